@@ -1,0 +1,124 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// Event is one of [TextDelta], [ThinkingDelta], [CallDelta], [CallReady], [Waiting], [Reset] and [Done].
+type Event interface{ eventType() string }
+
+// TextDelta is more text of the answer. Part numbers the parts of the answer from 0; the deltas of one part stand together.
+type TextDelta struct {
+	Part int    `json:"part,omitzero"`
+	Text string `json:"text"`
+}
+
+// ThinkingDelta is more reasoning.
+type ThinkingDelta struct {
+	Part int    `json:"part,omitzero"`
+	Text string `json:"text"`
+}
+
+// CallDelta is more of a tool call's arguments. The first delta of a call has its ID and Name, and may have no arguments.
+type CallDelta struct {
+	Part      int    `json:"part,omitzero"`
+	ID        string `json:"id,omitzero"`
+	Name      string `json:"name,omitzero"`
+	Arguments string `json:"arguments,omitzero"`
+}
+
+// CallReady says that a call's arguments are complete while the answer still streams.
+type CallReady struct {
+	Part int      `json:"part,omitzero"`
+	Call ToolCall `json:"call"`
+}
+
+// Waiting says that a request failed in a way that may pass, and that it will be sent again after Delay.
+type Waiting struct {
+	Attempt int           `json:"attempt"` // the next one, counted from 1
+	Of      int           `json:"of"`      // attempts in all
+	Delay   time.Duration `json:"delay"`   // in nanoseconds
+	Cause   *Error        `json:"cause"`
+}
+
+// Reset says that what came since the start of this answer is void: it begins anew.
+type Reset struct {
+	Cause *Error `json:"cause,omitzero"`
+}
+
+// Done ends an answer. Message is whole, whatever deltas came before: a client that cannot stream yields only Done.
+type Done struct {
+	Message   Message `json:"message"`
+	RequestID string  `json:"request_id,omitzero"` // the provider's name for the request, for its support
+}
+
+func (TextDelta) eventType() string     { return "text" }
+func (ThinkingDelta) eventType() string { return "thinking" }
+func (CallDelta) eventType() string     { return "call" }
+func (CallReady) eventType() string     { return "call_ready" }
+func (Waiting) eventType() string       { return "waiting" }
+func (Reset) eventType() string         { return "reset" }
+func (Done) eventType() string          { return "done" }
+
+// MarshalEvent returns the JSON form of e: its fields and, first, its kind in "type".
+func MarshalEvent(e Event) ([]byte, error) {
+	if e == nil {
+		return nil, fmt.Errorf("llm: the event is nil")
+	}
+	return tagged("type", e.eventType(), e)
+}
+
+// UnmarshalEvent reads what [MarshalEvent] wrote. An unknown type is an error.
+func UnmarshalEvent(data []byte) (Event, error) {
+	var head struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, err
+	}
+	switch head.Type {
+	case "text":
+		return decodeEvent[TextDelta](data)
+	case "thinking":
+		return decodeEvent[ThinkingDelta](data)
+	case "call":
+		return decodeEvent[CallDelta](data)
+	case "call_ready":
+		return decodeEvent[CallReady](data)
+	case "waiting":
+		return decodeEvent[Waiting](data)
+	case "reset":
+		return decodeEvent[Reset](data)
+	case "done":
+		return decodeEvent[Done](data)
+	default:
+		return nil, fmt.Errorf("llm: unknown event type %q", head.Type)
+	}
+}
+
+func decodeEvent[E Event](data []byte) (Event, error) {
+	var e E
+	err := json.Unmarshal(data, &e)
+	return e, err
+}
+
+// Collect runs one answer to its end and returns its message. The error is an [*Error].
+func Collect(ctx context.Context, c Client, req *Request) (Message, error) {
+	return collect(c.Model(), c.Stream(ctx, req))
+}
+
+func collect(m Model, stream iter.Seq2[Event, error]) (Message, error) {
+	for e, err := range stream {
+		if err != nil {
+			return Message{}, err
+		}
+		if done, ok := e.(Done); ok {
+			return done.Message, nil
+		}
+	}
+	return Message{}, &Error{Kind: KindProtocol, Model: m.Ref(), Message: "the stream ended without its final event"}
+}

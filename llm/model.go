@@ -1,0 +1,53 @@
+package llm
+
+import (
+	"context"
+	"iter"
+)
+
+// Client is one model behind one protocol. Implementations are safe for concurrent use.
+type Client interface {
+	// Model returns the facts about the model. It is cheap and does not block.
+	Model() Model
+
+	// Stream asks for one answer and yields it as it comes. The last pair is a [Done] with a nil error, or a nil event with
+	// an [*Error]; nothing follows either. An answer that ends without the protocol's final event is an error. The
+	// request is sent when the iteration begins; leaving the iteration or ending ctx cancels it. The request must not be
+	// changed before the iteration has ended. The sequence is for one iteration.
+	Stream(ctx context.Context, req *Request) iter.Seq2[Event, error]
+}
+
+// Model is the facts about a model. The zero value of a number means that it is not known.
+//
+// JSON: the fields by their names in snake case, empty ones left out.
+type Model struct {
+	Provider  string `json:"provider"`            // such as anthropic
+	ID        string `json:"id"`                  // as the provider names it
+	Context   int    `json:"context,omitzero"`    // tokens that a request and its answer may have together
+	MaxOutput int    `json:"max_output,omitzero"` // tokens of the longest answer
+	Images    bool   `json:"images,omitzero"`     // can see images
+	Documents bool   `json:"documents,omitzero"`  // can read documents
+	NoTools   bool   `json:"no_tools,omitzero"`   // cannot call tools
+	Price     Price  `json:"price,omitzero"`
+}
+
+// Price is in US dollars for a million tokens of each kind.
+type Price struct {
+	Input      float64 `json:"input,omitzero"`
+	CacheRead  float64 `json:"cache_read,omitzero"`
+	CacheWrite float64 `json:"cache_write,omitzero"`
+	Output     float64 `json:"output,omitzero"` // reasoning too
+}
+
+// Ref is the model's name as people write it: "provider/id".
+func (m Model) Ref() string { return m.Provider + "/" + m.ID }
+
+// Cost returns what u costs in US dollars. A cost that the provider reported itself wins.
+func (p Price) Cost(u Usage) float64 {
+	if u.Cost != 0 {
+		return u.Cost
+	}
+	const million = 1e6
+	return (float64(u.Input)*p.Input + float64(u.CacheRead)*p.CacheRead +
+		float64(u.CacheWrite)*p.CacheWrite + float64(u.Output+u.Reasoning)*p.Output) / million
+}

@@ -1,0 +1,279 @@
+package session
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/tenon-agent/tenon/llm"
+)
+
+// Body is what an [Event] tells: one of the types on this page, which lists everything that can happen. The value of Kind
+// is the type's name in snake case.
+type Body interface{ Kind() string }
+
+// ---- Entries on a branch.
+
+// Created is the root of every session.
+type Created struct {
+	Dir     string `json:"dir,omitzero"`     // working directory, absolute
+	Version string `json:"version,omitzero"` // of the program that created it
+	From    Origin `json:"from,omitzero"`    // where it comes from, when it was forked or spawned
+}
+
+// Origin is a place in another session.
+type Origin struct {
+	Session SessionID `json:"session,omitzero"`
+	Entry   ID        `json:"entry,omitzero"`
+}
+
+// Message is a whole message: of a person, of the model, or the result of a call.
+type Message struct {
+	llm.Message
+	Source  Source          `json:"source,omitzero"`  // how a user message came in
+	Draft   ID              `json:"draft,omitzero"`   // the queued draft that it was; taking it ends the draft
+	Details json.RawMessage `json:"details,omitzero"` // of a tool result: facts for people and programs, never for the model
+}
+
+// Source says how a user message came into the conversation.
+type Source string
+
+// The sources.
+const (
+	FromInput    Source = ""          // input of the run
+	FromSteering Source = "steering"  // entered a run between two tool executions
+	FromFollowUp Source = "follow_up" // entered when the run would have ended
+	FromLoop     Source = "loop"      // written by the loop itself, such as the request to go on after the length limit
+)
+
+// Partial is what came of an unfinished answer since the Partial before it. It is void as soon as an assistant Message
+// stands after it on the branch, or a [Discarded].
+type Partial struct {
+	Content llm.Content `json:"content"` // texts and thinking; calls are not kept before they are complete
+}
+
+// Discarded says that the partial answer before it is void, because it begins anew.
+type Discarded struct {
+	Cause *llm.Error `json:"cause,omitzero"`
+}
+
+// Decision is the verdict about one call before it runs.
+type Decision struct {
+	Call      string `json:"call"`               // ToolCall.ID
+	Verdict   string `json:"verdict"`            // "allow" or "deny"
+	By        string `json:"by,omitzero"`        // the rule or the person that decided
+	Reason    string `json:"reason,omitzero"`    // in words, for the model when it is a denial
+	Arguments string `json:"arguments,omitzero"` // JSON, when they were changed before the call was allowed
+}
+
+// CallStarted is durable before a tool touches anything.
+type CallStarted struct {
+	Call      string          `json:"call"` // ToolCall.ID
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`           // as they were run, after validation
+	Effects   json.RawMessage `json:"effects,omitzero"`    // tool.Effects
+	Again     bool            `json:"idempotent,omitzero"` // it may be run again after a crash
+}
+
+// RunStarted begins a run of the loop.
+type RunStarted struct {
+	Run       RunID     `json:"run"`
+	ParentRun RunID     `json:"parent_run,omitzero"` // the run that it continues, or that spawned it
+	Continues Continues `json:"continues,omitzero"`
+	Tag       string    `json:"tag,omitzero"` // label of a rerun or branch
+	Trigger   Trigger   `json:"trigger"`      // of its first turn
+	Config    Config    `json:"config"`       // what the run was made of
+}
+
+// Continues says how a run relates to what stands before it.
+type Continues string
+
+// The kinds of continuation. A run with new input is none of them.
+const (
+	ContinuesNothing Continues = ""        // new input
+	ContinuesDefault Continues = "default" // goes on where the branch stands
+	ContinuesRerun   Continues = "rerun"   // answers the same input again
+	ContinuesBranch  Continues = "branch"  // goes another way from an earlier entry
+)
+
+// Trigger says what made a turn begin.
+type Trigger string
+
+// The triggers.
+const (
+	TriggerUser         Trigger = "user"
+	TriggerSubAgent     Trigger = "sub_agent"
+	TriggerContinuation Trigger = "continuation"
+	TriggerBranch       Trigger = "branch"
+)
+
+// Config is a snapshot of what a run was made of.
+type Config struct {
+	Model     llm.Model  `json:"model"`
+	Tools     []string   `json:"tools,omitzero"`
+	Thinking  llm.Thinks `json:"thinking,omitzero"`
+	MaxTurns  int        `json:"max_turns,omitzero"`
+	MaxTokens int64      `json:"max_tokens,omitzero"`
+	MaxTime   Duration   `json:"max_time,omitzero"`
+	MaxCost   float64    `json:"max_cost,omitzero"` // US dollars
+	Execution string     `json:"execution,omitzero"`
+}
+
+// Duration is a time.Duration that JSON shows as "1m30s".
+type Duration time.Duration
+
+// RunEnded ends a run. There is one for every [RunStarted].
+type RunEnded struct {
+	Reason  Reason     `json:"reason"`
+	Message string     `json:"message,omitzero"` // what people should know, for every reason but done
+	Limit   string     `json:"limit,omitzero"`   // which limit: "turns", "tokens", "time", "cost", "session_cost", "day_cost"
+	Error   *llm.Error `json:"error,omitzero"`   // of the model, when that is the reason
+	Turns   int        `json:"turns"`
+	Usage   llm.Usage  `json:"usage,omitzero"` // of this run
+	Elapsed Duration   `json:"elapsed,omitzero"`
+}
+
+// Reason says why a run ended.
+type Reason string
+
+// The reasons.
+const (
+	ReasonDone        Reason = "done"
+	ReasonLength      Reason = "length"      // the answer stayed cut at the output limit
+	ReasonLimit       Reason = "limit"       // a limit of the run was reached
+	ReasonRefused     Reason = "refused"     // by the model, an input filter or a hook
+	ReasonDenied      Reason = "denied"      // too many calls in a row were denied
+	ReasonError       Reason = "error"       // the model, the tools' arguments or the store failed
+	ReasonCancelled   Reason = "cancelled"   // the caller left
+	ReasonInterrupted Reason = "interrupted" // the process died; written by the next one
+)
+
+// Epoch says that the head of the window changed: from here on requests begin with these bytes.
+type Epoch struct {
+	Reason string     `json:"reason"` // "start", "model", "tools", "system", ...
+	Model  llm.Model  `json:"model"`
+	System string     `json:"system,omitzero"`
+	Tools  []llm.Tool `json:"tools,omitzero"`
+}
+
+// ModelChanged says that from here on another model answers.
+type ModelChanged struct {
+	Model  llm.Model `json:"model"`
+	Reason string    `json:"reason,omitzero"`
+}
+
+// Head says that the branch goes on from another entry, which is its Parent. What stood between stays in the journal.
+type Head struct {
+	To     ID     `json:"to"`
+	Reason string `json:"reason,omitzero"` // "rerun", "branch", "rewind", ...
+}
+
+// Rejected says that an input filter turned a message away.
+type Rejected struct {
+	Message llm.Message `json:"message"`
+	Draft   ID          `json:"draft,omitzero"`
+	Reason  string      `json:"reason"`
+}
+
+// Todo is the whole list of what is to be done.
+type Todo struct {
+	Items []TodoItem `json:"items"`
+}
+
+// TodoItem is one line of a [Todo].
+type TodoItem struct {
+	Text   string `json:"text"`
+	Status string `json:"status"` // "pending", "in_progress", "completed"
+}
+
+// ---- Entries that hang on no branch: any process may append them, see Store.Annotate.
+
+// Title names the session for people. The last one stands.
+type Title struct {
+	Title string `json:"title"`
+}
+
+// Note is a remark of a person or a program.
+type Note struct {
+	Text string `json:"text"`
+}
+
+// Queued is a change of the queue of drafts: messages that wait for their turn.
+type Queued struct {
+	Draft   ID          `json:"draft"`
+	Change  string      `json:"change"`           // "added", "edited", "removed"
+	Lane    Source      `json:"lane,omitzero"`    // FromSteering or FromFollowUp
+	Message llm.Message `json:"message,omitzero"` // of added and edited
+}
+
+// Opaque is an entry of a kind that this version does not know, kept byte for byte and skipped by every view.
+type Opaque struct {
+	Name string          // its kind
+	JSON json.RawMessage // its body
+}
+
+// ---- Passing moments.
+
+// TurnStarted begins a turn: one answer of the model and the calls in it.
+type TurnStarted struct {
+	Trigger Trigger `json:"trigger"`
+}
+
+// TurnEnded ends a turn. There is one for every [TurnStarted].
+type TurnEnded struct {
+	Usage llm.Usage `json:"usage,omitzero"` // of this turn
+	Calls int       `json:"calls"`          // tool calls in its answer
+}
+
+// MessageStarted says that the model begins to answer. The answer's Message, or a [Reset] or the end of the turn, ends it.
+type MessageStarted struct {
+	Model string `json:"model"` // "provider/model"
+}
+
+// Delta is more of the answer that streams.
+type Delta struct {
+	Type DeltaType `json:"type"`
+	Part int       `json:"part,omitzero"` // counts the parts of the answer from 0
+	Text string    `json:"text"`
+	Call string    `json:"call,omitzero"` // ToolCall.ID, in the first delta of a call
+	Tool string    `json:"tool,omitzero"` // its name, in the same
+}
+
+// DeltaType says what a [Delta] adds to.
+type DeltaType string
+
+// The types of deltas.
+const (
+	DeltaText      DeltaType = "text"
+	DeltaThinking  DeltaType = "thinking"
+	DeltaArguments DeltaType = "arguments"
+)
+
+// CallReady says that a call of the streaming answer is complete.
+type CallReady struct {
+	Call llm.ToolCall `json:"call"`
+}
+
+// Progress is what a running tool tells people. Text adds to what it told before.
+type Progress struct {
+	Call string `json:"call"`
+	Tool string `json:"tool"`
+	Text string `json:"text"`
+}
+
+// Waiting says that the model could not be reached and will be asked again after Delay.
+type Waiting struct {
+	Attempt int        `json:"attempt"` // the next one, from 1
+	Of      int        `json:"of"`
+	Delay   Duration   `json:"delay"`
+	Cause   *llm.Error `json:"cause,omitzero"`
+}
+
+// Reset says that the deltas since the last [MessageStarted] are void: the answer begins anew.
+type Reset struct {
+	Cause *llm.Error `json:"cause,omitzero"`
+}
+
+// Notice tells people something that changes nothing.
+type Notice struct {
+	Text string `json:"text"`
+}

@@ -1,0 +1,123 @@
+package session
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Path is a branch of a session, from the root to one entry. It is read from its end, so that a view which needs the last
+// fifty messages of a hundred thousand entries touches only those.
+type Path interface {
+	// Backward yields the entries of the branch, newest first.
+	Backward(ctx context.Context) iter.Seq2[Event, error]
+}
+
+// Entries is a path in memory, oldest entry first. It serves tests and small sessions.
+type Entries []Event
+
+// Backward implements [Path].
+func (es Entries) Backward(context.Context) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for _, e := range slices.Backward(es) {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Stored returns the path in a store that ends at leaf; an empty leaf is the end of the current branch.
+func Stored(s Store, id SessionID, leaf ID) Path { return stored{s, id, leaf} }
+
+type stored struct {
+	store Store
+	id    SessionID
+	leaf  ID
+}
+
+func (p stored) Backward(ctx context.Context) iter.Seq2[Event, error] {
+	return p.store.Backward(ctx, p.id, p.leaf)
+}
+
+// Branch is the current branch of a session that is being written: what was appended since it was made stays in memory, the
+// rest is read from the store when a view asks for it, and then stays too. It is not safe for concurrent use.
+type Branch struct {
+	older  Path    // what lies before recent[0]; nil when that is the root
+	recent []Event // oldest first
+}
+
+// NewBranch returns the branch that goes on from p.
+func NewBranch(p Path) *Branch { return &Branch{older: p} }
+
+// Append adds an entry that was written. Events that are on no branch are ignored; after a [Head] the branch is the one
+// that ends there.
+func (b *Branch) Append(s Store, id SessionID, e Event) {
+	if !e.Durable() || !OnBranch(e.Body) {
+		return
+	}
+	if h, ok := e.Body.(Head); ok {
+		at := slices.IndexFunc(b.recent, func(e Event) bool { return e.ID == h.To })
+		if at >= 0 {
+			b.recent = b.recent[: at+1 : at+1]
+		} else {
+			b.older, b.recent = Stored(s, id, h.To), nil
+		}
+	}
+	b.recent = append(b.recent, e)
+}
+
+// Backward implements [Path]. The branch must not be appended to during the iteration.
+func (b *Branch) Backward(ctx context.Context) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for _, e := range slices.Backward(b.recent) {
+			if !yield(e, nil) {
+				return
+			}
+		}
+		if b.older == nil {
+			return
+		}
+		var read []Event
+		for e, err := range b.older.Backward(ctx) {
+			if err != nil {
+				yield(Event{}, err)
+				return
+			}
+			read = append(read, e)
+			if !yield(e, nil) {
+				return // what was read is dropped: the next view reads it again, or all of it
+			}
+		}
+		slices.Reverse(read)
+		b.older, b.recent = nil, append(read, b.recent...)
+	}
+}
+
+// Tip is the newest entry of a path; the zero Event when the path is empty.
+func Tip(ctx context.Context, p Path) (Event, error) {
+	for e, err := range p.Backward(ctx) {
+		return e, err
+	}
+	return Event{}, nil
+}
+
+// firstWords returns the beginning of the first line of text with words in it, at most limit runes, cut between words.
+func firstWords(text string, limit int) string {
+	const look = 4 << 10 // a title needs no more of a long input
+	if len(text) > look {
+		text = strings.ToValidUTF8(text[:look], "")
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line = strings.Join(strings.Fields(line), " ")
+	if utf8.RuneCountInString(line) <= limit {
+		return line
+	}
+	cut := string([]rune(line)[:limit])
+	if i := strings.LastIndexByte(cut, ' '); i > limit/2 {
+		cut = cut[:i]
+	}
+	return cut + "…"
+}
