@@ -31,8 +31,25 @@ type Message struct {
 	llm.Message
 	Source  Source          `json:"source,omitzero"`  // how a user message came in
 	Draft   ID              `json:"draft,omitzero"`   // the queued draft that it was; taking it ends the draft
+	Outcome Outcome         `json:"outcome,omitzero"` // of a tool result
 	Details json.RawMessage `json:"details,omitzero"` // of a tool result: facts for people and programs, never for the model
 }
+
+// Outcome says what became of a call. Every call gets exactly one result, also the call that never ran.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeOK          Outcome = ""            // it ran and did what it was to do
+	OutcomeFailed      Outcome = "failed"      // it ran, or could not run, and failed
+	OutcomeInvalid     Outcome = "invalid"     // its arguments could not be used; it did not run
+	OutcomeDenied      Outcome = "denied"      // it was not allowed; it did not run
+	OutcomeSkipped     Outcome = "skipped"     // something else came first; it did not run
+	OutcomeCancelled   Outcome = "cancelled"   // it was stopped while it ran, or before
+	OutcomeNotStarted  Outcome = "not_started" // the process ended before it began
+	OutcomeInterrupted Outcome = "interrupted" // the process ended while it ran; it only looked, and may be run again
+	OutcomeUnknown     Outcome = "unknown"     // it was under way when it was lost: nobody knows what it did
+)
 
 // Source says how a user message came into the conversation.
 type Source string
@@ -200,7 +217,7 @@ type Note struct {
 // Queued is a change of the queue of drafts: messages that wait for their turn.
 type Queued struct {
 	Draft   ID          `json:"draft"`
-	Change  string      `json:"change"`           // "added", "edited", "removed"
+	Change  string      `json:"change"`           // "added", "edited", "removed", "taken"
 	Lane    Source      `json:"lane,omitzero"`    // FromSteering or FromFollowUp
 	Message llm.Message `json:"message,omitzero"` // of added and edited
 }

@@ -1,0 +1,242 @@
+package session
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tenon-agent/tenon/llm"
+)
+
+// Messages is the conversation of a path, oldest first: events whose Body is a [Message]. Results stand behind the message
+// that asked for them, in the order of its calls, whenever they came in. An answer that was cut off, and that nothing
+// replaced, is the last message, with [llm.StopAborted] and the ID of its last [Partial].
+func Messages(ctx context.Context, p Path) ([]Event, error) {
+	var newestFirst []Event
+	for e, err := range p.Backward(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		switch e.Body.(type) {
+		case Message, Partial, Discarded:
+			newestFirst = append(newestFirst, e)
+		}
+	}
+	slices.Reverse(newestFirst)
+	return arrange(newestFirst), nil
+}
+
+// arrange makes the conversation of messages, partial answers and discards in the order of the journal.
+func arrange(events []Event) []Event {
+	out := make([]Event, 0, len(events))
+	var open []Event // partials that nothing has made void yet
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case Partial:
+			open = append(open, e)
+		case Discarded:
+			open = open[:0]
+		case Message:
+			if b.Role == llm.RoleAssistant {
+				open = open[:0]
+			}
+			out = append(out, e)
+		}
+	}
+	orderResults(out)
+	if m, ok := joinPartials(open); ok {
+		out = append(out, m)
+	}
+	return out
+}
+
+// orderResults sorts each run of results behind an answer by the order of the answer's calls.
+func orderResults(events []Event) {
+	for i := 0; i < len(events); {
+		calls := events[i].Body.(Message).Calls()
+		i++
+		end := i
+		for end < len(events) && events[end].Body.(Message).Role == llm.RoleTool {
+			end++
+		}
+		if end-i > 1 && len(calls) > 1 {
+			place := make(map[string]int, len(calls))
+			for n, c := range calls {
+				place[c.ID] = n
+			}
+			slices.SortStableFunc(events[i:end], func(a, b Event) int {
+				return place[a.Body.(Message).CallID] - place[b.Body.(Message).CallID]
+			})
+		}
+		i = end
+	}
+}
+
+// joinPartials makes the message of an answer that was cut off.
+func joinPartials(partials []Event) (Event, bool) {
+	if len(partials) == 0 {
+		return Event{}, false
+	}
+	var content llm.Content
+	for _, e := range partials {
+		for _, part := range e.Body.(Partial).Content {
+			content = appendPart(content, part)
+		}
+	}
+	m := llm.Message{Role: llm.RoleAssistant, Content: content, Stop: llm.StopAborted}
+	last := partials[len(partials)-1]
+	last.Body = Message{Message: m}
+	return last, !m.Empty()
+}
+
+// appendPart adds a part to content, joined to the last one when both are text or both are thinking.
+func appendPart(content llm.Content, part llm.Part) llm.Content {
+	if n := len(content); n > 0 {
+		switch p := part.(type) {
+		case llm.Text:
+			if t, ok := content[n-1].(llm.Text); ok {
+				content[n-1] = llm.Text{Text: t.Text + p.Text}
+				return content
+			}
+		case llm.Thinking:
+			if t, ok := content[n-1].(llm.Thinking); ok {
+				content[n-1] = llm.Thinking{Text: t.Text + p.Text}
+				return content
+			}
+		}
+	}
+	return append(content, part)
+}
+
+// Used is what a path consumed.
+type Used struct {
+	Total   llm.Usage            `json:"total"`
+	ByModel map[string]llm.Usage `json:"by_model"` // by "provider/model"
+	Answers int                  `json:"answers"`
+}
+
+// Uses is the usage and the cost of a path.
+func Uses(ctx context.Context, p Path) (Used, error) {
+	used := Used{ByModel: make(map[string]llm.Usage)}
+	for e, err := range p.Backward(ctx) {
+		if err != nil {
+			return Used{}, err
+		}
+		if m, ok := e.Body.(Message); ok && m.Role == llm.RoleAssistant {
+			used.Answers++
+			used.Total = used.Total.Plus(m.Usage)
+			used.ByModel[m.Model] = used.ByModel[m.Model].Plus(m.Usage)
+		}
+	}
+	return used, nil
+}
+
+// Todos is the todo list as it stands at the end of a path.
+func Todos(ctx context.Context, p Path) ([]TodoItem, error) {
+	for e, err := range p.Backward(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if t, ok := e.Body.(Todo); ok {
+			return t.Items, nil
+		}
+	}
+	return nil, nil
+}
+
+// State is what the agent is about: for people who look over its shoulder.
+type State struct {
+	Intent  string     `json:"intent,omitzero"` // what the model believes is wanted, in its own words
+	Model   string     `json:"model,omitzero"`  // "provider/model" of the last answer
+	Run     RunID      `json:"run,omitzero"`    // the last run
+	Running bool       `json:"running"`         // it has not ended
+	Ended   *RunEnded  `json:"ended,omitzero"`  // how it ended
+	Tools   []ToolUse  `json:"tools,omitzero"`  // what it asked for, oldest first
+	Denials int        `json:"denials"`         // calls of it that were denied
+	Todo    []TodoItem `json:"todo,omitzero"`
+}
+
+// ToolUse is one call of a run and what became of it.
+type ToolUse struct {
+	Call      string  `json:"call"`
+	Tool      string  `json:"tool"`
+	Arguments string  `json:"arguments"`
+	Done      bool    `json:"done"` // there is a result
+	Outcome   Outcome `json:"outcome,omitzero"`
+}
+
+// StateOf is the state at the end of a path. It reads no further back than the beginning of the last run, and than the
+// last todo list and intent, if there are any.
+func StateOf(ctx context.Context, p Path) (State, error) {
+	var s State
+	outcomes := make(map[string]Outcome)
+	var begun, todo bool // the start of the last run, and a todo list, were seen
+	for e, err := range p.Backward(ctx) {
+		if err != nil {
+			return State{}, err
+		}
+		switch b := e.Body.(type) {
+		case RunEnded:
+			if s.Ended == nil && !begun {
+				s.Ended = &b
+			}
+		case RunStarted:
+			if !begun {
+				begun, s.Run, s.Running = true, b.Run, s.Ended == nil
+			}
+		case Todo:
+			if !todo {
+				todo, s.Todo = true, b.Items
+			}
+		case Message:
+			s.addMessage(b, outcomes, begun)
+		}
+		if begun && todo && s.Intent != "" {
+			break
+		}
+	}
+	slices.Reverse(s.Tools)
+	return s, nil
+}
+
+func (s *State) addMessage(m Message, outcomes map[string]Outcome, older bool) {
+	if m.Role == llm.RoleAssistant {
+		if s.Intent == "" {
+			s.Intent = Intent(m.Text())
+		}
+		if s.Model == "" {
+			s.Model = m.Model
+		}
+	}
+	if older {
+		return
+	}
+	if m.Role == llm.RoleTool {
+		outcomes[m.CallID] = m.Outcome
+		if m.Outcome == OutcomeDenied {
+			s.Denials++
+		}
+		return
+	}
+	for _, c := range slices.Backward(m.Calls()) {
+		outcome, done := outcomes[c.ID]
+		delete(outcomes, c.ID)
+		s.Tools = append(s.Tools, ToolUse{Call: c.ID, Tool: c.Name, Arguments: c.Arguments, Done: done, Outcome: outcome})
+	}
+}
+
+var intentTag = regexp.MustCompile(`(?s)<intent>(.*?)</intent>`)
+
+// Intent is what a text states between <intent> and </intent>: a model's hypothesis of what is wanted. Empty when it
+// states none. Faces do not show the tag.
+func Intent(text string) string {
+	if !strings.Contains(text, "<intent>") {
+		return ""
+	}
+	m := intentTag.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(m[1]), " ")
+}
