@@ -1,0 +1,69 @@
+package window
+
+import (
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// lost is what a model is told of a call whose result the journal does not have.
+const lost = "The result of this call was lost."
+
+// Repair turns a conversation as the journal has it into one that a model can be sent: every call is followed by exactly
+// one result, in the order of the calls; results that belong to no call, second results, and messages with nothing in
+// them are left out. An answer that was cut off is kept without its calls, which never ran.
+func Repair(events []session.Event) []llm.Message {
+	out := make([]llm.Message, 0, len(events))
+	for i := 0; i < len(events); i++ {
+		m := events[i].Body.(session.Message).Message
+		switch {
+		case m.Role == llm.RoleTool:
+			continue // those that belong to an answer were taken with it
+		case m.Role == llm.RoleAssistant && m.Stop == llm.StopAborted:
+			m = withoutCalls(m)
+		}
+		if m.Empty() {
+			continue
+		}
+		out = append(out, m)
+		if m.Role == llm.RoleAssistant {
+			out = appendResults(out, m.Calls(), events[i+1:])
+		}
+	}
+	return out
+}
+
+// appendResults adds one result for every call: the first that stands for it before the next answer, or one that says that
+// it was lost.
+func appendResults(out []llm.Message, calls []llm.ToolCall, after []session.Event) []llm.Message {
+	for _, c := range calls {
+		result := llm.ToolText(c, lost, true)
+		for _, e := range after {
+			m := e.Body.(session.Message)
+			if m.Role == llm.RoleAssistant {
+				break
+			}
+			if m.Role == llm.RoleTool && m.CallID == c.ID {
+				result = m.Message
+				break
+			}
+		}
+		if len(result.Content) == 0 {
+			result.Content = llm.Content{llm.Text{Text: "(no output)"}}
+		}
+		out = append(out, result)
+	}
+	return out
+}
+
+func withoutCalls(m llm.Message) llm.Message {
+	var kept llm.Content
+	for _, p := range m.Content {
+		switch p.(type) {
+		case llm.ToolCall, llm.Thinking: // the thinking is bound to what followed it
+		default:
+			kept = append(kept, p)
+		}
+	}
+	m.Content = kept
+	return m
+}
