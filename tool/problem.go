@@ -1,0 +1,183 @@
+package tool
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// join is the path of a member.
+func join(path, name string) string {
+	if !plainName.MatchString(name) {
+		return fmt.Sprintf("%s[%q]", path, short(name))
+	}
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+var plainName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// wanted names what a schema asks for.
+func wanted(s *jsonschema.Schema) string {
+	switch s.Type {
+	case "":
+		return "a value"
+	case "array":
+		if s.Items != nil && s.Items.Type != "" {
+			return "a list of " + s.Items.Type + "s"
+		}
+		return "a list"
+	case "object":
+		return "an object"
+	case "integer":
+		return "an integer"
+	case "string":
+		if len(s.Enum) > 0 {
+			return fmt.Sprintf("one of %v", s.Enum)
+		}
+	}
+	return "a " + s.Type
+}
+
+// given names what came.
+func given(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "a list of " + count(len(v), "entry", "entries")
+	case string:
+		return "the string " + fmt.Sprintf("%q", short(v))
+	case json.Number:
+		return "the number " + short(v.String())
+	case bool:
+		return fmt.Sprintf("%t", v)
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+func short(text string) string {
+	if runes := []rune(text[:min(len(text), 200)]); len(runes) > 40 {
+		return string(runes[:40]) + "…"
+	}
+	return text
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func quoted(names []string) string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = fmt.Sprintf("%q", name)
+	}
+	return strings.Join(out, ", ")
+}
+
+func unknownField(name string, known []string) string {
+	switch near := nearest(name, known); {
+	case near != "":
+		return fmt.Sprintf("unknown field %q; did you mean %q?", short(name), near)
+	case len(known) == 0:
+		return fmt.Sprintf("unknown field %q; there are no fields", short(name))
+	default:
+		return fmt.Sprintf("unknown field %q; the fields are %s", short(name), quoted(known))
+	}
+}
+
+// nearest is the name that most likely was meant, or "".
+func nearest(name string, known []string) string {
+	best, score := "", 0.0
+	for _, k := range known {
+		if s := likeness(name, k); s > score {
+			best, score = k, s
+		}
+	}
+	if score < 0.5 {
+		return ""
+	}
+	return best
+}
+
+// likeness is 1 for names of the same words and 0 for names that have nothing in common.
+func likeness(a, b string) float64 {
+	a = a[:min(len(a), 64)]
+	wa, wb := words(a), words(b)
+	shared := 0
+	for _, w := range wa {
+		if slices.Contains(wb, w) {
+			shared++
+		}
+	}
+	// The longer list breaks ties: "path" is nearer to "file_path" than "path_of_file" is.
+	byWord := float64(shared)/float64(max(1, min(len(wa), len(wb)))) - 0.01*float64(max(len(wa), len(wb))-shared)
+	ra, rb := []rune(strings.Join(wa, "")), []rune(strings.Join(wb, ""))
+	byLetter := 1 - float64(distance(ra, rb))/float64(max(1, len(ra), len(rb)))
+	if abbreviates(ra, rb) {
+		byLetter = max(byLetter, 0.6)
+	}
+	return max(byWord, byLetter)
+}
+
+// words splits a name at underscores, hyphens and capitals.
+func words(name string) []string {
+	var b strings.Builder
+	low := false
+	for _, r := range name {
+		if unicode.IsUpper(r) && low {
+			b.WriteByte(' ')
+		}
+		low = unicode.IsLower(r)
+		if r == '_' || r == '-' || r == '.' {
+			r = ' '
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return strings.Fields(b.String())
+}
+
+// abbreviates reports whether a is b with letters left out, such as cmd for command.
+func abbreviates(a, b []rune) bool {
+	if len(a) < 3 || len(b) == 0 || a[0] != b[0] {
+		return false
+	}
+	for _, r := range b {
+		if len(a) > 0 && a[0] == r {
+			a = a[1:]
+		}
+	}
+	return len(a) == 0
+}
+
+// distance is the number of insertions, deletions and replacements between two names.
+func distance(a, b []rune) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, x := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j, y := range b {
+			cost := diagonal
+			if x != y {
+				cost = min(diagonal, row[j], row[j+1]) + 1
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
