@@ -72,16 +72,17 @@ func (b *Branch) Append(s Store, id SessionID, e Event) {
 // Backward implements [Path]. The branch must not be appended to during the iteration.
 func (b *Branch) Backward(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		for _, e := range slices.Backward(b.recent) {
+		older, recent := b.older, b.recent
+		for _, e := range slices.Backward(recent) {
 			if !yield(e, nil) {
 				return
 			}
 		}
-		if b.older == nil {
+		if older == nil {
 			return
 		}
 		var read []Event
-		for e, err := range b.older.Backward(ctx) {
+		for e, err := range older.Backward(ctx) {
 			if err != nil {
 				yield(Event{}, err)
 				return
@@ -92,7 +93,7 @@ func (b *Branch) Backward(ctx context.Context) iter.Seq2[Event, error] {
 			}
 		}
 		slices.Reverse(read)
-		b.older, b.recent = nil, append(read, b.recent...)
+		b.older, b.recent = nil, append(read, recent...)
 	}
 }
 

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -31,7 +32,8 @@ type Store interface {
 	Watch(ctx context.Context, id SessionID, after int64) iter.Seq2[Event, error]
 
 	// Backward yields the branch that ends at entry leaf, newest first, down to the root. An empty leaf is the end of the
-	// current branch: the newest entry that is on a branch. It costs as much as is read, not as much as there is.
+	// current branch: the newest entry that is on a branch. A leaf that is no entry of the session, or hangs on no branch,
+	// is ErrNotFound. It costs as much as is read, not as much as there is.
 	Backward(ctx context.Context, id SessionID, leaf ID) iter.Seq2[Event, error]
 
 	// Annotations yields the entries that hang on no branch, in order.
@@ -53,7 +55,7 @@ type Store interface {
 	// Blob returns what PutBlob kept. An unknown hash is ErrNotFound.
 	Blob(ctx context.Context, hash string) ([]byte, error)
 
-	// Spent is the usage of all answers in all sessions since a time.
+	// Spent is the usage of all answers in all sessions since a time, to the microsecond. What was deleted no longer counts.
 	Spent(ctx context.Context, since time.Time) (llm.Usage, error)
 
 	// Close lets go of what the store holds. Writers must be closed before.
@@ -65,8 +67,10 @@ type Writer interface {
 	// Session is the session that it writes.
 	Session() SessionID
 
-	// Append makes entries of bodies, in order and all or none: they are durable when it returns. A body of a passing kind is
-	// an error. After the lease was lost the error is a *FencedError, for ever.
+	// Append makes entries of bodies, in order and all or none: they are durable when it returns. Each goes on from the one
+	// before it on the branch, a Head from its To (ErrNotFound when the session has no such entry on a branch). No bodies
+	// are no entries and no error. [Check] says which bodies are refused. After the lease was lost the error is a
+	// *FencedError, for ever.
 	Append(ctx context.Context, at Stamp, bodies ...Body) ([]Event, error)
 
 	// Close gives the lease back. It may be called twice.
@@ -146,13 +150,15 @@ func (e *FencedError) Error() string {
 	return fmt.Sprintf("session %s was taken over by %s", e.Session, e.Owner)
 }
 
-// Check returns an error when bodies cannot be appended: none may be passing, and when annotation is set, none may be on a
-// branch. Stores call it before they write.
+// Check returns an error when bodies cannot be appended: none may be nil or passing; an [Opaque] needs a kind that is
+// really unknown, and JSON; when annotation is set, none may be on a branch. Stores call it before they write.
 func Check(annotation bool, bodies ...Body) error {
 	for _, b := range bodies {
 		switch {
 		case b == nil:
 			return errors.New("session: append of a nil body")
+		case !validOpaque(b):
+			return fmt.Errorf("session: opaque body of kind %q: the kind must be unknown and the body JSON", b.Kind())
 		case Passing(b):
 			return fmt.Errorf("session: %s is a passing moment, not an entry", b.Kind())
 		case annotation && OnBranch(b):
@@ -160,6 +166,16 @@ func Check(annotation bool, bodies ...Body) error {
 		}
 	}
 	return nil
+}
+
+// validOpaque reports whether b, if it is an Opaque, will be read back as the same.
+func validOpaque(b Body) bool {
+	o, ok := b.(Opaque)
+	if !ok {
+		return true
+	}
+	_, known := decoders[o.Name]
+	return !known && o.Name != "" && json.Valid(o.JSON)
 }
 
 // Add brings the summary up to date with a further entry. Stores call it for every entry that they append.
