@@ -1,0 +1,208 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// Agent is a session that goes on: the journal, the queues of drafts, and one run at a time. Make one with [New] or
+// [Open], and close it. All methods are safe for concurrent use.
+type Agent struct {
+	store session.Store
+	feed  *feed
+	queue queue
+
+	mu      sync.Mutex
+	options Options
+	tools   toolset
+	cancel  context.CancelCauseFunc // of the run that is on; nil when none is
+	idle    chan struct{}           // closed when no run is on
+	lastRun session.RunID
+	closed  bool
+}
+
+// New makes an agent with a new session in a store. The session exists from then on.
+func New(ctx context.Context, store session.Store, o Options) (*Agent, error) {
+	if _, err := o.withDefaults(); err != nil {
+		return nil, err
+	}
+	id, err := store.Create(ctx, session.Created{Dir: o.Dir, Version: o.Version})
+	if err != nil {
+		return nil, fmt.Errorf("agent: create a session: %w", err)
+	}
+	return Open(ctx, store, id, o)
+}
+
+// Open makes an agent that goes on with a session. It takes the session's lease: the error is a *session.LockedError while
+// another process writes it. When the process that wrote it died, what was under way is given its end: see
+// session.Recover.
+func Open(ctx context.Context, store session.Store, id session.SessionID, o Options) (_ *Agent, err error) {
+	o, err = o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	tools, err := newToolset(o.Tools)
+	if err != nil {
+		return nil, err
+	}
+	w, err := store.Open(ctx, id, session.Lease{Owner: o.Owner, TakeOver: o.TakeOver})
+	if err != nil {
+		return nil, fmt.Errorf("agent: open session: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = w.Close() // the first error is the one to tell
+		}
+	}()
+	a := &Agent{store: store, options: o, tools: tools, feed: newFeed(store, w), idle: make(chan struct{})}
+	close(a.idle)
+	a.queue.feed = a.feed
+	if err := a.queue.restore(ctx, store, id); err != nil {
+		return nil, fmt.Errorf("agent: read the queue of session %s: %w", id, err)
+	}
+	lost, err := session.Recover(ctx, session.Stored(store, id, ""))
+	if err != nil {
+		return nil, fmt.Errorf("agent: read session %s: %w", id, err)
+	}
+	if _, err := a.feed.append(ctx, lost...); err != nil {
+		return nil, err
+	}
+	if a.lastRun, err = newestRun(ctx, a.feed.branch); err != nil {
+		return nil, fmt.Errorf("agent: read session %s: %w", id, err)
+	}
+	return a, nil
+}
+
+// newestRun is the run that wrote last on a branch.
+func newestRun(ctx context.Context, p session.Path) (session.RunID, error) {
+	for e, err := range p.Backward(ctx) {
+		if err != nil || e.Run != "" {
+			return e.Run, err
+		}
+	}
+	return "", nil
+}
+
+// Session is the session that the agent writes.
+func (a *Agent) Session() session.SessionID { return a.feed.writer.Session() }
+
+// Run starts from new input and returns the stream of the run's events, in order. The run begins with the iteration and
+// lives as long: leaving it early cancels the run, waits for its tools, and ends the journal properly. The sequence is for
+// one iteration.
+//
+// The last event is a session.RunEnded, however the run ends. Where its reason is an error, a pair with a zero event and
+// that error follows: an [*llm.Error], a [*JournalError], or what a gate or a window returned. While another run is on,
+// the only pair is a zero event with [ErrBusy].
+func (a *Agent) Run(ctx context.Context, in ...llm.Message) iter.Seq2[session.Event, error] {
+	return a.sequence(ctx, func(r *run) { r.input = in })
+}
+
+// Continuation says from where a run without new input goes on. The zero value goes on where the branch stands.
+type Continuation struct {
+	Kind session.Continues // default ContinuesDefault
+	From session.ID        // of a rerun or a branch: the entry to go on from; of a rerun, default the last user message
+	Tag  string            // label of a rerun or a branch
+}
+
+// Continue goes on without new input, and returns the stream as [Agent.Run] does. It is how a run that was killed, failed
+// or stopped at a limit is taken up again. A conversation that ends with an answer cannot go on; name an earlier entry to
+// answer again (ContinuesRerun) or to go another way (ContinuesBranch).
+func (a *Agent) Continue(ctx context.Context, how Continuation) iter.Seq2[session.Event, error] {
+	if how.Kind == session.ContinuesNothing {
+		how.Kind = session.ContinuesDefault
+	}
+	return a.sequence(ctx, func(r *run) { r.how = how })
+}
+
+func (a *Agent) sequence(ctx context.Context, prepare func(*run)) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) {
+		r, err := a.begin(ctx)
+		if err != nil {
+			yield(session.Event{}, err)
+			return
+		}
+		prepare(r)
+		r.yield = yield
+		defer a.end(r)
+		r.run()
+	}
+}
+
+// begin takes the agent for a run.
+func (a *Agent) begin(ctx context.Context) (*run, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.closed:
+		return nil, ErrClosed
+	case a.cancel != nil:
+		return nil, ErrBusy
+	}
+	r := &run{a: a, id: session.NewID(), parent: a.lastRun, started: time.Now()}
+	if r.parent == "" {
+		r.parent = a.options.ParentRun
+	}
+	ctx, a.cancel = context.WithCancelCause(ctx)
+	r.ctx, r.cancel = ctx, a.cancel
+	a.idle = make(chan struct{})
+	a.feed.begin(r.id)
+	return r, nil
+}
+
+func (a *Agent) end(r *run) {
+	r.cancel(nil)
+	a.feed.end()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.lastRun, a.cancel = r.id, nil
+	close(a.idle)
+}
+
+// Abort cancels the run that is on, if one is: the request, the calls and their processes. It does not wait; the run's
+// stream ends soon after.
+func (a *Agent) Abort() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.cancel != nil {
+		a.cancel(errAborted)
+	}
+}
+
+// SetClient lets another model answer from the next turn on.
+func (a *Agent) SetClient(ctx context.Context, c llm.Client) error {
+	if _, err := a.feed.append(ctx, session.ModelChanged{Model: c.Model()}); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.options.Client = c
+	return nil
+}
+
+// client is the model that answers now.
+func (a *Agent) client() llm.Client {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.options.Client
+}
+
+// Path is the current branch of the session, for views. It sees what is in the store when it is read.
+func (a *Agent) Path() session.Path { return session.Stored(a.store, a.Session(), "") }
+
+// Close aborts the run that is on, waits for its end and gives the lease back. An iteration of the run's stream must be
+// going on in another goroutine, or Close waits for ever.
+func (a *Agent) Close() error {
+	a.Abort()
+	a.mu.Lock()
+	a.closed = true
+	idle := a.idle
+	a.mu.Unlock()
+	<-idle
+	return a.feed.writer.Close()
+}

@@ -1,0 +1,210 @@
+package agent
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/window"
+)
+
+// partialEvery is how often an unfinished answer is saved at most.
+const partialEvery = 250 * time.Millisecond
+
+// answer asks the model for its next answer, tells it as it comes, and makes it durable.
+func (r *run) answer() (session.Message, error) {
+	client := r.a.client()
+	req, err := r.request(client)
+	if err != nil {
+		return session.Message{}, err
+	}
+	r.moment(session.MessageStarted{Model: client.Model().Ref()})
+	s := stream{run: r, saved: time.Now()}
+	message, err := s.consume(client, req)
+	if err != nil {
+		if saved := s.save(); saved != nil { // what people have seen stays
+			err = saved
+		}
+		return session.Message{}, err
+	}
+	entry := session.Message{Message: finish(message, client.Model())}
+	r.usage = r.usage.Plus(entry.Usage)
+	_, err = r.append(entry)
+	return entry, err
+}
+
+func (r *run) request(client llm.Client) (*llm.Request, error) {
+	o := &r.a.options
+	header := window.Header{
+		Model: client.Model(), System: o.System, Tools: r.a.tools.specs, MaxTokens: o.MaxTokens, Thinking: o.Thinking,
+	}
+	req, entries, err := o.Window.Request(r.ctx, r.a.feed.branch, header)
+	if err != nil {
+		return nil, fmt.Errorf("agent: make the request: %w", err)
+	}
+	if _, err := r.append(entries...); err != nil {
+		return nil, err
+	}
+	if r.concluding {
+		req.ToolChoice = llm.ToolNone
+	}
+	if before := o.Hooks.BeforeRequest; before != nil {
+		if veto := before(r.ctx, req); veto != nil {
+			return nil, &vetoError{veto}
+		}
+	}
+	return req, nil
+}
+
+// stream takes in one answer.
+type stream struct {
+	*run
+	unsaved  llm.Content     // what came since the last Partial, but for the part that still grows
+	growing  strings.Builder // the text of that part
+	thinking bool            // it is thinking
+	partials int             // Partials in the journal since the answer began
+	saved    time.Time
+}
+
+// consume runs the stream to its end. A panic of the client is an error like any other; one of the consumer or of a hook,
+// which run inside of it, goes on.
+func (s *stream) consume(client llm.Client, req *llm.Request) (m llm.Message, err error) {
+	inside := false
+	defer func() {
+		if p := recover(); p != nil {
+			if inside {
+				panic(p)
+			}
+			m, err = llm.Message{}, &llm.Error{
+				Kind: llm.KindOther, Model: client.Model().Ref(),
+				Message: fmt.Sprintf("the client panicked: %v\n%s", p, debug.Stack()),
+			}
+		}
+	}()
+	for e, err := range client.Stream(s.ctx, req) {
+		if err != nil {
+			return llm.Message{}, llm.AsError(err)
+		}
+		if done, ok := e.(llm.Done); ok {
+			return done.Message, nil
+		}
+		inside = true
+		err := s.take(e)
+		inside = false
+		if err != nil {
+			return llm.Message{}, err
+		}
+		if s.ctx.Err() != nil {
+			return llm.Message{}, &llm.Error{Kind: llm.KindCancelled, Err: s.ctx.Err()}
+		}
+	}
+	return llm.Message{}, &llm.Error{
+		Kind: llm.KindProtocol, Model: client.Model().Ref(), Message: "the stream ended without its final event",
+	}
+}
+
+// take tells one event of the answer and keeps what of it must not be lost.
+func (s *stream) take(e llm.Event) error {
+	switch e := e.(type) {
+	case llm.TextDelta:
+		s.grow(e.Text, false)
+		s.moment(session.Delta{Type: session.DeltaText, Part: e.Part, Text: e.Text})
+	case llm.ThinkingDelta:
+		s.grow(e.Text, true)
+		s.moment(session.Delta{Type: session.DeltaThinking, Part: e.Part, Text: e.Text})
+	case llm.CallDelta:
+		s.moment(session.Delta{
+			Type: session.DeltaArguments, Part: e.Part, Text: e.Arguments, Call: e.ID, Tool: e.Name,
+		})
+	case llm.CallReady:
+		s.moment(session.CallReady{Call: e.Call})
+	case llm.Waiting:
+		s.moment(session.Waiting{Attempt: e.Attempt, Of: e.Of, Delay: session.Duration(e.Delay), Cause: e.Cause})
+	case llm.Reset:
+		return s.reset(e.Cause)
+	}
+	if time.Since(s.saved) < partialEvery {
+		return nil
+	}
+	return s.save()
+}
+
+func (s *stream) grow(text string, thinking bool) {
+	if thinking != s.thinking {
+		s.seal()
+		s.thinking = thinking
+	}
+	s.growing.WriteString(text)
+}
+
+// seal ends the part that grows.
+func (s *stream) seal() {
+	if s.growing.Len() == 0 {
+		return
+	}
+	text := strings.ToValidUTF8(s.growing.String(), "\uFFFD")
+	if s.thinking {
+		s.unsaved = append(s.unsaved, llm.Thinking{Text: text})
+	} else {
+		s.unsaved = append(s.unsaved, llm.Text{Text: text})
+	}
+	s.growing = strings.Builder{}
+}
+
+// save makes durable what came since it was last called.
+func (s *stream) save() error {
+	s.seal()
+	if len(s.unsaved) == 0 {
+		return nil
+	}
+	_, err := s.append(session.Partial{Content: s.unsaved})
+	s.unsaved, s.saved = nil, time.Now()
+	s.partials++
+	return err
+}
+
+// reset makes void what came of the answer so far.
+func (s *stream) reset(cause *llm.Error) error {
+	s.unsaved, s.growing = nil, strings.Builder{}
+	s.moment(session.Reset{Cause: cause})
+	if s.partials == 0 {
+		return nil
+	}
+	s.partials = 0
+	_, err := s.append(session.Discarded{Cause: cause})
+	return err
+}
+
+// finish completes a message with what its client may have left open: who wrote it, what it cost, and a name for every call
+// that is unique within it.
+func finish(m llm.Message, model llm.Model) llm.Message {
+	m.Role = llm.RoleAssistant
+	m = m.Valid()
+	if m.Model == "" {
+		m.Model = model.Ref()
+	}
+	m.Usage.Cost = model.Price.Cost(m.Usage)
+	names := make(map[string]bool)
+	var content llm.Content
+	for i, p := range m.Content {
+		c, ok := p.(llm.ToolCall)
+		if !ok {
+			continue
+		}
+		if c.ID == "" || names[c.ID] {
+			if content == nil {
+				content = append(content, m.Content...)
+			}
+			c.ID = "call_" + string(session.NewID())
+			content[i] = c
+		}
+		names[c.ID] = true
+	}
+	if content != nil {
+		m.Content = content
+	}
+	return m
+}

@@ -1,0 +1,257 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/tool"
+)
+
+// job is one call of an answer on its way to its result.
+type job struct {
+	call   llm.ToolCall
+	tool   tool.Tool
+	ready  *tool.Call // nil while its arguments are not checked
+	result *session.Message
+}
+
+// runCalls gives every call of an answer its result: it checks the arguments, asks the gate about all of them together, and
+// runs what may run. Results are durable as they come in. The error is one that ends the run; then, too, every call has its
+// result, unless the journal cannot be written.
+func (r *run) runCalls(answer llm.Message, calls []llm.ToolCall) error {
+	if len(calls) == 0 {
+		return nil
+	}
+	jobs := make([]*job, len(calls))
+	for i, c := range calls {
+		jobs[i] = &job{call: c}
+	}
+	r.check(jobs, answer.Stop == llm.StopLength)
+	decisions, err := r.decide(jobs)
+	if err != nil {
+		r.refuse(jobs, session.OutcomeDenied, "This call was not run: its permission could not be decided.")
+	}
+	if _, failed := r.append(append(decisions, results(jobs)...)...); failed != nil {
+		return failed
+	}
+	if err != nil {
+		return err
+	}
+	return r.schedule(slices.DeleteFunc(jobs, func(j *job) bool { return j.result != nil }))
+}
+
+// check finds the tool of each call and validates its arguments. What cannot run has its result then.
+func (r *run) check(jobs []*job, cut bool) {
+	seen := make(map[string]int)
+	unusable := 0
+	for i, j := range jobs {
+		switch {
+		case cut || j.call.Truncated:
+			unusable++
+			j.settle(session.OutcomeInvalid, "This call was not run: the answer was cut at the output limit, so its arguments may be "+
+				"incomplete. Make fewer or smaller calls in one answer.")
+			continue
+		case r.concluding:
+			j.settle(session.OutcomeDenied, "This call was not run: no more calls are allowed in this run.")
+			continue
+		}
+		if err := r.prepare(j, j.call.Arguments); err != nil {
+			if _, ok := errors.AsType[*tool.ArgumentsError](err); ok {
+				unusable++
+			}
+			j.settle(session.OutcomeInvalid, err.Error())
+			continue
+		}
+		key := j.call.Name + "\x00" + string(j.ready.Arguments)
+		if first, again := seen[key]; again {
+			r.redundant(j, first)
+			continue
+		}
+		seen[key] = i
+	}
+	if unusable == len(jobs) {
+		r.unusable++
+	} else {
+		r.unusable = 0
+	}
+}
+
+// redundant answers a call that is the same as an earlier one of the same answer. One that only looks is not run again; of
+// one with effects people are told, for it may be meant.
+func (r *run) redundant(j *job, first int) {
+	if e := j.ready.Effects; e.ReadOnly() && e.Idempotent {
+		j.settle(session.OutcomeSkipped, fmt.Sprintf("This call is the same as call %d of this message; see its result.", first+1))
+		j.result.IsError = false
+		return
+	}
+	r.a.feed.moment(session.Notice{Text: fmt.Sprintf("the model asks for the same call of %s twice", j.call.Name)})
+}
+
+// prepare validates arguments for the job's tool.
+func (r *run) prepare(j *job, arguments string) error {
+	t, ok := r.a.tools.byName[j.call.Name]
+	if !ok {
+		return fmt.Errorf("there is no tool named %q; the tools are: %s", j.call.Name, strings.Join(r.a.tools.names, ", "))
+	}
+	ready, err := contained(func() (*tool.Call, error) { return t.Prepare(r.ctx, arguments) })
+	if err != nil {
+		return err
+	}
+	j.tool, j.ready = t, ready
+	return nil
+}
+
+// decide asks the gate about the calls that can run, and returns the decisions that the journal keeps. Denied calls have
+// their result then.
+func (r *run) decide(jobs []*job) ([]session.Body, error) {
+	var (
+		open      []*job
+		proposed  []Proposed
+		decisions []session.Body
+	)
+	for _, j := range jobs {
+		if j.result == nil {
+			open = append(open, j)
+			proposed = append(proposed, Proposed{Call: j.call, Tool: j.tool.Spec(), Effects: j.ready.Effects})
+		}
+	}
+	if len(open) == 0 || r.ctx.Err() != nil {
+		return nil, nil
+	}
+	verdicts, err := r.a.options.Gate.Decide(r.ctx, proposed)
+	if err == nil && len(verdicts) != len(open) {
+		err = fmt.Errorf("agent: the gate gave %d verdicts for %d calls", len(verdicts), len(open))
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, j := range open {
+		if d, keep := r.judge(j, verdicts[i]); keep {
+			decisions = append(decisions, d)
+		}
+	}
+	return decisions, nil
+}
+
+// judge applies a verdict to a call. It returns the decision for the journal and whether that keeps it.
+func (r *run) judge(j *job, v Verdict) (session.Decision, bool) {
+	d := session.Decision{Call: j.call.ID, Verdict: "allow", By: v.By, Reason: v.Reason, Arguments: v.Arguments}
+	if !v.Allow {
+		d.Verdict = "deny"
+		r.denials++
+		j.settle(session.OutcomeDenied, "This call was denied: "+firstOf(v.Reason, "it is not allowed here")+".")
+		return d, true
+	}
+	r.denials = 0
+	if v.Arguments != "" {
+		if err := r.prepare(j, v.Arguments); err != nil {
+			j.settle(session.OutcomeInvalid, "The arguments of this call were changed before it was allowed, but not well: "+err.Error())
+		}
+	}
+	return d, v.By != "" || v.Reason != "" || v.Arguments != ""
+}
+
+// refuse gives a result to every job that has none.
+func (r *run) refuse(jobs []*job, outcome session.Outcome, text string) {
+	for _, j := range jobs {
+		if j.result == nil {
+			j.settle(outcome, text)
+		}
+	}
+}
+
+// settle gives the job a result without having run.
+func (j *job) settle(outcome session.Outcome, text string) {
+	m := session.Result(j.call, outcome, text)
+	m.Message = m.Valid()
+	j.result = &m
+}
+
+// results returns the results that jobs have.
+func results(jobs []*job) []session.Body {
+	var bodies []session.Body
+	for _, j := range jobs {
+		if j.result != nil {
+			bodies = append(bodies, *j.result)
+		}
+	}
+	return bodies
+}
+
+// message makes the result of a call that ran. What a tool returns is data: it is bounded and made valid text.
+func (r *run) message(c llm.ToolCall, res tool.Result, err error) session.Message {
+	m := session.Message{Message: llm.Message{
+		Role: llm.RoleTool, CallID: c.ID, Tool: c.Name, Content: res.Content, IsError: res.IsError || err != nil,
+	}}
+	if err != nil {
+		m.Content = append(slices.Clone(res.Content), llm.Text{Text: err.Error()})
+	}
+	if m.IsError {
+		m.Outcome = session.OutcomeFailed
+	}
+	m.Content = bound(m.Content, r.a.options.MaxResult)
+	m.Message = m.Valid()
+	if res.Details != nil {
+		details, err := json.Marshal(res.Details)
+		if err != nil {
+			details, _ = json.Marshal(map[string]string{"error": "the details are no JSON: " + err.Error()})
+		}
+		m.Details = details
+	}
+	return m
+}
+
+// bound cuts the texts of a result to limit bytes together.
+func bound(content llm.Content, limit int) llm.Content {
+	total := 0
+	for _, p := range content {
+		if t, ok := p.(llm.Text); ok {
+			total += len(t.Text)
+		}
+	}
+	if total <= limit {
+		return content
+	}
+	cut := slices.Clone(content)
+	for i, p := range cut {
+		if t, ok := p.(llm.Text); ok {
+			share := max(limit*len(t.Text)/total, 256)
+			t.Text = t.Text[:share] // BOUND
+			cut[i] = t
+		}
+	}
+	return cut
+}
+
+// contained calls f and returns its panic as an error.
+func contained[T any](f func() (T, error)) (v T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the tool panicked: %v", p)
+		}
+	}()
+	return f()
+}
+
+// report returns the function with which a running call tells its progress.
+func (r *run) report(ctx context.Context, c llm.ToolCall) tool.Report {
+	return func(text string) {
+		if ctx.Err() == nil {
+			r.a.feed.tell(c.ID, c.Name, text)
+		}
+	}
+}
+
+func textf(format string, args ...any) llm.Text { return llm.Text{Text: fmt.Sprintf(format, args...)} }
+
+// encode is the JSON of a value of ours that always has one.
+func encode(v any) json.RawMessage {
+	data, _ := json.Marshal(v)
+	return data
+}

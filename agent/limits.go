@@ -1,0 +1,94 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// Unlimited, as the value of a limit, switches it off.
+const Unlimited = -1
+
+// Limits ends runs before they become too long or too dear. A zero field has its default.
+type Limits struct {
+	Turns  int           // answers of one run; default 50
+	Tokens int64         // all tokens of one run, cached ones too; default 1 000 000
+	Time   time.Duration // wall clock of one run; default 10 min
+
+	Cost        float64 // US dollars of one run; default unlimited
+	SessionCost float64 // US dollars of the session, all branches; default unlimited
+	DayCost     float64 // US dollars of all sessions of the store since midnight, local time; default unlimited
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Turns == 0 {
+		l.Turns = 50
+	}
+	if l.Tokens == 0 {
+		l.Tokens = 1_000_000
+	}
+	if l.Time == 0 {
+		l.Time = 10 * time.Minute
+	}
+	return l
+}
+
+// spent is what a run has used up when its limits are checked.
+type spent struct {
+	turns   int
+	usage   llm.Usage
+	elapsed time.Duration
+}
+
+// reached returns the end of a run that has come to one of its limits, and whether it has. What sessions and days cost is
+// asked of the store only where there is a limit.
+func (l Limits) reached(ctx context.Context, store session.Store, id session.SessionID, s spent) (session.RunEnded, bool, error) {
+	switch {
+	case l.Turns > 0 && s.turns >= l.Turns:
+		return limitEnd("turns", fmt.Sprintf("the limit of %d turns", l.Turns))
+	case l.Tokens > 0 && s.usage.Total() >= l.Tokens:
+		return limitEnd("tokens", fmt.Sprintf("the limit of %d tokens (%d used)", l.Tokens, s.usage.Total()))
+	case l.Time > 0 && s.elapsed >= l.Time:
+		return limitEnd("time", fmt.Sprintf("the limit of %s", l.Time))
+	case l.Cost > 0 && s.usage.Cost >= l.Cost:
+		return limitEnd("cost", fmt.Sprintf("the limit of $%.2f for a run ($%.2f spent)", l.Cost, s.usage.Cost))
+	}
+	if l.SessionCost > 0 {
+		summary, err := summaryOf(ctx, store, id)
+		if err != nil {
+			return session.RunEnded{}, false, err
+		}
+		if summary.Usage.Cost >= l.SessionCost {
+			return limitEnd("session_cost", fmt.Sprintf("the limit of $%.2f for a session ($%.2f spent)", l.SessionCost, summary.Usage.Cost))
+		}
+	}
+	if l.DayCost > 0 {
+		now := time.Now()
+		midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+		usage, err := store.Spent(ctx, midnight)
+		if err != nil {
+			return session.RunEnded{}, false, err
+		}
+		if usage.Cost >= l.DayCost {
+			return limitEnd("day_cost", fmt.Sprintf("the limit of $%.2f for a day ($%.2f spent)", l.DayCost, usage.Cost))
+		}
+	}
+	return session.RunEnded{}, false, nil
+}
+
+func limitEnd(limit, what string) (session.RunEnded, bool, error) {
+	return session.RunEnded{
+		Reason: session.ReasonLimit, Limit: limit,
+		Message: "stopped at " + what + "; continue to go on",
+	}, true, nil
+}
+
+func summaryOf(ctx context.Context, store session.Store, id session.SessionID) (session.Summary, error) {
+	for s, err := range store.List(ctx, session.Query{Prefix: string(id), Limit: 1}) {
+		return s, err
+	}
+	return session.Summary{}, fmt.Errorf("agent: session %s: %w", id, session.ErrNotFound)
+}
