@@ -248,8 +248,6 @@ func (r *run) report(ctx context.Context, c llm.ToolCall) tool.Report {
 	}
 }
 
-func textf(format string, args ...any) llm.Text { return llm.Text{Text: fmt.Sprintf(format, args...)} }
-
 // encode is the JSON of a value of ours that always has one.
 func encode(v any) json.RawMessage {
 	data, _ := json.Marshal(v)

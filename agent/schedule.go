@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/tool"
 )
@@ -147,11 +148,11 @@ func (s *scheduler) call(t *task) {
 	returned := make(chan session.Message, 1)
 	go func() {
 		res, err := contained(func() (tool.Result, error) { return t.ready.Run(ctx, s.report(ctx, t.call)) })
-		m := s.message(t.call, res, err)
-		if ctx.Err() != nil && m.IsError {
-			s.explain(&m, context.Cause(ctx))
+		if ctx.Err() != nil && (err != nil || res.IsError) {
+			returned <- s.stopped(t.call, res, context.Cause(ctx))
+			return
 		}
-		returned <- m
+		returned <- s.message(t.call, res, err)
 	}()
 	var result session.Message
 	select {
@@ -173,18 +174,24 @@ func (s *scheduler) call(t *task) {
 
 var errToolTime = errors.New("the time limit of a call was reached")
 
-// explain makes the result of a call that was stopped say so.
-func (s *scheduler) explain(m *session.Message, cause error) {
-	m.Outcome = session.OutcomeCancelled
-	why := "the run was cancelled"
+// stopped makes the result of a call that ended because its context did: what it had so far, and why it ended.
+func (s *scheduler) stopped(c llm.ToolCall, res tool.Result, cause error) session.Message {
+	outcome, why := session.OutcomeCancelled, "the run was cancelled"
 	switch {
 	case errors.Is(cause, errToolTime):
-		m.Outcome = session.OutcomeFailed
-		why = fmt.Sprintf("it took longer than %s", s.a.options.ToolTimeout)
+		outcome, why = session.OutcomeFailed, fmt.Sprintf("it took longer than %s", s.a.options.ToolTimeout)
 	case errors.Is(cause, errTime):
 		why = "the time limit of the run was reached"
 	}
-	m.Content = append(m.Content, textf("This call was stopped: %s.", why))
+	separator := ""
+	if len(res.Content) > 0 {
+		separator = "\n\n"
+	}
+	res.Content = append(slices.Clone(res.Content), llm.Text{Text: separator + "This call was stopped: " + why + "."})
+	res.IsError = true
+	m := s.message(c, res, nil)
+	m.Outcome = outcome
+	return m
 }
 
 // wait hands out what happens until a call has ended.
