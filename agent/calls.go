@@ -222,7 +222,7 @@ func bound(content llm.Content, limit int) llm.Content {
 	for i, p := range cut {
 		if t, ok := p.(llm.Text); ok {
 			share := max(limit*len(t.Text)/total, 256)
-			t.Text = t.Text[:share] // BOUND
+			t.Text, _ = tool.Bound(t.Text, share)
 			cut[i] = t
 		}
 	}
