@@ -207,7 +207,7 @@ func (r *run) message(c llm.ToolCall, res tool.Result, err error) session.Messag
 	return m
 }
 
-// bound cuts the texts of a result to limit bytes together.
+// bound cuts the texts of a result to limit bytes together, and tells of binary data only that it is there.
 func bound(content llm.Content, limit int) llm.Content {
 	total := 0
 	for _, p := range content {
@@ -215,18 +215,22 @@ func bound(content llm.Content, limit int) llm.Content {
 			total += len(t.Text)
 		}
 	}
-	if total <= limit {
-		return content
-	}
-	cut := slices.Clone(content)
-	for i, p := range cut {
-		if t, ok := p.(llm.Text); ok {
-			share := max(limit*len(t.Text)/total, 256)
-			t.Text, _ = tool.Bound(t.Text, share)
-			cut[i] = t
+	out := content
+	for i, p := range content {
+		t, ok := p.(llm.Text)
+		if !ok {
+			continue
+		}
+		share := limit
+		if total > limit {
+			share = limit * len(t.Text) / total
+		}
+		if cut, lost := tool.Bound(t.Text, share); lost > 0 {
+			out = slices.Clone(out)
+			out[i] = llm.Text{Text: cut}
 		}
 	}
-	return cut
+	return out
 }
 
 // contained calls f and returns its panic as an error.
