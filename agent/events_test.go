@@ -12,7 +12,6 @@ import (
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/llm"
-	"github.com/tenon-agent/tenon/llm/llmtest"
 	"github.com/tenon-agent/tenon/session"
 )
 
@@ -88,9 +87,14 @@ func replaceTree(t *testing.T, doc, name, got string) string {
 // one result.
 func checkJournal(t *testing.T, b *bench) {
 	t.Helper()
+	checkEntries(t, b.journal())
+}
+
+func checkEntries(t *testing.T, events []session.Event) {
+	t.Helper()
 	open := make(map[session.RunID]bool)
 	calls := make(map[string]int)
-	for i, e := range b.journal() {
+	for i, e := range events {
 		if e.Seq != int64(i)+1 {
 			t.Fatalf("entry %d has number %d", i+1, e.Seq)
 		}
@@ -245,5 +249,3 @@ var scenarios = []scenario{
 		do:     say("a story"),
 	},
 }
-
-var _ = llmtest.New
