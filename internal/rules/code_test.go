@@ -1,0 +1,142 @@
+package rules
+
+import (
+	"fmt"
+	"go/ast"
+	"strings"
+)
+
+// longest is how many lines a file of code may have before it asks for a reason.
+const longest = 600
+
+// longFiles are the longer ones, each with the reason why it is one page of one thing.
+var longFiles = map[string]string{}
+
+// vague are names that say nothing about what is in a package.
+var vague = map[string]bool{
+	"util": true, "utils": true, "common": true, "helper": true, "helpers": true,
+	"manager": true, "managers": true, "service": true, "services": true, "misc": true,
+}
+
+var codeRules = []rule{
+	{
+		name:  "nothing happens at init time",
+		check: initialisers,
+		mend:  "make the value in a constructor or hand it in; an init function works for every program that imports the package",
+		broken: map[string]string{
+			"llm/a.go":      "package llm\nfunc init() {}\nfunc (t T) init() {}\ntype T int",
+			"llm/a_test.go": "package llm\nfunc init() {}",
+		},
+		want: []string{"llm/a.go:2", "llm/a_test.go:2"},
+	},
+	{
+		name:  "packages are named for what they hold",
+		check: vagueNames,
+		mend:  "name the package for what it holds or does, or put the code beside its only user",
+		broken: map[string]string{
+			"llm/util/a.go":     "package util",
+			"tool/manager/a.go": "package manage",
+			"session/a.go":      "package session",
+		},
+		want: []string{"llm/util/a.go", "tool/manager/a.go"},
+	},
+	{
+		name:  "a file is a page",
+		check: longOnes,
+		mend: "split the file by what it is about; if it really is one page of one thing, " +
+			"list it with the reason in longFiles in internal/rules/code_test.go",
+		broken: map[string]string{
+			"llm/a.go":      "package llm\n" + strings.Repeat("\n", longest),
+			"llm/b.go":      "package llm\n" + strings.Repeat("\n", longest-1),
+			"llm/a_test.go": "package llm\n" + strings.Repeat("\n", 2*longest),
+		},
+		want: []string{"llm/a.go has 601 lines"},
+	},
+	{
+		name:  "tests do not sleep",
+		check: sleeps,
+		mend: "wait for the condition: a channel, a closed pipe, the next entry of Watch; " +
+			"or test under synctest.Test, where time is not real and sleeping inside of the bubble's function is allowed",
+		broken: map[string]string{
+			"llm/a.go": "package llm\nimport \"time\"\nfunc f() { time.Sleep(1) }",
+			"llm/a_test.go": "package llm\nimport (\"testing\"; \"testing/synctest\"; \"time\")\n" +
+				"func TestA(t *testing.T) { synctest.Test(t, func(t *testing.T) { time.Sleep(1) }) }\n" +
+				"func TestB(t *testing.T) { time.Sleep(1) }",
+			"session/storetest/a.go": "package storetest\nimport clock \"time\"\nfunc f() { clock.Sleep(1) }",
+		},
+		want: []string{"llm/a_test.go:4", "session/storetest/a.go:3"},
+	},
+}
+
+func initialisers(t *tree) (found []string) {
+	for _, f := range t.all {
+		for _, d := range f.ast.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+				found = append(found, f.at(fn))
+			}
+		}
+	}
+	return found
+}
+
+func vagueNames(t *tree) (found []string) {
+	for r, f := range t.all {
+		dir := r.dir[strings.LastIndexByte(r.dir, '/')+1:]
+		if vague[strings.TrimSuffix(f.ast.Name.Name, "_test")] || vague[dir] {
+			found = append(found, fmt.Sprintf("%s: package %s", f.path, f.ast.Name.Name))
+		}
+	}
+	return found
+}
+
+func longOnes(t *tree) (found []string) {
+	for _, f := range t.all {
+		if !f.test && f.lines > longest && longFiles[f.path] == "" {
+			found = append(found, fmt.Sprintf("%s has %d lines, more than %d", f.path, f.lines, longest))
+		}
+	}
+	return found
+}
+
+func sleeps(t *tree) (found []string) {
+	for r, f := range t.all {
+		if !f.test && !r.forTests() {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			if f.calls(call, "time", "Sleep") {
+				found = append(found, f.at(call))
+			}
+			return !f.calls(call, "testing/synctest", "Test")
+		})
+	}
+	return found
+}
+
+// calls reports whether call is of the named function of the imported package.
+func (f *source) calls(call *ast.CallExpr, pkg, name string) bool {
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != name {
+		return false
+	}
+	x, ok := sel.X.(*ast.Ident)
+	return ok && x.Name == f.nameOf(pkg)
+}
+
+// nameOf returns the name that the file calls an imported package by, or nothing.
+func (f *source) nameOf(pkg string) string {
+	for i, p := range f.imports() {
+		switch {
+		case p != pkg:
+		case f.ast.Imports[i].Name != nil:
+			return f.ast.Imports[i].Name.Name
+		default:
+			return p[strings.LastIndexByte(p, '/')+1:]
+		}
+	}
+	return ""
+}

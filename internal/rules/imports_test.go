@@ -1,0 +1,169 @@
+package rules
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// place is a row of the table of who may import whom. Patterns are import paths below the module: "llm/*" is every
+// package directly below llm, "internal/cli/..." is internal/cli and everything below it, "public" is all that is API.
+type place struct {
+	path string
+	may  []string // the packages of ours that its code, tests apart, may import
+	face bool     // something that people see; faces do not import each other
+	leaf string   // why an internal package may be imported by all: a small helper that imports nothing of ours
+}
+
+// places is the table. The first row that fits a package holds for it. Whoever adds a package adds its row.
+var places = []place{
+	{path: "llm"},
+	{path: "llm/*", may: []string{"llm"}},
+	{path: "tool", may: []string{"llm"}},
+	{path: "tool/*", may: []string{"tool", "llm", "workspace"}},
+	{path: "session", may: []string{"llm"}},
+	{path: "session/*", may: []string{"session", "llm"}},
+	{path: "window", may: []string{"llm", "session"}},
+	{path: "permission", may: []string{"llm", "tool"}},
+	{path: "workspace"},
+	{path: "agent", may: []string{"llm", "tool", "session", "window"}},
+
+	{path: "internal/app/...", may: []string{"public", "internal/..."}},
+	{path: "internal/config/...", may: []string{"public", "internal/..."}},
+	{path: "internal/cli/...", may: []string{"public", "internal/..."}, face: true},
+	{path: "internal/tui/...", may: []string{"public", "internal/..."}, face: true},
+	{path: "internal/server/...", may: []string{"public", "internal/..."}, face: true},
+	{path: "internal/acp/...", may: []string{"public", "internal/..."}, face: true},
+	{path: "internal/web/...", may: []string{"public", "internal/..."}, face: true},
+	{path: "internal/rules"},
+
+	{path: "cmd/*", may: []string{"public", "internal/..."}},
+	{path: "examples/...", may: []string{"public"}},
+}
+
+var importRules = []rule{
+	{
+		name:  "every package has a place",
+		check: homeless,
+		mend: "add a row to places in internal/rules/imports_test.go that says what the package may import, " +
+			"and its room to docs/architecture.md",
+		broken: map[string]string{
+			"agent/a.go":             "package agent",
+			"agent/extra/a.go":       "package extra",
+			"internal/app/x/y/a.go":  "package y",
+			"internal/odd/a_test.go": "package odd",
+		},
+		want: []string{"agent/extra", "internal/odd"},
+	},
+	{
+		name:  "packages import only what they may",
+		check: trespass,
+		mend: "declare an interface where it is used, or move the code to the room that it belongs to; " +
+			"the table is places in internal/rules/imports_test.go",
+		broken: map[string]string{
+			"agent/a.go":        importing("agent", "llm", "window", "session/sqlite"),
+			"agent/a_test.go":   importing("agent", "session/memory"),
+			"llm/x/a.go":        importing("x", "llm", "llm/y"),
+			"tool/x/a.go":       importing("x", "workspace", "internal/cli"),
+			"internal/app/a.go": importing("app", "agent", "internal/config/x"),
+			"examples/x/a.go":   importing("main", "agent", "internal/app"),
+		},
+		want: []string{
+			"agent/a.go imports session/sqlite", "examples/x/a.go imports internal/app",
+			"llm/x/a.go imports llm/y", "tool/x/a.go imports internal/cli",
+		},
+	},
+	{
+		name:  "no face imports another",
+		check: facing,
+		mend:  "what two faces share has a room below them, such as internal/app",
+		broken: map[string]string{
+			"internal/cli/a.go":    importing("cli", "internal/tui", "internal/cli/x", "internal/app"),
+			"internal/web/x/a.go":  importing("x", "internal/server/y"),
+			"internal/app/a.go":    importing("app", "agent"),
+			"internal/cli/x/b.go":  importing("x", "internal/cli"),
+			"internal/tui/y/b.go":  importing("y"),
+			"internal/server/x.go": importing("server", "llm"),
+		},
+		want: []string{"internal/cli/a.go imports internal/tui", "internal/web/x/a.go imports internal/server/y"},
+	},
+}
+
+// importing is a Go file for the samples.
+func importing(name string, ours ...string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "package %s\n", name)
+	for _, p := range ours {
+		fmt.Fprintf(&b, "import _ %q\n", module+"/"+p)
+	}
+	return b.String()
+}
+
+// placeOf returns the row of the table for a package.
+func placeOf(dir string) (place, bool) {
+	i := slices.IndexFunc(places, func(p place) bool { return matches(p.path, dir) })
+	if i < 0 {
+		return place{}, false
+	}
+	return places[i], true
+}
+
+// matches reports whether a pattern of the table means the package.
+func matches(pattern, dir string) bool {
+	if pattern == "public" {
+		top, _, _ := strings.Cut(dir, "/")
+		return top != "internal" && top != "cmd" && top != "examples"
+	}
+	if base, below := strings.CutSuffix(pattern, "/..."); below {
+		return dir == base || strings.HasPrefix(dir, base+"/")
+	}
+	ok, err := path.Match(pattern, dir)
+	return ok && err == nil
+}
+
+// edges yields every import of one package of ours by the code of another.
+func (t *tree) edges(yield func(from *source, to string) bool) {
+	for _, r := range t.rooms {
+		for _, f := range r.code() {
+			for _, imported := range f.imports() {
+				to, ours := strings.CutPrefix(imported+"/", module+"/")
+				if ours && !yield(f, strings.TrimSuffix(to, "/")) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func homeless(t *tree) (found []string) {
+	for _, r := range t.rooms {
+		if _, ok := placeOf(r.dir); !ok {
+			found = append(found, r.dir)
+		}
+	}
+	return found
+}
+
+func trespass(t *tree) (found []string) {
+	for f, to := range t.edges {
+		p, ok := placeOf(path.Dir(f.path))
+		target, _ := placeOf(to)
+		fits := func(pattern string) bool { return matches(pattern, to) }
+		if ok && target.leaf == "" && !slices.ContainsFunc(p.may, fits) {
+			found = append(found, fmt.Sprintf("%s imports %s; %s may import %q", f.path, to, p.path, p.may))
+		}
+	}
+	return found
+}
+
+func facing(t *tree) (found []string) {
+	for f, to := range t.edges {
+		a, _ := placeOf(path.Dir(f.path))
+		b, _ := placeOf(to)
+		if a.face && b.face && a.path != b.path {
+			found = append(found, fmt.Sprintf("%s imports %s", f.path, to))
+		}
+	}
+	return found
+}
