@@ -1,0 +1,79 @@
+package agent_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tenon-agent/tenon/agent"
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/llmtest"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/memory"
+)
+
+// stores are the journals that the benchmarks write.
+var stores = map[string]func(testing.TB) session.Store{
+	"memory": func(testing.TB) session.Store { return memory.New() },
+}
+
+// BenchmarkTurn is what the loop and the journal add to a turn: a scripted model asks for one tool that returns at once,
+// and ends with the next answer. The figure of interest is the median of a whole run divided by its two turns.
+func BenchmarkTurn(b *testing.B) {
+	for name, open := range stores {
+		b.Run(name, func(b *testing.B) {
+			store := open(b)
+			client := llmtest.New(b, "text I look.\ncall look {\"path\":\"/a\"}\n---\ntext Done.", llmtest.ByHistory())
+			var log callLog
+			tools := log.tools()
+			var turns []time.Duration
+			for b.Loop() {
+				a, err := agent.New(b.Context(), store, agent.Options{Client: client, Tools: tools})
+				if err != nil {
+					b.Fatal(err)
+				}
+				start := time.Now()
+				collect(b, a.Run(b.Context(), llm.UserText("go")))
+				turns = append(turns, time.Since(start)/2)
+				if err := a.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			slices.Sort(turns)
+			b.ReportMetric(float64(turns[len(turns)/2].Microseconds()), "µs/turn-p50")
+		})
+	}
+}
+
+// BenchmarkDeltas is an answer of 20 000 small texts on its way from the model through loop and journal to the consumer.
+func BenchmarkDeltas(b *testing.B) {
+	const deltas = 20_000
+	for name, open := range stores {
+		b.Run(name, func(b *testing.B) {
+			store := open(b)
+			client := llmtest.New(b, "repeat 20000 text word ", llmtest.ByHistory())
+			b.ReportAllocs()
+			for b.Loop() {
+				a, err := agent.New(b.Context(), store, agent.Options{Client: client})
+				if err != nil {
+					b.Fatal(err)
+				}
+				seen := 0
+				for e, err := range a.Run(b.Context(), llm.UserText("go")) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					if _, ok := e.Body.(session.Delta); ok {
+						seen++
+					}
+				}
+				if seen != deltas {
+					b.Fatalf("%d deltas came, want %d", seen, deltas)
+				}
+				if err := a.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
