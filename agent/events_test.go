@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -43,7 +44,9 @@ func TestEventTrees(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t, s.script, s.change)
-				got := trace(s.do(t, b))
+				events := s.do(t, b)
+				checkStream(t, b, events)
+				got := trace(events)
 				if *update {
 					doc = replaceTree(t, doc, s.name, got)
 					return
@@ -59,6 +62,15 @@ func TestEventTrees(t *testing.T) {
 		if err := os.WriteFile(eventsDoc, []byte(doc), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// checkStream checks that the entries of a stream are those of the journal: who attaches later misses nothing.
+func checkStream(t *testing.T, b *bench, events []session.Event) {
+	t.Helper()
+	streamed, journal := entries(events), b.journal()
+	if !reflect.DeepEqual(streamed, journal[len(journal)-len(streamed):]) {
+		t.Errorf("the stream had the entries\n%v\nand the journal has\n%v", streamed, journal)
 	}
 }
 
