@@ -1,0 +1,30 @@
+package offline
+
+const (
+	introduction = `I am Tenon's built-in offline model. I am not a language model: I follow simple rules, without a key and without network.
+
+` + abilities + "\n\n" + realModel + "\n"
+
+	notUnderstood = `I did not understand that. I am Tenon's built-in offline model: I follow simple rules and cannot reason about code.
+
+` + abilities + "\n\n" + realModel
+
+	unsupportedText = `The built-in offline model has no rule for this.
+
+` + abilities + "\n\n" + realModel
+
+	abilities = "What I can do:\n\n" +
+		"- `describe this project`\n" +
+		"- `list files in src`, `find files named *.go`\n" +
+		"- `read main.go lines 1-20`\n" +
+		"- `search for \"TODO\" in *.go`, `which files contain main`\n" +
+		"- `count lines in main.go`, `how many go files are there`, `count occurrences of foo in src`\n" +
+		"- `replace \"old\" with \"new\" in main.go` (or `in all go files`)\n" +
+		"- `create notes.txt with \"hello\"`, `append \"more\" to notes.txt`, `overwrite notes.txt with \"new\"`\n" +
+		"- `run go vet ./...`, `run the tests`, `build the project`\n" +
+		"- `show the git log`, `what changed`\n\n" +
+		"Several instructions may be joined with \"then\" or be written as a numbered list. Quotes and backticks around names keep them whole."
+
+	realModel = "For work that needs understanding, a real model is chosen with `--model provider/model` or the environment variable " +
+		"`TENON_MODEL`, with the provider's key in the environment. Adapters for real providers are not built in yet: they come with the next release."
+)

@@ -1,0 +1,91 @@
+package offline
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/tenon-agent/tenon/llm"
+)
+
+const (
+	contextTokens = 200_000
+	bytesPerToken = 4
+)
+
+// New returns the offline model, "offline/rules". It is free, has no state, and is safe for concurrent use.
+//
+// Its streams fail with [llm.KindContextOverflow] for a request of more than 200 000 tokens, estimated at four bytes each,
+// with [llm.KindInvalidRequest] for one that demands an answer by a schema, and with [llm.KindCancelled] when the context
+// ends.
+func New() llm.Client { return client{} }
+
+type client struct{}
+
+// Model implements [llm.Client].
+func (client) Model() llm.Model {
+	return llm.Model{Provider: "offline", ID: "rules", Context: contextTokens}
+}
+
+// Stream implements [llm.Client].
+func (c client) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		if err := c.check(req); err != nil {
+			yield(nil, err)
+			return
+		}
+		m := answer(req)
+		m.Model = c.Model().Ref()
+		m.Usage = llm.Usage{Input: requestTokens(req), Output: contentTokens(m.Content)}
+		if stream(ctx, m, yield) {
+			yield(llm.Done{Message: m}, nil)
+		}
+	}
+}
+
+func (c client) check(req *llm.Request) error {
+	fail := func(kind llm.Kind, format string, args ...any) error {
+		return &llm.Error{Kind: kind, Model: c.Model().Ref(), Message: fmt.Sprintf(format, args...)}
+	}
+	if n := requestTokens(req); n > contextTokens {
+		return fail(llm.KindContextOverflow,
+			"the request has about %d tokens, this model takes %d: begin a new session, send less at once, or choose a model with a larger window",
+			n, contextTokens)
+	}
+	if len(req.Schema) > 0 {
+		return fail(llm.KindInvalidRequest,
+			"the built-in offline model cannot answer by a JSON schema: ask without one, or choose another model")
+	}
+	return nil
+}
+
+func requestTokens(req *llm.Request) int64 {
+	n := len(req.System)
+	for _, t := range req.Tools {
+		n += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	for _, m := range req.Messages {
+		n += contentBytes(m.Content)
+	}
+	return tokens(n)
+}
+
+func contentTokens(c llm.Content) int64 { return tokens(contentBytes(c)) }
+
+func contentBytes(c llm.Content) int {
+	n := 0
+	for _, p := range c {
+		switch p := p.(type) {
+		case llm.Text:
+			n += len(p.Text)
+		case llm.Thinking:
+			n += len(p.Text)
+		case llm.ToolCall:
+			n += len(p.Name) + len(p.Arguments)
+		}
+	}
+	return n
+}
+
+// tokens estimates how many tokens n bytes are, rounded up.
+func tokens(n int) int64 { return int64(n+bytesPerToken-1) / bytesPerToken }

@@ -1,0 +1,148 @@
+package offline
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// What tools return is text for a model. These functions take out of it what they can recognise and ignore the rest.
+
+// truncated matches what tools say when there is more than they show.
+var truncated = regexp.MustCompile(`(?i)\b(?:truncated|more (?:lines|results|matches|files|entries|follow)|omitted|left out|not shown|continue with|only the first|showing|limit(?:ed)? (?:reached|to)|offset)\b`)
+
+// isRemark reports whether a line is a tool's own, such as "[12 more files]", rather than a name or a match.
+func isRemark(line string) bool {
+	line = strings.TrimSpace(line)
+	if line == "" {
+		return true
+	}
+	wrapped := strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") ||
+		strings.HasPrefix(line, "(") && strings.HasSuffix(line, ")") ||
+		strings.HasPrefix(line, "…") || strings.HasPrefix(line, "...")
+	return wrapped || strings.HasSuffix(line, ".") && strings.Contains(line, " ") || strings.HasSuffix(line, ":") && strings.Contains(line, " ")
+}
+
+// pathsOf returns the names in a list of one name to a line, and whether the tool said that there are more.
+func pathsOf(text string) (paths []string, more bool) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if isRemark(line) {
+			more = more || truncated.MatchString(line)
+			continue
+		}
+		paths = append(paths, strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "- "), "./"))
+	}
+	return paths, more
+}
+
+// hit is one matching line.
+type hit struct {
+	path string
+	line int
+	text string
+}
+
+var (
+	flatHit  = regexp.MustCompile(`^(.+?):(\d+):(?:\d+:)? ?(.*)$`)
+	underHit = regexp.MustCompile(`^\s*(?:[Ll]ine )?(\d+)(?::|\t|\s*[|→])\s?(.*)$`)
+)
+
+// hitsOf returns the matches in a result of "path:line:text" lines, or of "line:text" lines below the names of files.
+func hitsOf(text string) (hits []hit, more bool) {
+	file := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if g := underHit.FindStringSubmatch(line); g != nil && file != "" {
+			hits = append(hits, hit{file, number(g[1]), g[2]})
+			continue
+		}
+		if g := flatHit.FindStringSubmatch(line); g != nil {
+			hits = append(hits, hit{strings.TrimPrefix(g[1], "./"), number(g[2]), g[3]})
+			continue
+		}
+		bare := strings.TrimSuffix(line, ":")
+		switch {
+		case isRemark(line) && (bare == line || strings.Contains(line, " ")):
+			more = more || truncated.MatchString(line)
+		case bare == strings.TrimSpace(bare):
+			file = strings.TrimPrefix(bare, "./")
+		}
+	}
+	return hits, more
+}
+
+// filesOf returns the names of the files with hits, each once, in their order.
+func filesOf(hits []hit) []string {
+	var names []string
+	seen := make(map[string]bool)
+	for _, h := range hits {
+		if !seen[h.path] {
+			seen[h.path] = true
+			names = append(names, h.path)
+		}
+	}
+	return names
+}
+
+// page is what a reading of a file shows.
+type page struct {
+	first int // number of the first line, from 1
+	lines []string
+	total int  // lines of the whole file when the tool said so, else 0
+	more  bool // the file goes on after the last line
+}
+
+var (
+	numberedLine = regexp.MustCompile(`^\s*(\d+)(?:\t|→|\s?[|│:]\s?| {2})(.*)$`)
+	ofTotal      = regexp.MustCompile(`(?i)\bof (\d+)(?: lines)?\b|\b(\d+) lines(?: in all|\b)`)
+)
+
+// pageOf takes the lines out of the numbered text that reading a file gives.
+func pageOf(text string) page {
+	var p page
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		g := numberedLine.FindStringSubmatch(line)
+		if g != nil {
+			n, err := strconv.Atoi(g[1])
+			if err == nil && (len(p.lines) == 0 || n == p.first+len(p.lines)) {
+				if len(p.lines) == 0 {
+					p.first = n
+				}
+				p.lines = append(p.lines, strings.TrimSuffix(g[2], "\r"))
+				continue
+			}
+		}
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		if t := ofTotal.FindStringSubmatch(line); t != nil {
+			p.total = max(p.total, number(t[1]+t[2]))
+		}
+		p.more = p.more || truncated.MatchString(line)
+	}
+	if p.total > 0 {
+		p.more = p.total > p.first+len(p.lines)-1
+	}
+	return p
+}
+
+// text is the content of the page.
+func (p page) text() string { return strings.Join(p.lines, "\n") }
+
+// tail returns the fewest last lines that stand nowhere else in the page, which must be the whole file.
+func (p page) tail() (string, bool) {
+	if p.more || p.first > 1 {
+		return "", false
+	}
+	all := p.text()
+	for i := range slices.Backward(p.lines) {
+		tail := strings.Join(p.lines[i:], "\n")
+		if strings.TrimSpace(tail) != "" && strings.Count(all, tail) == 1 {
+			return tail, true
+		}
+	}
+	return "", false
+}
