@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -43,10 +44,13 @@ func (p stored) Backward(ctx context.Context) iter.Seq2[Event, error] {
 }
 
 // Branch is the current branch of a session that is being written: what was appended since it was made stays in memory, the
-// rest is read from the store when a view asks for it, and then stays too. It is not safe for concurrent use.
+// rest is read from the store when a view asks for it, and then stays too. It is safe for concurrent use: an iteration
+// shows the branch as it was when it began.
 type Branch struct {
+	mu     sync.Mutex
 	older  Path    // what lies before recent[0]; nil when that is the root
 	recent []Event // oldest first
+	moves  int     // how often older was replaced
 }
 
 // NewBranch returns the branch that goes on from p.
@@ -58,21 +62,26 @@ func (b *Branch) Append(s Store, id SessionID, e Event) {
 	if !e.Durable() || !OnBranch(e.Body) {
 		return
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if h, ok := e.Body.(Head); ok {
 		at := slices.IndexFunc(b.recent, func(e Event) bool { return e.ID == h.To })
 		if at >= 0 {
 			b.recent = b.recent[: at+1 : at+1]
 		} else {
 			b.older, b.recent = Stored(s, id, h.To), nil
+			b.moves++
 		}
 	}
 	b.recent = append(b.recent, e)
 }
 
-// Backward implements [Path]. The branch must not be appended to during the iteration.
+// Backward implements [Path].
 func (b *Branch) Backward(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		older, recent := b.older, b.recent
+		b.mu.Lock()
+		older, recent, moves := b.older, b.recent, b.moves
+		b.mu.Unlock()
 		for _, e := range slices.Backward(recent) {
 			if !yield(e, nil) {
 				return
@@ -93,7 +102,17 @@ func (b *Branch) Backward(ctx context.Context) iter.Seq2[Event, error] {
 			}
 		}
 		slices.Reverse(read)
-		b.older, b.recent = nil, append(read, recent...)
+		b.keep(read, moves)
+	}
+}
+
+// keep puts what was read of older before recent, unless older is another one by now.
+func (b *Branch) keep(read []Event, moves int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.moves == moves {
+		b.older, b.recent = nil, append(read, b.recent...)
+		b.moves++
 	}
 }
 
