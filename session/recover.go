@@ -37,6 +37,10 @@ func Recover(ctx context.Context, p Path) ([]Body, error) {
 		switch b := e.Body.(type) {
 		case RunEnded, Created:
 			return nil, nil
+		case Head:
+			if e.Run == "" { // a step back between runs: what stands before it had its end elsewhere
+				return nil, nil
+			}
 		case RunStarted:
 			end := RunEnded{
 				Reason: ReasonInterrupted, Message: "the process ended while this run was on",
@@ -75,7 +79,7 @@ func missing(calls []llm.ToolCall, answered map[string]bool, started map[string]
 				"This call was not started: the process ended before. Nothing of it happened; it can be called again."))
 		case begun.Again:
 			bodies = append(bodies, Result(c, OutcomeInterrupted,
-				"This call was interrupted: the process ended while it ran. It changes nothing and can be called again."))
+				"This call was interrupted: the process ended while it ran. It does no harm to call it again."))
 		default:
 			bodies = append(bodies, Result(c, OutcomeUnknown,
 				"The outcome of this call is unknown: the process ended while it ran. It may have happened in part or whole. "+
@@ -101,10 +105,14 @@ func Settle(ctx context.Context, p Path) ([]Body, error) {
 		}
 		switch e.Body.(type) {
 		case Partial:
+			if len(open) > 0 && !sameAnswer(open[0], e) {
+				break // an older attempt, which this one replaced
+			}
 			open = append(open, e)
 			continue
-		case RunEnded, RunStarted, Head:
-			continue // an unfinished answer is older than the end of its run
+		case Message, Discarded, Created:
+		default:
+			continue // such as the end of its run, and another model since then
 		}
 		break
 	}

@@ -34,6 +34,9 @@ func arrange(events []Event) []Event {
 	for _, e := range events {
 		switch b := e.Body.(type) {
 		case Partial:
+			if len(open) > 0 && !sameAnswer(open[0], e) {
+				open = open[:0]
+			}
 			open = append(open, e)
 		case Discarded:
 			open = open[:0]
@@ -72,6 +75,10 @@ func orderResults(events []Event) {
 		i = end
 	}
 }
+
+// sameAnswer reports whether two partials belong to one answer. A turn has one, begun anew or not; a later turn that got
+// as far as a partial replaces what an earlier one left behind.
+func sameAnswer(a, b Event) bool { return a.Run == b.Run && a.Turn == b.Turn }
 
 // joinPartials makes the message of an answer that was cut off.
 func joinPartials(partials []Event) (Event, bool) {
@@ -171,7 +178,7 @@ type ToolUse struct {
 func StateOf(ctx context.Context, p Path) (State, error) {
 	var s State
 	outcomes := make(map[string]Outcome)
-	var begun, todo bool // the start of the last run, and a todo list, were seen
+	var begun, todo, moved bool // the start of the last run, a todo list, and a step back between runs, were seen
 	for e, err := range p.Backward(ctx) {
 		if err != nil {
 			return State{}, err
@@ -181,9 +188,11 @@ func StateOf(ctx context.Context, p Path) (State, error) {
 			if s.Ended == nil && !begun {
 				s.Ended = &b
 			}
+		case Head:
+			moved = moved || !begun && e.Run == ""
 		case RunStarted:
 			if !begun {
-				begun, s.Run, s.Running = true, b.Run, s.Ended == nil
+				begun, s.Run, s.Running = true, b.Run, s.Ended == nil && !moved
 			}
 		case Todo:
 			if !todo {

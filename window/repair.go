@@ -10,14 +10,15 @@ const lost = "The result of this call was lost."
 
 // Repair turns a conversation as the journal has it into one that a model can be sent: every call is followed by exactly
 // one result, in the order of the calls; results that belong to no call, second results, and messages with nothing in
-// them are left out. An answer that was cut off is kept without its calls, which never ran.
+// them are left out. An answer that was cut off is kept without its calls, which never ran; at the end it is left out, for
+// the answer that is asked for replaces it.
 func Repair(events []session.Event) []llm.Message {
 	out := make([]llm.Message, 0, len(events))
-	for i := 0; i < len(events); i++ {
-		m := events[i].Body.(session.Message).Message
+	for i, e := range events {
+		m := e.Body.(session.Message).Message
 		switch {
-		case m.Role == llm.RoleTool:
-			continue // those that belong to an answer were taken with it
+		case m.Role != llm.RoleUser && m.Role != llm.RoleAssistant:
+			continue // results that belong to an answer are taken with it
 		case m.Role == llm.RoleAssistant && m.Stop == llm.StopAborted:
 			m = withoutCalls(m)
 		}
@@ -28,6 +29,9 @@ func Repair(events []session.Event) []llm.Message {
 		if m.Role == llm.RoleAssistant {
 			out = appendResults(out, m.Calls(), events[i+1:])
 		}
+	}
+	for n := len(out); n > 0 && out[n-1].Role == llm.RoleAssistant && out[n-1].Stop == llm.StopAborted; n = len(out) {
+		out = out[:n-1]
 	}
 	return out
 }
@@ -47,7 +51,7 @@ func appendResults(out []llm.Message, calls []llm.ToolCall, after []session.Even
 				break
 			}
 		}
-		if len(result.Content) == 0 {
+		if result.Empty() {
 			result.Content = llm.Content{llm.Text{Text: "(no output)"}}
 		}
 		out = append(out, result)
