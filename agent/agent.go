@@ -60,23 +60,36 @@ func Open(ctx context.Context, store session.Store, id session.SessionID, o Opti
 			_ = w.Close() // the first error is the one to tell
 		}
 	}()
-	a := &Agent{store: store, options: o, tools: tools, feed: newFeed(store, w), idle: make(chan struct{})}
+	a := &Agent{store: store, options: o, tools: tools, idle: make(chan struct{})}
 	close(a.idle)
-	a.queue.feed = a.feed
-	if err := a.queue.restore(ctx, store, id); err != nil {
-		return nil, fmt.Errorf("agent: read the queue of session %s: %w", id, err)
-	}
-	lost, err := session.Recover(ctx, session.Stored(store, id, ""))
-	if err != nil {
-		return nil, fmt.Errorf("agent: read session %s: %w", id, err)
-	}
-	if _, err := a.feed.append(ctx, lost...); err != nil {
-		return nil, err
-	}
-	if a.lastRun, err = newestRun(ctx, a.feed.branch); err != nil {
-		return nil, fmt.Errorf("agent: read session %s: %w", id, err)
+	if err := a.restore(ctx, w); err != nil {
+		return nil, fmt.Errorf("agent: go on with session %s: %w", id, err)
 	}
 	return a, nil
+}
+
+// restore takes up what the journal has: the branch, the queue, and the run that was on when its process died, which gets
+// its end.
+func (a *Agent) restore(ctx context.Context, w session.Writer) error {
+	var err error
+	if a.feed, err = newFeed(ctx, a.store, w); err != nil {
+		return err
+	}
+	a.queue.feed = a.feed
+	if err := a.queue.restore(ctx, a.store, w.Session()); err != nil {
+		return err
+	}
+	if a.lastRun, err = newestRun(ctx, a.feed.branch); err != nil {
+		return err
+	}
+	lost, err := session.Recover(ctx, a.feed.branch)
+	if err != nil {
+		return err
+	}
+	a.feed.stamp = session.Stamp{Run: a.lastRun}
+	_, err = a.feed.append(ctx, lost...)
+	a.feed.stamp = session.Stamp{}
+	return err
 }
 
 // newestRun is the run that wrote last on a branch.

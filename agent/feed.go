@@ -11,7 +11,6 @@ import (
 // consumer. Tools append their results from their own goroutines, so that these are durable at once however slow the
 // consumer is; the run's goroutine hands out what has come in.
 type feed struct {
-	store  session.Store
 	writer session.Writer
 	branch *session.Branch // appended to under mu, read by the run's goroutine while no tool runs
 
@@ -33,11 +32,12 @@ type progress struct {
 // maxProgress bounds what a tool's progress may hold while the consumer is away, in bytes: the newest is kept.
 const maxProgress = 16 << 10
 
-func newFeed(store session.Store, w session.Writer) *feed {
-	return &feed{
-		store: store, writer: w, arrived: make(chan struct{}, 1),
-		branch: session.NewBranch(session.Stored(store, w.Session(), "")),
+func newFeed(ctx context.Context, store session.Store, w session.Writer) (*feed, error) {
+	branch, err := session.NewBranch(ctx, store, w.Session())
+	if err != nil {
+		return nil, err
 	}
+	return &feed{writer: w, branch: branch, arrived: make(chan struct{}, 1)}, nil
 }
 
 // begin and end mark the time in which a consumer takes events.
@@ -79,7 +79,7 @@ func (f *feed) append(ctx context.Context, bodies ...session.Body) ([]session.Ev
 		return nil, f.failed
 	}
 	for _, e := range events {
-		f.branch.Append(f.store, f.writer.Session(), e)
+		f.branch.Append(e)
 	}
 	f.queue(events...)
 	return events, nil

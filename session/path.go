@@ -47,18 +47,28 @@ func (p stored) Backward(ctx context.Context) iter.Seq2[Event, error] {
 // rest is read from the store when a view asks for it, and then stays too. It is safe for concurrent use: an iteration
 // shows the branch as it was when it began.
 type Branch struct {
+	store Store
+	id    SessionID
+
 	mu     sync.Mutex
 	older  Path    // what lies before recent[0]; nil when that is the root
 	recent []Event // oldest first
 	moves  int     // how often older was replaced
 }
 
-// NewBranch returns the branch that goes on from p.
-func NewBranch(p Path) *Branch { return &Branch{older: p} }
+// NewBranch returns the current branch of a session. It looks only where the branch ends.
+func NewBranch(ctx context.Context, s Store, id SessionID) (*Branch, error) {
+	tip, err := Tip(ctx, Stored(s, id, ""))
+	if err != nil {
+		return nil, err
+	}
+	// The path is that to today's tip: what is appended from now on is in recent.
+	return &Branch{store: s, id: id, older: Stored(s, id, tip.ID)}, nil
+}
 
 // Append adds an entry that was written. Events that are on no branch are ignored; after a [Head] the branch is the one
 // that ends there.
-func (b *Branch) Append(s Store, id SessionID, e Event) {
+func (b *Branch) Append(e Event) {
 	if !e.Durable() || !OnBranch(e.Body) {
 		return
 	}
@@ -69,7 +79,7 @@ func (b *Branch) Append(s Store, id SessionID, e Event) {
 		if at >= 0 {
 			b.recent = b.recent[: at+1 : at+1]
 		} else {
-			b.older, b.recent = Stored(s, id, h.To), nil
+			b.older, b.recent = Stored(b.store, b.id, h.To), nil
 			b.moves++
 		}
 	}
