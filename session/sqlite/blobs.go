@@ -1,0 +1,88 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/tenon-agent/tenon/session"
+)
+
+// PutBlob implements [session.Store].
+func (s *Store) PutBlob(ctx context.Context, id session.SessionID, data []byte) (string, error) {
+	hash := hashOf(data)
+	if data == nil {
+		data = []byte{}
+	}
+	err := s.write(ctx, "keep a blob in", false, func(t *txn) error {
+		h, err := t.holder(id)
+		if err != nil {
+			return err
+		}
+		if err := t.exec(`INSERT INTO blobs (hash, data) VALUES (?, ?) ON CONFLICT DO NOTHING`, hash, data); err != nil {
+			return err
+		}
+		return t.exec(`INSERT INTO blob_uses (blob, session) SELECT key, ? FROM blobs WHERE hash = ? ON CONFLICT DO NOTHING`, h.key, hash)
+	})
+	if err != nil {
+		return "", err
+	}
+	return hash, nil
+}
+
+// Blob implements [session.Store].
+func (s *Store) Blob(ctx context.Context, hash string) ([]byte, error) {
+	if err := s.ended(ctx); err != nil {
+		return nil, err
+	}
+	var data []byte
+	err := s.row(`SELECT data FROM blobs WHERE hash = ?`, []any{hash}, &data)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, fmt.Errorf("blob %s: %w", hash, session.ErrNotFound)
+	case err != nil:
+		return nil, s.fail("read a blob of", err)
+	case hashOf(data) != hash:
+		return nil, fmt.Errorf("session: %s: blob %s: %w: its content has another hash", s.path, hash, session.ErrCorrupt)
+	}
+	return data, nil
+}
+
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// Delete implements [session.Store].
+func (s *Store) Delete(ctx context.Context, id session.SessionID) error {
+	return s.write(ctx, "delete from", false, func(t *txn) error {
+		h, err := t.holder(id)
+		if err != nil {
+			return err
+		}
+		if err := s.free(id, h); err != nil {
+			return err
+		}
+		first, last := place(h.key, 0), lastPlace(h.key)
+		for _, step := range []struct {
+			query string
+			args  []any
+		}{
+			{`DELETE FROM entries WHERE place BETWEEN ? AND ?`, []any{first, last}},
+			{`DELETE FROM spending WHERE place BETWEEN ? AND ?`, []any{first, last}},
+			{`DELETE FROM blobs WHERE key IN (SELECT blob FROM blob_uses WHERE session = ?1)
+				AND NOT EXISTS (SELECT 1 FROM blob_uses WHERE blob = blobs.key AND session <> ?1)`, []any{h.key}},
+			{`DELETE FROM blob_uses WHERE session = ?`, []any{h.key}},
+			{`DELETE FROM sessions WHERE key = ?`, []any{h.key}},
+		} {
+			if err := t.exec(step.query, step.args...); err != nil {
+				return err
+			}
+		}
+		t.changed = id
+		return nil
+	})
+}

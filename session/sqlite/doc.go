@@ -1,0 +1,29 @@
+// Package sqlite keeps sessions in one SQLite file: the [session.Store] that programs use. Any number of processes may have
+// the same file open, write different sessions and watch each other's.
+//
+// # Durability
+//
+// What was appended survives the death of the process at any instruction, because the operating system has it. What must
+// also survive the death of the machine is synced to the disk before Append returns: an append that holds what a person
+// said (a Message of a user), a promise not to act twice (a CallStarted that is not idempotent) or the end of a run. A sync
+// carries everything before it along, so what a power cut can take is at most what came after the last of these.
+//
+// # Leases
+//
+// A lease lives in the session's row, with a number that grows whenever it changes hands. Append checks the number in its
+// own transaction, which is what fences a writer that was taken over. Whether the holder still lives is told by a lock of
+// the operating system on a file beside the database, in the directory with its name and ".owners": the lock of a dead
+// process is gone at once, whatever killed it.
+//
+// # Watching
+//
+// Whoever writes rings a bell: it writes a byte to a file in the same directory, and the operating system wakes those who
+// watch. Nothing polls. Where the operating system offers no such notification, or has none left to give, watching looks
+// twice a second instead.
+//
+// # Files
+//
+// The database is in write-ahead mode, so two more files named after it, ending in "-wal" and "-shm", lie beside it while
+// it is open. All files are for their owner alone (0600), and directories that are made too (0700). The file system must be
+// a local one. A file that is damaged, newer than this package or another program's is refused and never changed.
+package sqlite

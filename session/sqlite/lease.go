@@ -1,0 +1,110 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"time"
+
+	"github.com/tenon-agent/tenon/session"
+)
+
+// holder is who has the lease of a session, as its row says.
+type holder struct {
+	key   int64
+	epoch int64
+	token string // "": nobody
+	owner string
+	since int64
+}
+
+func (t *txn) holder(id session.SessionID) (h holder, err error) {
+	err = t.row(`SELECT key, epoch, token, owner, since FROM sessions WHERE id = ?`, []any{string(id)},
+		&h.key, &h.epoch, &h.token, &h.owner, &h.since)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = noSession(id)
+	}
+	return h, err
+}
+
+// free returns a *LockedError when the lease is held by a writer that lives.
+func (s *Store) free(id session.SessionID, h holder) error {
+	if !s.owner.lives(h.token) {
+		return nil
+	}
+	return &session.LockedError{Session: id, Owner: h.owner, Since: fromMicro(h.since)}
+}
+
+// Open implements [session.Store].
+func (s *Store) Open(ctx context.Context, id session.SessionID, l session.Lease) (session.Writer, error) {
+	w := &writer{store: s, id: id}
+	err := s.write(ctx, "open a session in", false, func(t *txn) error {
+		h, err := t.holder(id)
+		if err != nil {
+			return err
+		}
+		if err := s.free(id, h); err != nil && !l.TakeOver {
+			return err
+		}
+		token, err := s.owner.token()
+		if err != nil {
+			return err
+		}
+		w.epoch = h.epoch + 1
+		return t.exec(`UPDATE sessions SET epoch = ?, token = ?, owner = ?, since = ? WHERE key = ?`,
+			w.epoch, token, l.Owner, session.Now().UnixMicro(), h.key)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// writer implements [session.Writer].
+type writer struct {
+	store *Store
+	id    session.SessionID
+	epoch int64
+
+	mu     sync.Mutex
+	closed bool
+	fenced *session.FencedError // for ever, once it was
+}
+
+func (w *writer) Session() session.SessionID { return w.id }
+
+func (w *writer) Append(ctx context.Context, at session.Stamp, bodies ...session.Body) ([]session.Event, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil, fmt.Errorf("session %s: append to a closed writer: %w", w.id, fs.ErrClosed)
+	}
+	if w.fenced != nil {
+		return nil, w.fenced
+	}
+	events, err := w.store.append(ctx, w.id, w.epoch, at, bodies)
+	if fenced, ok := errors.AsType[*session.FencedError](err); ok {
+		w.fenced = fenced
+	}
+	return events, err
+}
+
+// Close gives the lease back, unless somebody else has it. When that cannot be written, the lease is free all the same once
+// the store is closed.
+func (w *writer) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed || w.fenced != nil {
+		w.closed = true
+		return nil
+	}
+	w.closed = true
+	return w.store.write(context.Background(), "close a session in", false, func(t *txn) error {
+		return t.exec(`UPDATE sessions SET token = '', owner = '' WHERE id = ? AND epoch = ?`, string(w.id), w.epoch)
+	})
+}
+
+func fromMicro(t int64) time.Time { return time.UnixMicro(t).UTC() }

@@ -1,0 +1,200 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/tenon-agent/tenon/session"
+)
+
+// Entries are read in batches, and none is held in a query while the caller looks at it: a query that lasts keeps SQLite
+// from tidying its log.
+const (
+	batchRows  = 256
+	batchBytes = 1 << 20 // of bodies; a single one may be larger
+)
+
+const columns = `SELECT place, id, parent, run, turn, time, kind, body FROM entries `
+
+// batch collects the entries of a query until there are enough. keep says of each whether it is wanted, and whether to
+// go on after it; it is asked before the body is decoded.
+func (s *Store) batch(
+	id session.SessionID, keep func(session.Event) (want, more bool), query string, args ...any,
+) ([]session.Event, error) {
+	rows, err := s.query(query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var (
+		events []session.Event
+		at, us int64
+		kind   string
+		body   sql.RawBytes
+	)
+	for size := 0; size < batchBytes && rows.Next(); {
+		var e session.Event
+		if err := rows.Scan(&at, (*string)(&e.ID), (*string)(&e.Parent), (*string)(&e.Run), &e.Turn, &us, &kind, &body); err != nil {
+			return nil, err
+		}
+		e.Seq, e.Time = seqOf(at), fromMicro(us)
+		want, more := keep(e)
+		if want {
+			if e.Body, err = session.DecodeBody(kind, body); err != nil {
+				return nil, s.damaged(id, e.Seq, err)
+			}
+			events = append(events, e)
+			size += len(body)
+		}
+		if !more {
+			return events, nil
+		}
+	}
+	return events, rows.Err()
+}
+
+func keepAll(session.Event) (want, more bool) { return true, true }
+
+// find returns the key of a session, its last sequence number and the tip of its current branch.
+func (s *Store) find(ctx context.Context, id session.SessionID) (key, seq int64, tip session.ID, err error) {
+	if err := s.ended(ctx); err != nil {
+		return 0, 0, "", err
+	}
+	err = s.row(`SELECT key, seq, tip FROM sessions WHERE id = ?`, []any{string(id)}, &key, &seq, (*string)(&tip))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = noSession(id)
+	}
+	return key, seq, tip, s.fail("read", err)
+}
+
+// Read implements [session.Store].
+func (s *Store) Read(ctx context.Context, id session.SessionID, after int64) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) {
+		_, _ = s.read(ctx, id, max(after, 0), yield)
+	}
+}
+
+// read yields the entries after a sequence number up to the last there is now. It returns the number of the last that was
+// yielded, and whether to go on: not after an error, and not when the consumer left.
+func (s *Store) read(
+	ctx context.Context, id session.SessionID, after int64, yield func(session.Event, error) bool,
+) (last int64, more bool) {
+	key, until, _, err := s.find(ctx, id)
+	for err == nil && after < until {
+		var events []session.Event
+		if events, err = s.page(ctx, id, key, after, until); err != nil {
+			break
+		}
+		for _, e := range events {
+			if err = s.ended(ctx); err != nil {
+				break
+			}
+			if !yield(e, nil) {
+				return after, false
+			}
+			after = e.Seq
+		}
+	}
+	if err != nil {
+		yield(session.Event{}, err)
+		return after, false
+	}
+	return after, true
+}
+
+// page returns the next entries after a number, at least one.
+func (s *Store) page(ctx context.Context, id session.SessionID, key, after, until int64) ([]session.Event, error) {
+	next := after
+	missing := false
+	events, err := s.batch(id, func(e session.Event) (bool, bool) {
+		next++
+		missing = e.Seq != next
+		return !missing, !missing
+	}, columns+`WHERE place > ? AND place <= ? ORDER BY place LIMIT ?`, place(key, after), place(key, until), batchRows)
+	if err == nil && (missing || len(events) == 0) {
+		if _, _, _, err = s.find(ctx, id); err == nil { // it was not deleted meanwhile
+			err = s.damaged(id, after+int64(len(events))+1, errors.New("it is missing"))
+		}
+	}
+	return events, s.fail("read", err)
+}
+
+// Backward implements [session.Store].
+func (s *Store) Backward(ctx context.Context, id session.SessionID, leaf session.ID) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) {
+		key, _, tip, err := s.find(ctx, id)
+		if err == nil && leaf == "" {
+			leaf = tip
+		}
+		rows := 32 // who wants the end of a branch often wants no more of it
+		for err == nil {
+			var events []session.Event
+			if events, err = s.upward(ctx, id, key, leaf, rows); err != nil {
+				break
+			}
+			for _, e := range events {
+				if err = s.ended(ctx); err != nil {
+					break
+				}
+				if !yield(e, nil) || e.Parent == "" {
+					return
+				}
+				leaf = e.Parent
+			}
+			rows = batchRows
+		}
+		yield(session.Event{}, err)
+	}
+}
+
+// upward returns the entry leaf and those before it on its branch, newest first, as far as they lie close together.
+func (s *Store) upward(ctx context.Context, id session.SessionID, key int64, leaf session.ID, rows int) ([]session.Event, error) {
+	from, err := findOnBranch(s, id, key, leaf)
+	if err != nil {
+		if errors.Is(err, session.ErrNotFound) {
+			_, _, _, gone := s.find(ctx, id)
+			err = errors.Join(gone, err)
+		}
+		return nil, s.fail("read", err)
+	}
+	want := leaf
+	events, err := s.batch(id, func(e session.Event) (bool, bool) {
+		if e.ID == want {
+			want = e.Parent
+			return true, want != ""
+		}
+		return false, e.Parent == "" // hangs on no branch; any other begins a stretch of another branch
+	}, columns+`WHERE place <= ? AND place >= ? ORDER BY place DESC LIMIT ?`, place(key, from), place(key, 1), rows)
+	if err == nil && len(events) == 0 {
+		err = s.damaged(id, from, fmt.Errorf("it is missing"))
+	}
+	return events, s.fail("read", err)
+}
+
+// Annotations implements [session.Store].
+func (s *Store) Annotations(ctx context.Context, id session.SessionID) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) {
+		key, until, _, err := s.find(ctx, id)
+		for after := int64(1); err == nil; { // the first entry is the root, which has no parent either
+			var events []session.Event
+			events, err = s.batch(id, keepAll, columns+`WHERE parent = '' AND place > ? AND place <= ? ORDER BY place LIMIT ?`,
+				place(key, after), place(key, until), batchRows)
+			if err == nil && len(events) == 0 {
+				return
+			}
+			for _, e := range events {
+				if err = s.ended(ctx); err != nil {
+					break
+				}
+				if !yield(e, nil) {
+					return
+				}
+				after = e.Seq
+			}
+		}
+		yield(session.Event{}, s.fail("read", err))
+	}
+}
