@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -10,11 +11,20 @@ import (
 	"github.com/tenon-agent/tenon/llm/llmtest"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/memory"
+	"github.com/tenon-agent/tenon/session/sqlite"
 )
 
 // stores are the journals that the benchmarks write.
 var stores = map[string]func(testing.TB) session.Store{
 	"memory": func(testing.TB) session.Store { return memory.New() },
+	"sqlite": func(tb testing.TB) session.Store {
+		store, err := sqlite.Open(filepath.Join(tb.TempDir(), "sessions.db"))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		tb.Cleanup(func() { _ = store.Close() })
+		return store
+	},
 }
 
 // BenchmarkTurn is what the loop and the journal add to a turn: a scripted model asks for one tool that returns at once,

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -132,6 +133,9 @@ func Settle(ctx context.Context, p Path) ([]Body, error) {
 	return []Body{m}, nil
 }
 
+// ErrAnswered says that a conversation ends with an answer: there is nothing to go on with.
+var ErrAnswered = errors.New("the last message is an answer; give new input, or name an earlier entry to go on from")
+
 // Continuable returns an error when a run cannot go on from the end of a conversation: after an answer there is nothing to
 // say without new input.
 func Continuable(messages []Event) error {
@@ -140,7 +144,7 @@ func Continuable(messages []Event) error {
 	}
 	last := messages[len(messages)-1].Body.(Message)
 	if last.Role == llm.RoleAssistant && last.Stop != llm.StopAborted {
-		return fmt.Errorf("session: the last message is an answer; give new input, or name an earlier entry to go on from")
+		return fmt.Errorf("session: %w", ErrAnswered)
 	}
 	return nil
 }
