@@ -16,7 +16,8 @@ type place struct {
 	leaf string   // why an internal package may be imported by all: a small helper that imports nothing of ours
 }
 
-// places is the table. The first row that fits a package holds for it. Whoever adds a package adds its row.
+// places is the table. The first row that fits a package holds for it. Whoever adds a package adds its row. The private
+// parts of a room, below its own directory internal, are in its place.
 var places = []place{
 	{path: "llm"},
 	{path: "llm/*", may: []string{"llm"}},
@@ -68,10 +69,14 @@ var importRules = []rule{
 			"tool/x/a.go":       importing("x", "workspace", "internal/cli"),
 			"internal/app/a.go": importing("app", "agent", "internal/config/x"),
 			"examples/x/a.go":   importing("main", "agent", "internal/app"),
+			"tool/y/a.go":       importing("y", "tool/y/internal/z"),
+
+			"tool/y/internal/z/a.go": importing("z", "tool", "session", "tool/y/internal/v"),
 		},
 		want: []string{
 			"agent/a.go imports session/sqlite", "examples/x/a.go imports internal/app",
 			"llm/x/a.go imports llm/y", "tool/x/a.go imports internal/cli",
+			"tool/y/internal/z/a.go imports session",
 		},
 	},
 	{
@@ -100,9 +105,15 @@ func importing(name string, ours ...string) string {
 	return b.String()
 }
 
+// owner returns the room that a package is a private part of, or the package when it is none.
+func owner(dir string) string {
+	room, _, _ := strings.Cut(dir, "/internal/")
+	return room
+}
+
 // placeOf returns the row of the table for a package.
 func placeOf(dir string) (place, bool) {
-	i := slices.IndexFunc(places, func(p place) bool { return matches(p.path, dir) })
+	i := slices.IndexFunc(places, func(p place) bool { return matches(p.path, owner(dir)) })
 	if i < 0 {
 		return place{}, false
 	}
@@ -112,8 +123,7 @@ func placeOf(dir string) (place, bool) {
 // matches reports whether a pattern of the table means the package.
 func matches(pattern, dir string) bool {
 	if pattern == "public" {
-		top, _, _ := strings.Cut(dir, "/")
-		return top != "internal" && top != "cmd" && top != "examples"
+		return isPublic(dir)
 	}
 	if base, below := strings.CutSuffix(pattern, "/..."); below {
 		return dir == base || strings.HasPrefix(dir, base+"/")
@@ -147,10 +157,11 @@ func homeless(t *tree) (found []string) {
 
 func trespass(t *tree) (found []string) {
 	for f, to := range t.edges {
-		p, ok := placeOf(path.Dir(f.path))
+		dir := path.Dir(f.path)
+		p, ok := placeOf(dir)
 		target, _ := placeOf(to)
 		fits := func(pattern string) bool { return matches(pattern, to) }
-		if ok && target.leaf == "" && !slices.ContainsFunc(p.may, fits) {
+		if ok && owner(dir) != owner(to) && target.leaf == "" && !slices.ContainsFunc(p.may, fits) {
 			found = append(found, fmt.Sprintf("%s imports %s; %s may import %q", f.path, to, p.path, p.may))
 		}
 	}

@@ -46,9 +46,11 @@ type source struct {
 }
 
 // public reports whether people import the room: it is API, and promises hold for it.
-func (r *room) public() bool {
-	top, _, _ := strings.Cut(r.dir, "/")
-	return top != "internal" && top != "cmd" && top != "examples" && len(r.code()) > 0
+func (r *room) public() bool { return isPublic(r.dir) && len(r.code()) > 0 }
+
+func isPublic(dir string) bool {
+	parts := strings.Split(dir, "/")
+	return parts[0] != "cmd" && parts[0] != "examples" && !slices.Contains(parts, "internal")
 }
 
 // code returns the files that are not tests.
