@@ -1,6 +1,8 @@
 package llm
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -98,8 +100,12 @@ func (m Message) Empty() bool {
 }
 
 // Valid returns m with every text in valid UTF-8: bytes that are not are replaced by U+FFFD, once for each run of them.
-// JSON knows no other text, so what is sent, what is kept and what is shown stay the same.
+// JSON knows no other text, so what is sent, what is kept and what is shown stay the same. What JSON cannot carry is left
+// out: parts that are nil, and opaque data that is not JSON.
 func (m Message) Valid() Message {
+	if slices.Contains(m.Content, nil) {
+		m.Content = slices.DeleteFunc(slices.Clone(m.Content), func(p Part) bool { return p == nil })
+	}
 	for i, p := range m.Content {
 		fixed, changed := validPart(p)
 		if !changed {
@@ -120,15 +126,31 @@ func validPart(p Part) (Part, bool) {
 		*s = strings.ToValidUTF8(*s, "\uFFFD")
 		return true
 	}
+	drop := func(opaque *json.RawMessage) bool {
+		if *opaque == nil || json.Valid(*opaque) {
+			return false
+		}
+		*opaque = nil
+		return true
+	}
 	switch p := p.(type) {
 	case Text:
-		changed := fix(&p.Text)
+		changed := drop(&p.Opaque)
+		changed = fix(&p.Text) || changed
 		return p, changed
 	case Thinking:
-		changed := fix(&p.Text)
+		changed := drop(&p.Opaque)
+		changed = fix(&p.Text) || changed
+		changed = fix(&p.Signature) || changed
 		return p, changed
+	case UnknownPart:
+		if json.Valid(p.JSON) {
+			return p, false
+		}
+		return Text{Text: "[a part that could not be kept]"}, true
 	case ToolCall:
-		changed := fix(&p.Arguments)
+		changed := drop(&p.Opaque)
+		changed = fix(&p.Arguments) || changed
 		changed = fix(&p.Name) || changed
 		changed = fix(&p.ID) || changed
 		return p, changed
