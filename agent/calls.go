@@ -34,7 +34,10 @@ func (r *run) runCalls(answer llm.Message, calls []llm.ToolCall) error {
 	}
 	r.check(jobs, answer.Stop == llm.StopLength)
 	decisions, err := r.decide(jobs)
-	if err != nil {
+	switch {
+	case err != nil && r.ctx.Err() != nil:
+		r.refuse(jobs, session.OutcomeCancelled, "This call was not run: the run was cancelled before it was allowed.")
+	case err != nil:
 		r.refuse(jobs, session.OutcomeDenied, "This call was not run: its permission could not be decided.")
 	}
 	if _, failed := r.append(append(decisions, results(jobs)...)...); failed != nil {
@@ -100,8 +103,11 @@ func (r *run) prepare(j *job, arguments string) error {
 		return fmt.Errorf("there is no tool named %q; the tools are: %s", j.call.Name, strings.Join(r.a.tools.names, ", "))
 	}
 	ready, err := contained(func() (*tool.Call, error) { return t.Prepare(r.ctx, arguments) })
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case ready == nil || ready.Run == nil || !json.Valid(ready.Arguments):
+		return fmt.Errorf("the tool %s is at fault: it prepared a call without a function to run, or without arguments in JSON", j.call.Name)
 	}
 	j.tool, j.ready = t, ready
 	return nil
@@ -207,13 +213,14 @@ func (r *run) message(c llm.ToolCall, res tool.Result, err error) session.Messag
 	return m
 }
 
-// bound cuts the texts of a result to limit bytes together, and tells of binary data only that it is there.
+// bound cuts the texts of a result to limit bytes together, and tells of binary data only that it is there. Where they are
+// too long together they become one text, for a thousand short ones are no less.
 func bound(content llm.Content, limit int) llm.Content {
-	total := 0
-	for _, p := range content {
-		if t, ok := p.(llm.Text); ok {
-			total += len(t.Text)
-		}
+	if text := content.Text(); len(text) > limit {
+		content = slices.Clone(content)
+		i := slices.IndexFunc(content, isText)
+		content[i] = llm.Text{Text: text}
+		content = append(content[:i+1], slices.DeleteFunc(content[i+1:], isText)...)
 	}
 	out := content
 	for i, p := range content {
@@ -221,16 +228,17 @@ func bound(content llm.Content, limit int) llm.Content {
 		if !ok {
 			continue
 		}
-		share := limit
-		if total > limit {
-			share = limit * len(t.Text) / total
-		}
-		if cut, lost := tool.Bound(t.Text, share); lost > 0 {
+		if cut, lost := tool.Bound(t.Text, limit); lost > 0 {
 			out = slices.Clone(out)
 			out[i] = llm.Text{Text: cut}
 		}
 	}
 	return out
+}
+
+func isText(p llm.Part) bool {
+	_, ok := p.(llm.Text)
+	return ok
 }
 
 // contained calls f and returns its panic as an error.

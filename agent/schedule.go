@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/tenon-agent/tenon/llm"
@@ -22,6 +23,7 @@ type scheduler struct {
 	running []*task
 	done    chan *task // those that have ended, for the run's goroutine
 	failed  error      // why no further call may begin
+	calls   sync.WaitGroup
 }
 
 // task is a call that is run.
@@ -38,9 +40,17 @@ func (r *run) schedule(jobs []*job) error {
 	for i, j := range jobs {
 		s.pending = append(s.pending, &task{job: j, place: i})
 	}
+	over := false
+	defer func() {
+		if !over { // a panic of the consumer or a hook passes through: no call may outlive the run
+			s.cancel(errLeft)
+			s.calls.Wait()
+		}
+	}()
 	for {
 		s.begin()
 		if len(s.running) == 0 {
+			over = true
 			return s.failed
 		}
 		s.wait()
@@ -131,7 +141,7 @@ func (s *scheduler) start(now []*task) {
 		return
 	}
 	for _, t := range now {
-		go s.call(t)
+		s.calls.Go(func() { s.call(t) })
 	}
 }
 
@@ -147,12 +157,9 @@ func (s *scheduler) call(t *task) {
 	}
 	returned := make(chan session.Message, 1)
 	go func() {
-		res, err := contained(func() (tool.Result, error) { return t.ready.Run(ctx, s.report(ctx, t.call)) })
-		if ctx.Err() != nil && (err != nil || res.IsError) {
-			returned <- s.stopped(t.call, res, context.Cause(ctx))
-			return
-		}
-		returned <- s.message(t.call, res, err)
+		result := session.Result(t.call, session.OutcomeUnknown, "The tool went away without a result. What it did is unknown.")
+		defer func() { returned <- result }() // also when the tool ends its goroutine
+		result = s.carryOut(ctx, t)
 	}()
 	var result session.Message
 	select {
@@ -167,9 +174,28 @@ func (s *scheduler) call(t *task) {
 				"This call was told to stop and did not within %s. It was left behind; what it did or will do is unknown.", o.ToolGrace))
 		}
 	}
+	cancel(nil) // what the tool may have left behind tells no more
 	t.result = &result
 	_, t.err = s.a.feed.append(s.ctx, result)
 	s.done <- t
+}
+
+// carryOut runs the tool, if there still is time, and makes the result of what it returns.
+func (s *scheduler) carryOut(ctx context.Context, t *task) session.Message {
+	if ctx.Err() != nil {
+		return session.Result(t.call, session.OutcomeCancelled, "This call was not run: the run was cancelled as it began.")
+	}
+	m, err := contained(func() (session.Message, error) {
+		res, err := contained(func() (tool.Result, error) { return t.ready.Run(ctx, s.report(ctx, t.call)) })
+		if ctx.Err() != nil && (err != nil || res.IsError) {
+			return s.stopped(t.call, res, context.Cause(ctx)), nil
+		}
+		return s.message(t.call, res, err), nil
+	})
+	if err != nil { // its error or its details panicked
+		return s.message(t.call, tool.Result{}, err)
+	}
+	return m
 }
 
 var errToolTime = errors.New("the time limit of a call was reached")
@@ -209,9 +235,9 @@ func (s *scheduler) wait() {
 
 // ended takes a call off the list.
 func (s *scheduler) ended(t *task) {
-	s.drain()
 	s.running = slices.DeleteFunc(s.running, func(o *task) bool { return o == t })
 	s.failed = firstError(s.failed, t.err)
+	s.drain()
 	if after := s.a.options.Hooks.AfterTool; after != nil {
 		after(s.ctx, t.call, *t.result)
 	}
