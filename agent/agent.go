@@ -32,6 +32,9 @@ func New(ctx context.Context, store session.Store, o Options) (*Agent, error) {
 	if _, err := o.withDefaults(); err != nil {
 		return nil, err
 	}
+	if _, err := newToolset(o.Tools); err != nil {
+		return nil, err
+	}
 	id, err := store.Create(ctx, session.Created{Dir: o.Dir, Version: o.Version})
 	if err != nil {
 		return nil, fmt.Errorf("agent: create a session: %w", err)
@@ -157,10 +160,7 @@ func (a *Agent) begin(ctx context.Context) (*run, error) {
 	case a.cancel != nil:
 		return nil, ErrBusy
 	}
-	r := &run{a: a, id: session.NewID(), parent: a.lastRun, started: time.Now()}
-	if r.parent == "" {
-		r.parent = a.options.ParentRun
-	}
+	r := &run{a: a, id: session.NewID(), previous: a.lastRun, started: time.Now()}
 	ctx, a.cancel = context.WithCancelCause(ctx)
 	r.ctx, r.cancel = ctx, a.cancel
 	a.idle = make(chan struct{})
@@ -187,8 +187,11 @@ func (a *Agent) Abort() {
 	}
 }
 
-// SetClient lets another model answer from the next turn on.
+// SetClient lets another model answer from the next turn on. It may be called while a run is on.
 func (a *Agent) SetClient(ctx context.Context, c llm.Client) error {
+	if c == nil {
+		return errNoClient
+	}
 	if _, err := a.feed.append(ctx, session.ModelChanged{Model: c.Model()}); err != nil {
 		return err
 	}
@@ -211,11 +214,13 @@ func (a *Agent) Path() session.Path { return session.Stored(a.store, a.Session()
 // Close aborts the run that is on, waits for its end and gives the lease back. An iteration of the run's stream must be
 // going on in another goroutine, or Close waits for ever.
 func (a *Agent) Close() error {
-	a.Abort()
 	a.mu.Lock()
 	a.closed = true
+	if a.cancel != nil {
+		a.cancel(errAborted)
+	}
 	idle := a.idle
 	a.mu.Unlock()
 	<-idle
-	return a.feed.writer.Close()
+	return a.feed.close()
 }

@@ -18,6 +18,12 @@ var (
 	ErrTaken = errors.New("agent: the draft is no longer in the queue")
 )
 
+// What callers do wrong.
+var (
+	errNoClient = errors.New("agent: Options.Client is missing: an agent needs a model")
+	errEmpty    = errors.New("agent: the message is empty: there is nothing to answer")
+)
+
 // The reasons for which a run's context ends.
 var (
 	errAborted = errors.New("aborted")
@@ -26,7 +32,7 @@ var (
 )
 
 // JournalError says that the journal could not be written. The run stops before the next effect; what was appended before
-// is kept. It wraps the store's error.
+// is kept. The agent writes no more: close it, and open the session again when the cause is gone. It wraps the store's error.
 type JournalError struct {
 	Session session.SessionID
 	Err     error

@@ -12,7 +12,7 @@ import (
 // consumer is; the run's goroutine hands out what has come in.
 type feed struct {
 	writer session.Writer
-	branch *session.Branch // appended to under mu, read by the run's goroutine while no tool runs
+	branch *session.Branch
 
 	mu      sync.Mutex
 	stamp   session.Stamp
@@ -53,6 +53,16 @@ func (f *feed) end() {
 	defer f.mu.Unlock()
 	f.on, f.waiting, f.told = false, nil, nil
 	f.stamp = session.Stamp{}
+}
+
+// close gives the lease back. Nothing can be appended then.
+func (f *feed) close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.failed == nil {
+		f.failed = ErrClosed
+	}
+	return f.writer.Close()
 }
 
 func (f *feed) turn(n int) {
@@ -99,6 +109,7 @@ func (f *feed) tell(call, tool, text string) {
 	if !f.on || text == "" {
 		return
 	}
+	text = text[max(0, len(text)-maxProgress):]
 	for i := range f.told {
 		if p := &f.told[i]; p.call == call {
 			p.text = append(p.text, text...)
@@ -109,7 +120,7 @@ func (f *feed) tell(call, tool, text string) {
 			return
 		}
 	}
-	f.told = append(f.told, progress{call, tool, []byte(text[max(0, len(text)-maxProgress):])})
+	f.told = append(f.told, progress{call, tool, []byte(text)})
 	f.ring()
 }
 

@@ -7,7 +7,8 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// Filter screens a message before it enters the conversation: input, steering and follow-ups.
+// Filter screens a message before it enters the conversation: input, steering and follow-ups. While it looks at a queued
+// one the queue is locked: it should be quick, and must not call the agent.
 type Filter func(ctx context.Context, m llm.Message) Screening
 
 // Screening is what a [Filter] says. The zero value lets the message pass.

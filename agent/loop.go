@@ -11,17 +11,17 @@ import (
 
 // run is one run of the loop. All its methods are called on the goroutine that iterates over it.
 type run struct {
-	a       *Agent
-	id      session.RunID
-	parent  session.RunID
-	input   []llm.Message
-	how     Continuation
-	ctx     context.Context // ends when the run is cancelled
-	cancel  context.CancelCauseFunc
-	yield   func(session.Event, error) bool
-	left    bool            // the consumer left: nothing is yielded any more
-	spare   []session.Event // memory for the feed
-	started time.Time
+	a        *Agent
+	id       session.RunID
+	previous session.RunID // the run before it, if there is one
+	input    []llm.Message
+	how      Continuation
+	ctx      context.Context // ends when the run is cancelled
+	cancel   context.CancelCauseFunc
+	yield    func(session.Event, error) bool
+	left     bool            // the consumer left: nothing is yielded any more
+	spare    []session.Event // memory for the feed
+	started  time.Time
 
 	turn       int
 	usage      llm.Usage
@@ -29,6 +29,8 @@ type run struct {
 	unusable   int  // turns in a row whose calls could not be used
 	denials    int  // calls in a row that were denied
 	concluding bool // denied too often: the last answer must do without tools
+	steered    bool // the next turn has its steering message already
+	told       bool // the hook has seen the error that ends the run
 }
 
 // The patience of the loop with a model that gets nowhere.
@@ -46,6 +48,7 @@ func (r *run) run() {
 		r.yield(session.Event{}, err)
 		return
 	}
+	defer r.abandon()
 	end, err := r.start(head)
 	if end == nil {
 		stop := r.limitTime()
@@ -61,7 +64,7 @@ func (r *run) start(head []session.Body) (*session.RunEnded, error) {
 	refused := ""
 	if before := r.a.options.Hooks.BeforeRun; before != nil {
 		if veto := before(r.ctx, start); veto != nil {
-			refused = veto.Error()
+			refused, head = veto.Error(), nil // the branch stays where it is
 		}
 	}
 	entries := append(head, start)
@@ -89,7 +92,7 @@ func (r *run) turns() (*session.RunEnded, error) {
 			return end, err
 		}
 		r.beginTurn()
-		if _, err := r.enter(session.FromSteering); err != nil {
+		if err := r.steer(); err != nil {
 			return r.endTurn(session.TurnEnded{}, r.failure(err), err)
 		}
 		answer, err := r.answer()
@@ -141,11 +144,7 @@ func (r *run) beginTurn() {
 
 // endTurn ends the turn and returns the end of the run that was handed to it.
 func (r *run) endTurn(t session.TurnEnded, end *session.RunEnded, err error) (*session.RunEnded, error) {
-	if err != nil && end.Reason == session.ReasonError {
-		if on := r.a.options.Hooks.OnError; on != nil {
-			on(r.ctx, err)
-		}
-	}
+	r.tell(end, err)
 	r.moment(t)
 	if after := r.a.options.Hooks.AfterTurn; after != nil {
 		after(r.ctx, r.turn, t)
@@ -170,14 +169,24 @@ func (r *run) next(answer llm.Message, calls []llm.ToolCall) (again bool, _ *ses
 		return true, nil, nil
 	case len(calls) > 0:
 		return true, nil, nil
-	case r.a.queue.waiting(session.FromSteering):
-		return true, nil, nil
-	case answer.Stop == llm.StopLength:
-		return r.recoverLength()
-	case answer.Stop == llm.StopRefused:
-		return false, ended(session.ReasonRefused, "the model declined to answer"), nil
 	}
-	entered, err := r.enter(session.FromFollowUp)
+	if again, end, err := r.admit(session.FromSteering); again || err != nil {
+		r.steered = again
+		return again, end, err
+	}
+	switch answer.Stop {
+	case llm.StopLength:
+		return r.recoverLength()
+	case llm.StopRefused:
+		return false, ended(session.ReasonRefused, "the model declined to answer"), nil
+	default:
+		return r.admit(session.FromFollowUp)
+	}
+}
+
+// admit lets drafts in after an answer without calls. When filters turn all of them away, there is nothing to answer.
+func (r *run) admit(lane session.Source) (again bool, _ *session.RunEnded, _ error) {
+	entered, err := r.enter(lane)
 	if err != nil {
 		return false, r.failure(err), err
 	}
@@ -204,10 +213,12 @@ func (r *run) end(end session.RunEnded, err error) {
 	if e, ok := errors.AsType[*llm.Error](err); ok && end.Reason == session.ReasonError {
 		end.Error = e
 	}
+	r.tell(&end, err)
 	r.a.feed.turn(0)
 	if _, failed := r.append(end); failed != nil {
 		err = failed
 		end.Reason, end.Message = session.ReasonError, failed.Error()
+		r.tell(&end, err)
 		r.moment(end) // it is not in the journal, but the consumer is told
 	}
 	if after := r.a.options.Hooks.AfterRun; after != nil {

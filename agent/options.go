@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -89,7 +88,7 @@ const (
 
 func (o Options) withDefaults() (Options, error) {
 	if o.Client == nil {
-		return o, errors.New("agent: Options.Client is missing: an agent needs a model")
+		return o, errNoClient
 	}
 	if o.Window == nil {
 		o.Window = window.Full{}

@@ -54,6 +54,9 @@ func (a *Agent) RemoveDraft(ctx context.Context, id session.ID) error {
 }
 
 func (q *queue) add(ctx context.Context, lane session.Source, m llm.Message) (Draft, error) {
+	if m.Empty() {
+		return Draft{}, errEmpty
+	}
 	m.Role = llm.RoleUser
 	d := Draft{ID: session.NewID(), Lane: lane, Message: m.Valid()}
 	q.mu.Lock()
@@ -68,6 +71,9 @@ func (q *queue) add(ctx context.Context, lane session.Source, m llm.Message) (Dr
 
 // change edits the draft, or removes it when m is nil.
 func (q *queue) change(ctx context.Context, id session.ID, m *llm.Message) error {
+	if m != nil && m.Empty() {
+		return errEmpty
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	i := slices.IndexFunc(q.drafts, func(d Draft) bool { return d.ID == id })

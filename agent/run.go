@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tenon-agent/tenon/llm"
@@ -27,6 +28,7 @@ func (r *run) moment(b session.Body) {
 // journal alone.
 func (r *run) drain() {
 	events := r.a.feed.take(r.spare)
+	r.spare = nil // the feed has it now
 	for i, e := range events {
 		if !r.left {
 			r.left = !r.hand(e)
@@ -56,15 +58,51 @@ func (r *run) hand(e session.Event) bool {
 	return more
 }
 
+// tell lets the hook see the error that ends the run, once.
+func (r *run) tell(end *session.RunEnded, err error) {
+	if err == nil || end.Reason != session.ReasonError || r.told {
+		return
+	}
+	r.told = true
+	if on := r.a.options.Hooks.OnError; on != nil {
+		on(r.ctx, err)
+	}
+}
+
+// abandon ends the journal of a run through which a panic passes, or a runtime.Goexit: of its consumer, a hook, the gate
+// or the window. It does nothing after a proper end.
+func (r *run) abandon() {
+	ctx := context.WithoutCancel(r.ctx)
+	r.a.feed.turn(0)
+	lost, err := session.Recover(ctx, r.a.feed.branch)
+	if err != nil || len(lost) == 0 {
+		return
+	}
+	end := lost[len(lost)-1].(session.RunEnded)
+	end.Message = "the run was torn down by a panic around it"
+	lost[len(lost)-1] = end
+	_, _ = r.a.feed.append(ctx, lost...) // nobody is left to be told an error
+}
+
 // head returns what must stand before the start of the run: for new input the answer that was cut off before it, for a
 // rerun or a branch the step back to where it goes on. It checks that the run can go on from there.
 func (r *run) head() ([]session.Body, error) {
-	if r.how.Kind == session.ContinuesNothing {
-		if len(r.input) == 0 {
-			return nil, errors.New("agent: Run without a message; use Continue to go on without one")
-		}
+	switch {
+	case r.ctx.Err() != nil:
+		return nil, fmt.Errorf("agent: the run did not begin: %w", context.Cause(r.ctx))
+	case r.how.Kind != session.ContinuesNothing:
+		return r.headAgain()
+	case len(r.input) == 0:
+		return nil, errors.New("agent: Run without a message; use Continue to go on without one")
+	case slices.ContainsFunc(r.input, llm.Message.Empty):
+		return nil, errEmpty
+	default:
 		return session.Settle(r.ctx, r.a.feed.branch)
 	}
+}
+
+// headAgain is head for a continuation.
+func (r *run) headAgain() ([]session.Body, error) {
 	from := r.how.From
 	if r.how.Kind == session.ContinuesDefault {
 		if from != "" {
@@ -74,7 +112,10 @@ func (r *run) head() ([]session.Body, error) {
 		if err != nil {
 			return nil, err
 		}
-		return nil, session.Continuable(messages)
+		if err := session.Continuable(messages); err != nil || !r.a.queue.waiting(session.FromSteering) {
+			return nil, err
+		}
+		return session.Settle(r.ctx, r.a.feed.branch) // for the message that enters first
 	}
 	if from == "" {
 		if r.how.Kind == session.ContinuesBranch {
@@ -121,8 +162,11 @@ func (r *run) description() session.RunStarted {
 		},
 	}
 	start.Trigger = r.trigger()
-	if r.how.Kind != session.ContinuesNothing || o.SubAgent {
-		start.ParentRun = r.parent
+	if r.how.Kind != session.ContinuesNothing {
+		start.ParentRun = r.previous
+	}
+	if o.SubAgent {
+		start.ParentRun = firstOf(start.ParentRun, o.ParentRun)
 	}
 	return start
 }
@@ -151,6 +195,16 @@ func (r *run) limitTime() (stop func()) {
 	}
 	t := time.AfterFunc(limit-time.Since(r.started), func() { r.cancel(errTime) })
 	return func() { t.Stop() }
+}
+
+// steer lets steering messages in at the beginning of a turn, unless one entered already for which the turn begins.
+func (r *run) steer() error {
+	if r.steered {
+		r.steered = false
+		return nil
+	}
+	_, err := r.enter(session.FromSteering)
+	return err
 }
 
 // enter moves drafts from a lane into the conversation and returns how many.
@@ -203,7 +257,7 @@ func ended(reason session.Reason, message string) *session.RunEnded {
 	return &session.RunEnded{Reason: reason, Message: message}
 }
 
-func firstOf(a, b string) string {
+func firstOf[S ~string](a, b S) S {
 	if a != "" {
 		return a
 	}
