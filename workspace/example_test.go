@@ -1,0 +1,49 @@
+package workspace_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/tenon-agent/tenon/workspace"
+)
+
+func Example() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	w, err := workspace.Open(dir)
+	if err != nil {
+		panic(err)
+	}
+	defer w.Close()
+
+	for name, text := range map[string]string{"main.go": "package main\n", "out/x.o": "", ".gitignore": "*.o\n"} {
+		if err := w.WriteFile(name, []byte(text), nil); err != nil {
+			panic(err)
+		}
+	}
+	for entry, err := range w.Walk(context.Background(), ".", workspace.WalkOptions{}) {
+		fmt.Println(entry.Path, err)
+	}
+
+	_, err = w.ReadFile("../elsewhere", 1<<20)
+	_, isOutside := err.(*workspace.OutsideError)
+	fmt.Println("outside:", isOutside)
+
+	name, err := w.Resolve("out/../main.go")
+	fmt.Println(name == filepath.Join(w.Dir(), "main.go"), err)
+
+	done, err := w.Run(context.Background(), workspace.Command{Line: "echo done; exit 3"})
+	fmt.Printf("%q %d %v\n", done.Head, done.ExitCode, err)
+	// Output:
+	// .gitignore <nil>
+	// main.go <nil>
+	// out <nil>
+	// outside: true
+	// true <nil>
+	// "done\n" 3 <nil>
+}

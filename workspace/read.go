@@ -1,0 +1,89 @@
+package workspace
+
+import (
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Stat is about the file or directory that name leads to.
+func (w *Workspace) Stat(name string) (fs.FileInfo, error) {
+	p, err := w.readable(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := p.root.Stat(p.rel)
+	if err != nil {
+		return nil, w.tell(name, err)
+	}
+	return info, nil
+}
+
+// OpenFile opens a regular file to be read. What is no regular file is refused with a [*DirectoryError] or [*SpecialError]
+// before it is opened. The caller closes the file.
+func (w *Workspace) OpenFile(name string) (*os.File, error) {
+	p, err := w.readable(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := p.open()
+	if err != nil {
+		return nil, w.tell(name, err)
+	}
+	return f, nil
+}
+
+func (p place) open() (*os.File, error) {
+	info, err := p.root.Stat(p.rel)
+	if err != nil {
+		return nil, err
+	}
+	if err := regular(p.abs, info.Mode()); err != nil {
+		return nil, err
+	}
+	// Another process may put a pipe in its place now: opened like this it does not block, and is seen below.
+	f, err := p.root.OpenFile(p.rel, os.O_RDONLY|noBlock, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err == nil {
+		err = regular(p.abs, info.Mode())
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// ReadFile reads a regular file of at most limit bytes; a larger one is a [*TooLargeError].
+func (w *Workspace) ReadFile(name string, limit int64) ([]byte, error) {
+	f, err := w.OpenFile(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, w.tell(name, err)
+	}
+	if info.Size() > limit {
+		return nil, &TooLargeError{Path: name, Size: info.Size(), Limit: limit}
+	}
+	// The file may grow while it is read, and some file systems tell no size.
+	data := make([]byte, 0, info.Size()+512)
+	for {
+		n, err := f.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		switch {
+		case err == io.EOF:
+			return data, nil
+		case err != nil:
+			return nil, w.tell(name, err)
+		case int64(len(data)) > limit:
+			return nil, &TooLargeError{Path: name, Size: int64(len(data)), Limit: limit}
+		case len(data) == cap(data):
+			data = append(data, 0)[:len(data)]
+		}
+	}
+}

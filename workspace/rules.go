@@ -1,0 +1,131 @@
+package workspace
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ruleStack is the ignore files that hold for a place in the tree.
+type ruleStack struct {
+	prefix string  // the path from the top of the repository to the root of the workspace; "" when they are the same
+	rules  []rules // those that win last
+}
+
+// rules are the patterns of one directory.
+type rules struct {
+	dir  string // from the top of the repository, "" for the top
+	list []rule // those that win last
+}
+
+// push adds the rules of a directory of the workspace until pop is called.
+func (s *ruleStack) push(rel string, list []rule) (pop func()) {
+	s.rules = append(s.rules, rules{path.Join(s.prefix, rel), list})
+	return func() { s.rules = s.rules[:len(s.rules)-1] }
+}
+
+// ignore reports whether a path of the workspace is excluded; its parents are not.
+func (s *ruleStack) ignore(rel string, isDir bool) bool {
+	if s.prefix != "" {
+		rel = s.prefix + "/" + rel
+	}
+	return ignored(s.rules, rel, isDir)
+}
+
+// ignored judges a path from the top of the repository, by the rules of the deepest directory first.
+func ignored(all []rules, name string, isDir bool) bool {
+	for _, set := range slices.Backward(all) {
+		rel := name
+		if set.dir != "" {
+			rel = name[len(set.dir)+1:]
+		}
+		for _, r := range slices.Backward(set.list) {
+			if r.match(rel, isDir) {
+				return !r.negated
+			}
+		}
+	}
+	return false
+}
+
+// rulesIn reads the ignore files of a directory. Those of .ignore win.
+func (w *Workspace) rulesIn(rel string, entries []fs.DirEntry) []rule {
+	var list []rule
+	for _, name := range []string{".gitignore", ".ignore"} {
+		if i, ok := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, name string) int {
+			return strings.Compare(e.Name(), name)
+		}); ok && entries[i].Type().IsRegular() {
+			list = append(list, w.readRules(path.Join(rel, name))...)
+		}
+	}
+	return list
+}
+
+func (w *Workspace) readRules(rel string) []rule {
+	data, err := w.ReadFile(rel, maxIgnoreFile)
+	if err != nil {
+		return nil
+	}
+	return parseRules(string(data))
+}
+
+// rulesAbove are the rules that hold for what lies in a directory of the workspace: those of the directories above it, up to
+// the top of the repository, and of its exclude file. Who walks what is ignored wants to see it: then only what is below counts.
+func (w *Workspace) rulesAbove(rel string) ruleStack {
+	top := w.top()
+	prefix, ok := below(top, w.dir)
+	if !ok || prefix == "." {
+		prefix = ""
+	}
+	stack := ruleStack{prefix: filepath.ToSlash(prefix)}
+	if exclude := readOutside(filepath.Join(top, ".git", "info", "exclude")); len(exclude) > 0 {
+		stack.rules = append(stack.rules, rules{"", exclude})
+	}
+	whole := path.Join(stack.prefix, rel)
+	for dir := ""; dir != whole; {
+		here := filepath.Join(top, filepath.FromSlash(dir))
+		var list []rule
+		if below, ok := below(w.dir, here); ok {
+			below = filepath.ToSlash(below)
+			list = append(w.readRules(path.Join(below, ".gitignore")), w.readRules(path.Join(below, ".ignore"))...)
+		} else {
+			list = readOutside(filepath.Join(here, ".gitignore"))
+		}
+		if len(list) > 0 {
+			stack.rules = append(stack.rules, rules{dir, list})
+		}
+		part, _, _ := strings.Cut(strings.TrimPrefix(whole[len(dir):], "/"), "/")
+		if dir = path.Join(dir, part); ignored(stack.rules, dir, true) {
+			return ruleStack{prefix: stack.prefix}
+		}
+	}
+	return stack
+}
+
+// top is the directory of the repository that the workspace lies in, or the workspace where there is none.
+func (w *Workspace) top() string {
+	for dir := w.dir; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return w.dir
+		}
+	}
+}
+
+// readOutside reads rules above the root: they are only matched with, never shown.
+func readOutside(name string) []rule {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxIgnoreFile {
+		return nil
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil
+	}
+	return parseRules(string(data))
+}

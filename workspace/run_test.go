@@ -1,0 +1,386 @@
+//go:build unix
+
+package workspace_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tenon-agent/tenon/workspace"
+)
+
+func run(t testing.TB, w *workspace.Workspace, line string) workspace.Finished {
+	t.Helper()
+	done, err := w.Run(t.Context(), workspace.Command{Line: line})
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	return done
+}
+
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"sub/file": "content"})
+	w := open(t, dir)
+	tests := []struct {
+		name   string
+		c      workspace.Command
+		output string
+		code   int
+	}{
+		{"output and success", workspace.Command{Line: "echo hello"}, "hello\n", 0},
+		{"both streams in order", workspace.Command{Line: "echo 1; echo 2 >&2; echo 3; echo 4 >&2"}, "1\n2\n3\n4\n", 0},
+		{"exit code", workspace.Command{Line: "echo no; exit 3"}, "no\n", 3},
+		{"unknown command", workspace.Command{Line: "exec 2>/dev/null; no-such-command"}, "", 127},
+		{"nothing to read", workspace.Command{Line: "cat; read x; echo $?"}, "1\n", 0},
+		{"no terminal", workspace.Command{Line: "(: </dev/tty) 2>/dev/null || echo none; test -t 0 || test -t 1 || echo none"}, "none\nnone\n", 0},
+		{"no pager, no editor", workspace.Command{Line: `echo "$PAGER $GIT_PAGER $GIT_EDITOR $GIT_TERMINAL_PROMPT $TERM"`}, "cat cat true 0 dumb\n", 0},
+		{"at the root", workspace.Command{Line: "pwd -P; echo $PWD"}, w.Dir() + "\n" + w.Dir() + "\n", 0},
+		{"in a directory", workspace.Command{Line: "cat file", Dir: "sub"}, "content", 0},
+		{"with a variable", workspace.Command{Line: "echo $A", Env: []string{"A=b"}}, "b\n", 0},
+		{"a session of its own", workspace.Command{Line: `ps -o sid= -p $$ | tr -d ' ' | grep -qx $$ && echo own`}, "own\n", 0},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			done, err := w.Run(t.Context(), test.c)
+			if err != nil || done.Head != test.output || done.ExitCode != test.code || done.Bytes != 0 || done.File != "" || done.Background {
+				t.Errorf("%+v, %v; want %q and %d", done, err, test.output, test.code)
+			}
+		})
+	}
+	t.Run("a signal", func(t *testing.T) {
+		if done := run(t, w, "kill -USR1 $$"); done.ExitCode != -1 || done.Signal != syscall.SIGUSR1.String() {
+			t.Errorf("%+v", done)
+		}
+	})
+	t.Run("in a file", func(t *testing.T) {
+		if _, err := w.Run(t.Context(), workspace.Command{Line: "true", Dir: "sub/file"}); err == nil {
+			t.Error("a file is taken for a directory")
+		}
+	})
+	t.Run("already cancelled", func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		why := errors.New("enough")
+		cancel(why)
+		if _, err := w.Run(ctx, workspace.Command{Line: "touch " + filepath.Join(dir, "ran")}); !errors.Is(err, why) {
+			t.Errorf("error %v", err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
+			t.Error("it ran")
+		}
+	})
+	t.Run("no shell", func(t *testing.T) {
+		t.Setenv("PATH", t.TempDir())
+		if _, err := w.Run(t.Context(), workspace.Command{Line: "true"}); err == nil || !strings.Contains(err.Error(), "shell") {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("told as it comes", func(t *testing.T) {
+		var told bytes.Buffer
+		done, err := w.Run(t.Context(), workspace.Command{Line: "echo a; echo b", Report: func(text []byte) { told.Write(text) }})
+		if err != nil || told.String() != done.Head {
+			t.Errorf("told %q of %q, %v", &told, done.Head, err)
+		}
+	})
+}
+
+func TestOutputIsBounded(t *testing.T) {
+	w := open(t, t.TempDir())
+	t.Run("in a file from a size on", func(t *testing.T) {
+		done, err := w.Run(t.Context(), workspace.Command{Line: "seq 1 1000", Capture: 1000, Spill: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := ""
+		for i := range 1000 {
+			want += strconv.Itoa(i+1) + "\n"
+		}
+		if data, err := w.ReadFile(done.File, 1<<20); err != nil || string(data) != want {
+			t.Errorf("the file has %d of %d bytes, %v", len(data), len(want), err)
+		}
+		if done.Size != int64(len(want)) || done.FileBytes != done.Size || len(done.Head)+len(done.Tail) != 1000 {
+			t.Errorf("size %d, file %d, in memory %d", done.Size, done.FileBytes, len(done.Head)+len(done.Tail))
+		}
+		if !strings.HasPrefix(want, done.Head) || !strings.HasSuffix(want, done.Tail) || len(done.Head) != 400 {
+			t.Errorf("head %q, tail %q", done.Head, done.Tail)
+		}
+		middle := want[len(done.Head) : len(want)-len(done.Tail)]
+		if done.Bytes != int64(len(middle)) || done.Lines != int64(strings.Count(middle, "\n")) {
+			t.Errorf("%d lines and %d bytes are missing, told %d and %d", strings.Count(middle, "\n"), len(middle), done.Lines, done.Bytes)
+		}
+	})
+	t.Run("spilled but whole in memory", func(t *testing.T) {
+		done, err := w.Run(t.Context(), workspace.Command{Line: "seq 1 100", Capture: 1000, Spill: 10})
+		if err != nil || done.Bytes != 0 || done.Size != 292 || len(done.Head) != 292 || done.FileBytes != 292 {
+			t.Errorf("%+v, %v", done, err)
+		}
+	})
+	t.Run("the file ends", func(t *testing.T) {
+		done, err := w.Run(t.Context(), workspace.Command{Line: "seq 1 100000", Capture: 100, MaxFile: 5000})
+		if err != nil || done.FileBytes != 5000 || done.Size != 588_895 {
+			t.Errorf("%+v, %v", done, err)
+		}
+	})
+	t.Run("only output can be read outside the root", func(t *testing.T) {
+		done, err := w.Run(t.Context(), workspace.Command{Line: "seq 1 100", Spill: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.WriteFile(done.File, nil, nil); !isOutside(err) {
+			t.Errorf("writing the output: %v", err)
+		}
+		if _, err := w.ReadFile(filepath.Join(done.File, "..", "..", "x"), 1); !isOutside(err) {
+			t.Errorf("reading beside the output: %v", err)
+		}
+	})
+	t.Run("1 GB, binary", func(t *testing.T) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		done := run(t, w, `yes $'\xff\x00' | head -c 1G`)
+		runtime.ReadMemStats(&after)
+		if done.Size != 1<<30 || done.FileBytes != 64<<20 || len(done.Head)+len(done.Tail) != 256<<10 {
+			t.Errorf("size %d, file %d, in memory %d", done.Size, done.FileBytes, len(done.Head)+len(done.Tail))
+		}
+		// All that was ever allocated, collected or not.
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 4<<20 {
+			t.Errorf("1 GB of output took %d bytes of memory", grown)
+		}
+	})
+}
+
+func TestCloseRemovesOutput(t *testing.T) {
+	w, err := workspace.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := w.Run(t.Context(), workspace.Command{Line: "seq 1 100", Spill: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Dir(done.File)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the output is still there: %v", err)
+	}
+}
+
+func TestOutputThatCannotBeKept(t *testing.T) {
+	w := open(t, t.TempDir())
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
+	done := run(t, w, "seq 1 100000")
+	if done.Lost == nil || done.File != "" || done.Size != 588_895 || done.Bytes == 0 {
+		t.Errorf("%+v", done)
+	}
+}
+
+// alive reports whether a process runs; one that ended and was not waited for does not.
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && !bytes.HasPrefix(bytes.TrimSpace(out), []byte("Z"))
+}
+
+// gone waits for a process that was killed.
+func gone(t testing.TB, pid int) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); alive(pid); runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatalf("process %d still runs", pid)
+		}
+	}
+}
+
+func TestBackgroundChildThatHoldsThePipe(t *testing.T) {
+	w, err := workspace.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// It writes for as long as it lives: were its pipe closed, it would die of it.
+	done := run(t, w, "(while :; do echo noise; done) & echo $! >pid; echo ready")
+	if !done.Background || !strings.Contains(done.Head+done.Tail, "ready") {
+		t.Errorf("background %t, output %.100q", done.Background, done.Head)
+	}
+	data, err := w.ReadFile("pid", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !alive(pid) {
+		t.Error("the process did not outlive its command")
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	gone(t, pid)
+}
+
+func TestQuietBackgroundChild(t *testing.T) {
+	w := open(t, t.TempDir())
+	if done := run(t, w, "sleep 1000 & echo ready"); !done.Background || done.Head != "ready\n" {
+		t.Errorf("%+v", done)
+	}
+	if done := run(t, w, "sleep 1000 >/dev/null 2>&1 & echo ready"); !done.Background || done.Head != "ready\n" {
+		t.Errorf("with its output elsewhere: %+v", done)
+	}
+}
+
+// cancelled runs a line and cancels it when it has written "ready". It returns the numbers that were written before.
+func cancelled(t *testing.T, w *workspace.Workspace, line string, grace time.Duration) (workspace.Finished, []int) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	var text strings.Builder
+	done, err := w.Run(ctx, workspace.Command{Line: line, Grace: grace, Report: func(b []byte) {
+		if text.Write(b); strings.Contains(text.String(), "ready") {
+			cancel(why)
+		}
+	}})
+	if !errors.Is(err, why) {
+		t.Fatalf("error %v, want the cause of the end", err)
+	}
+	var pids []int
+	for field := range strings.FieldsSeq(text.String()) {
+		if pid, err := strconv.Atoi(field); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return done, pids
+}
+
+func TestCancelEndsTheProcessTree(t *testing.T) {
+	w := open(t, t.TempDir())
+	tests := []struct {
+		name, line string
+		grace      time.Duration
+		processes  int
+		want       string
+	}{
+		{"a tree", `sleep 1000 & echo $!; (sleep 1000 & echo $!; echo ready; wait)`, time.Hour, 2, ""},
+		{"that tidies up", `trap 'echo tidy; exit 9' TERM; echo $$ ready; while :; do sleep 1000 & wait $!; done`, time.Hour, 1, "tidy"},
+		{"deaf to the request", `trap '' TERM; echo $$; echo ready; while :; do sleep 1; done`, time.Millisecond, 1, ""},
+		{"deaf child of a shell that is not", `(trap '' TERM; sh -c 'echo $$; echo ready; while :; do sleep 1; done') & wait`, time.Millisecond, 1, ""},
+		{"a deaf child that holds no pipe", `(trap '' TERM; sh -c 'echo $$; echo ready; exec >/dev/null 2>&1; while :; do sleep 1; done') & wait`, time.Hour, 1, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			done, pids := cancelled(t, w, test.line, test.grace)
+			if len(pids) != test.processes || !strings.Contains(done.Head, test.want) || !strings.Contains(done.Head, "ready") {
+				t.Fatalf("%+v, processes %v", done, pids)
+			}
+			for _, pid := range pids {
+				gone(t, pid)
+			}
+			if done.Background {
+				t.Error("it says that something was left running")
+			}
+		})
+	}
+}
+
+// A process that left the session is not followed, but does not keep Run either.
+func TestCancelDoesNotWaitForWhoLeftTheSession(t *testing.T) {
+	if _, err := exec.LookPath("setsid"); err != nil {
+		return // not on this system; nothing can leave the session from a shell
+	}
+	w := open(t, t.TempDir())
+	_, pids := cancelled(t, w, `setsid sh -c 'echo $$; echo ready; exec sleep 1000' & wait`, time.Millisecond)
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	if len(pids) != 1 {
+		t.Errorf("processes %v", pids)
+	}
+}
+
+func TestDeadlineTellsWhatWasCaptured(t *testing.T) {
+	w := open(t, t.TempDir())
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	done, err := w.Run(ctx, workspace.Command{Line: "echo before; sleep 1000"})
+	if !errors.Is(err, context.DeadlineExceeded) || done.Head != "before\n" {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
+
+// On Linux the shell dies with the process that started it, even when that is killed.
+func TestCommandDiesWithItsParent(t *testing.T) {
+	if os.Getenv("WORKSPACE_PARENT") != "" {
+		w := open(t, os.Getenv("WORKSPACE_PARENT"))
+		run(t, w, "echo $$ >pid.new; mv pid.new pid; while :; do sleep 1000; done")
+		return
+	}
+	if runtime.GOOS != "linux" {
+		return // no other system has it
+	}
+	dir := t.TempDir()
+	parent := exec.Command(os.Args[0], "-test.run=^TestCommandDiesWithItsParent$")
+	parent.Env = append(os.Environ(), "WORKSPACE_PARENT="+dir)
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	for deadline := time.Now().Add(20 * time.Second); pid == 0 && time.Now().Before(deadline); runtime.Gosched() {
+		if data, err := os.ReadFile(filepath.Join(dir, "pid")); err == nil {
+			pid, _ = strconv.Atoi(strings.TrimSpace(string(data)))
+		}
+	}
+	if pid == 0 || !alive(pid) {
+		t.Fatal("the command did not start")
+	}
+	_ = parent.Process.Kill()
+	_ = parent.Wait()
+	gone(t, pid)
+	_ = syscall.Kill(-pid, syscall.SIGKILL) // its sleep, which is not bound to the parent
+}
+
+func TestManyCommandsAtOnce(t *testing.T) {
+	w := open(t, t.TempDir())
+	results := make(chan error)
+	for i := range 20 {
+		go func() {
+			done, err := w.Run(t.Context(), workspace.Command{Line: fmt.Sprintf("seq 1 10000; echo %d", i)})
+			if err == nil && !strings.HasSuffix(done.Head, fmt.Sprintf("\n10000\n%d\n", i)) {
+				err = fmt.Errorf("command %d ended with %q", i, done.Head[len(done.Head)-20:])
+			}
+			results <- err
+		}()
+	}
+	for range 20 {
+		if err := <-results; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func BenchmarkRun(b *testing.B) {
+	w := open(b, b.TempDir())
+	for b.Loop() {
+		run(b, w, "true")
+	}
+}
+
+// BenchmarkBareProcess is what the same shell costs without a workspace.
+func BenchmarkBareProcess(b *testing.B) {
+	for b.Loop() {
+		if _, err := exec.Command("bash", "-c", "true").CombinedOutput(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

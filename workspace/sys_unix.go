@@ -1,0 +1,31 @@
+//go:build unix
+
+package workspace
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// noBlock opens a named pipe without waiting for its other end.
+const noBlock = syscall.O_NONBLOCK
+
+// syncDir makes a rename in a directory durable.
+func syncDir(root *os.Root, dir string) error {
+	d, err := root.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	// Some file systems cannot sync a directory; the file itself is safe there all the same.
+	_ = d.Sync()
+	return nil
+}
+
+// keepOwner gives a file the owner of the one that it replaces, where that is allowed.
+func keepOwner(f *os.File, old fs.FileInfo) {
+	if stat, ok := old.Sys().(*syscall.Stat_t); ok {
+		_ = f.Chown(int(stat.Uid), int(stat.Gid))
+	}
+}
