@@ -56,15 +56,18 @@ var codeRules = []rule{
 		name:  "tests do not sleep",
 		check: sleeps,
 		mend: "wait for the condition: a channel, a closed pipe, the next entry of Watch; " +
-			"or test under synctest.Test, where time is not real and sleeping inside of the bubble's function is allowed",
+			"or test under synctest.Test, where time is not real and sleeping is allowed, also in helpers that only such tests call",
 		broken: map[string]string{
 			"llm/a.go": "package llm\nimport \"time\"\nfunc f() { time.Sleep(1) }",
 			"llm/a_test.go": "package llm\nimport (\"testing\"; \"testing/synctest\"; \"time\")\n" +
 				"func TestA(t *testing.T) { synctest.Test(t, func(t *testing.T) { time.Sleep(1) }) }\n" +
-				"func TestB(t *testing.T) { time.Sleep(1) }",
+				"func TestB(t *testing.T) { time.Sleep(1) }\n" +
+				"func TestC(t *testing.T) { synctest.Test(t, func(*testing.T) { wait(); doze() }); doze() }\n" +
+				"func wait() { time.Sleep(1) }\n" +
+				"func doze() { time.Sleep(1) }",
 			"session/storetest/a.go": "package storetest\nimport clock \"time\"\nfunc f() { clock.Sleep(1) }",
 		},
-		want: []string{"llm/a_test.go:4", "session/storetest/a.go:3"},
+		want: []string{"llm/a_test.go:4", "llm/a_test.go:7", "session/storetest/a.go:3"},
 	},
 }
 
@@ -99,22 +102,66 @@ func longOnes(t *tree) (found []string) {
 }
 
 func sleeps(t *tree) (found []string) {
-	for r, f := range t.all {
-		if !f.test && !r.forTests() {
-			continue
+	for _, r := range t.rooms {
+		inside, outside := r.bubbles()
+		for _, f := range r.files {
+			if !f.test && !r.forTests() {
+				continue
+			}
+			for _, d := range f.ast.Decls {
+				fn, ok := d.(*ast.FuncDecl)
+				if ok && inside[fn.Name.Name] && !outside[fn.Name.Name] {
+					continue // a helper that only bubbles call
+				}
+				f.outsideBubbles(d, func(n ast.Node) {
+					if call, ok := n.(*ast.CallExpr); ok && f.calls(call, "time", "Sleep") {
+						found = append(found, f.at(call))
+					}
+				})
+			}
 		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok {
-				return true
-			}
-			if f.calls(call, "time", "Sleep") {
-				found = append(found, f.at(call))
-			}
-			return !f.calls(call, "testing/synctest", "Test")
-		})
 	}
 	return found
+}
+
+// outsideBubbles visits the nodes below n that do not run under synctest.Test.
+func (f *source) outsideBubbles(n ast.Node, visit func(ast.Node)) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if ok && f.calls(call, "testing/synctest", "Test") {
+			return false
+		}
+		visit(n)
+		return true
+	})
+}
+
+// bubbles returns the names that the room uses inside of functions given to synctest.Test, and those it uses elsewhere.
+func (r *room) bubbles() (inside, outside map[string]bool) {
+	inside, outside = map[string]bool{}, map[string]bool{}
+	for _, f := range r.files {
+		total, open, declared := map[string]int{}, map[string]int{}, map[*ast.Ident]bool{}
+		for _, d := range f.ast.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok {
+				declared[fn.Name] = true
+			}
+		}
+		count := func(names map[string]int) func(ast.Node) {
+			return func(n ast.Node) {
+				if id, ok := n.(*ast.Ident); ok && !declared[id] {
+					names[id.Name]++
+				}
+			}
+		}
+		f.outsideBubbles(f.ast, count(open))
+		all := count(total)
+		ast.Inspect(f.ast, func(n ast.Node) bool { all(n); return true })
+		for name, n := range total {
+			inside[name] = inside[name] || n > open[name]
+			outside[name] = outside[name] || open[name] > 0
+		}
+	}
+	return inside, outside
 }
 
 // calls reports whether call is of the named function of the imported package.
