@@ -125,3 +125,25 @@ func (b *bench) outcomes() string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// reopen closes the agent and opens its session again.
+func (b *bench) reopen(change func(*agent.Options)) {
+	b.t.Helper()
+	if err := b.Close(); err != nil {
+		b.t.Fatal(err)
+	}
+	o := agent.Options{Client: b.client, Tools: b.log.tools(), Gate: agent.AllowAll()}
+	if change != nil {
+		change(&o)
+	}
+	a, err := agent.Open(b.t.Context(), b.store, b.Session(), o)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() {
+		if err := a.Close(); err != nil {
+			b.t.Error(err)
+		}
+	})
+	b.Agent = a
+}
