@@ -69,7 +69,18 @@ func MarshalEvent(e Event) ([]byte, error) {
 	if e == nil {
 		return nil, fmt.Errorf("llm: the event is nil")
 	}
-	return tagged("type", e.eventType(), e)
+	body, err := json.Marshal(e)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, 0, len(body)+len(`{"type":"call_ready",`))
+	out = append(out, `{"type":"`...)
+	out = append(out, e.eventType()...)
+	out = append(out, '"')
+	if len(body) > len("{}") {
+		out = append(out, ',')
+	}
+	return append(out, body[1:]...), nil
 }
 
 // UnmarshalEvent reads what [MarshalEvent] wrote. An unknown type is an error.
@@ -114,11 +125,11 @@ func Collect(ctx context.Context, c Client, req *Request) (Message, error) {
 func collect(m Model, stream iter.Seq2[Event, error]) (Message, error) {
 	for e, err := range stream {
 		if err != nil {
-			return Message{}, err
+			return Message{}, AsError(err)
 		}
 		if done, ok := e.(Done); ok {
 			return done.Message, nil
 		}
 	}
-	return Message{}, &Error{Kind: KindProtocol, Model: m.Ref(), Message: "the stream ended without its final event"}
+	return Message{}, unfinished(m)
 }

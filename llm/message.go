@@ -1,11 +1,6 @@
 package llm
 
-import (
-	"encoding/json"
-	"slices"
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // Role says who speaks in a [Message]. The system prompt is no message: it is [Request.System].
 type Role string
@@ -97,64 +92,4 @@ func (m Message) Empty() bool {
 		}
 	}
 	return true
-}
-
-// Valid returns m with every text in valid UTF-8: bytes that are not are replaced by U+FFFD, once for each run of them.
-// JSON knows no other text, so what is sent, what is kept and what is shown stay the same. What JSON cannot carry is left
-// out: parts that are nil, and opaque data that is not JSON.
-func (m Message) Valid() Message {
-	if slices.Contains(m.Content, nil) {
-		m.Content = slices.DeleteFunc(slices.Clone(m.Content), func(p Part) bool { return p == nil })
-	}
-	for i, p := range m.Content {
-		fixed, changed := validPart(p)
-		if !changed {
-			continue
-		}
-		content := append(Content(nil), m.Content...)
-		content[i] = fixed
-		m.Content = content
-	}
-	return m
-}
-
-func validPart(p Part) (Part, bool) {
-	fix := func(s *string) bool {
-		if utf8.ValidString(*s) {
-			return false
-		}
-		*s = strings.ToValidUTF8(*s, "\uFFFD")
-		return true
-	}
-	drop := func(opaque *json.RawMessage) bool {
-		if *opaque == nil || json.Valid(*opaque) {
-			return false
-		}
-		*opaque = nil
-		return true
-	}
-	switch p := p.(type) {
-	case Text:
-		changed := drop(&p.Opaque)
-		changed = fix(&p.Text) || changed
-		return p, changed
-	case Thinking:
-		changed := drop(&p.Opaque)
-		changed = fix(&p.Text) || changed
-		changed = fix(&p.Signature) || changed
-		return p, changed
-	case UnknownPart:
-		if json.Valid(p.JSON) {
-			return p, false
-		}
-		return Text{Text: "[a part that could not be kept]"}, true
-	case ToolCall:
-		changed := drop(&p.Opaque)
-		changed = fix(&p.Arguments) || changed
-		changed = fix(&p.Name) || changed
-		changed = fix(&p.ID) || changed
-		return p, changed
-	default:
-		return p, false
-	}
 }

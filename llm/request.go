@@ -10,7 +10,7 @@ type Request struct {
 	Messages    []Message       `json:"messages"`             // oldest first; every tool call is followed by its result
 	Tools       []Tool          `json:"tools,omitzero"`       // sorted by name, for the provider's cache
 	ToolChoice  ToolChoice      `json:"tool_choice,omitzero"` // default ToolAuto
-	Schema      json.RawMessage `json:"schema,omitzero"`      // JSON Schema that the answer must satisfy
+	Schema      json.RawMessage `json:"schema,omitempty"`     // JSON Schema that the answer must satisfy
 	MaxTokens   int             `json:"max_tokens,omitzero"`  // limit of the answer; 0: what the model allows
 	Temperature *float64        `json:"temperature,omitzero"` // nil: the provider's default
 	Thinking    Thinks          `json:"thinking,omitzero"`    // default: the model's own
