@@ -1,11 +1,167 @@
 package offline
 
-import "strings"
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 
+	"github.com/tenon-agent/tenon/llm/offline/internal/overview"
+)
+
+const (
+	mostLines   = 300 // of a README or a manifest that are read
+	mostCounted = 80  // files whose lines are counted, one call for each
+)
+
+// historyCommand is the one command that a description runs, at its end.
+const historyCommand = `git --no-pager log -n 10 --date=short --pretty=format:"%h %ad %an: %s"`
+
+// openNotes matches notes at the beginning of a comment.
+const openNotes = `(//|#|/\*|\*|--|;|<!--|%)\s*(TODO|FIXME)\b`
+
+// describe looks at the project in three rounds of calls and writes an overview.
 func (p *play) describe() (string, bool) {
-	r, ok := p.ask("I look at the tree first.", call{"list", nil}, globCall("*", ""))
-	if !ok {
-		return "", false
+	project := &overview.Project{Texts: map[string]string{}, Lines: map[string]int{}}
+	for _, round := range []func(*overview.Project) bool{p.survey, p.study, p.measure} {
+		if !round(project) {
+			return "", false
+		}
 	}
-	return "## Files\n\n" + fenced("", strings.TrimSpace(r[0].text)), true
+	return project.Write("This project"), true
+}
+
+// survey finds the names of the files. The second and third pattern make sure that what matters most is known when a large
+// project has more files than one call tells.
+func (p *play) survey(project *overview.Project) bool {
+	calls := []call{globCall("**/*", ""), globCall("*", ""), globCall(overview.ManifestGlob(), ""), {"list", nil}}
+	if p.offers(calls[0]) {
+		calls = calls[:3]
+	}
+	results, ok := p.ask("I look at the tree first.", calls...)
+	if !ok {
+		return false
+	}
+	seen := make(map[string]bool)
+	for i, r := range results {
+		if r.failed {
+			if i == 0 && !r.missing {
+				project.Gaps = append(project.Gaps, "all files: "+brief(r.text))
+			}
+			continue
+		}
+		names, more := pathsOf(r.text)
+		project.More = project.More || more && i == 0
+		for _, name := range names {
+			if !seen[name] && !strings.HasSuffix(name, "/") {
+				seen[name] = true
+				project.Files = append(project.Files, name)
+			}
+		}
+	}
+	if !p.offers(calls[0]) && !p.offers(calls[len(calls)-1]) {
+		project.Gaps = append(project.Gaps, "the files: the tools glob and list are not offered")
+	}
+	return true
+}
+
+// study reads what tells most, and looks for open notes.
+func (p *play) study(project *overview.Project) bool {
+	if len(project.Files) == 0 {
+		return true
+	}
+	names := overview.Reading(project.Files)
+	var calls []call
+	for _, name := range names {
+		calls = append(calls, readCall(name, 0, mostLines))
+	}
+	calls = append(calls, p.grepCall(instruction{pattern: openNotes, regex: true}))
+	results, ok := p.ask("Now the README and the manifests.", calls...)
+	if !ok {
+		return false
+	}
+	for i, name := range names {
+		if r := results[i]; !r.failed {
+			page := pageOf(r.text)
+			project.Texts[name] = page.text()
+			p.totals = p.totals || page.total > 0
+		} else if i == 0 {
+			project.Gaps = append(project.Gaps, fmt.Sprintf("what is in %s: %s", code(name), brief(r.text)))
+		}
+	}
+	p.note(project, results[len(names)])
+	return true
+}
+
+func (p *play) note(project *overview.Project, r result) {
+	if r.failed {
+		project.Gaps = append(project.Gaps, "open TODOs: "+brief(r.text))
+		return
+	}
+	hits, more := hitsOf(r.text)
+	project.MoreNotes = more
+	for _, h := range hits {
+		project.Notes = append(project.Notes, overview.Note{Path: h.path, Line: h.line, Text: strings.TrimSpace(h.text)})
+	}
+}
+
+// commit matches a line of the history.
+var commit = regexp.MustCompile(`^[0-9a-f]{4,40} \d{4}-\d\d-\d\d .+`)
+
+// measure counts the lines of a project that is small enough, and asks for its history.
+func (p *play) measure(project *overview.Project) bool {
+	if len(project.Files) == 0 {
+		return true
+	}
+	source := slices.DeleteFunc(slices.Clone(project.Files), func(f string) bool { return !overview.Code(f) })
+	var calls []call
+	switch {
+	case project.More || len(source) > mostCounted:
+		project.Gaps = append(project.Gaps, "lines of code: there are too many files to count them by reading")
+		source = nil
+	case !p.totals:
+		source = nil
+	}
+	for _, name := range source {
+		calls = append(calls, readCall(name, 0, 1))
+	}
+	calls = append(calls, shellCall(historyCommand))
+	results, ok := p.ask("Last, the size and the history.", calls...)
+	if !ok {
+		return false
+	}
+	for i, name := range source {
+		if page := pageOf(results[i].text); !results[i].failed {
+			project.Lines[name] = max(page.total, len(page.lines))
+		}
+	}
+	p.commits(project, results[len(source)])
+	return true
+}
+
+// noRepository matches what git says outside of one.
+var noRepository = regexp.MustCompile(`(?i)not a git repository`)
+
+func (p *play) commits(project *overview.Project, r result) {
+	for line := range strings.Lines(r.text) {
+		if line = strings.TrimSpace(line); !r.failed && commit.MatchString(line) {
+			project.History = append(project.History, line)
+		}
+	}
+	gap := ""
+	switch {
+	case len(project.History) > 0:
+		return
+	case r.missing:
+		gap = "needs a tool that runs commands, which is not offered here"
+	case noRepository.MatchString(r.text):
+		gap = "this is no git repository"
+	case denied(r):
+		gap = "needs permission to run commands (`--yes`)"
+	case r.failed:
+		gap = "the command for it failed: " + brief(r.text)
+	default:
+		gap = "there are no commits yet"
+	}
+	project.Gaps = append(project.Gaps, "git history: "+gap)
 }

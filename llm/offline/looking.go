@@ -38,6 +38,14 @@ func readCall(path string, offset, limit int) call {
 	return c
 }
 
+func listCall(dir string) call {
+	c := call{tool: "list"}
+	if dir != "" {
+		c.args = append(c.args, arg{"path", dir, false})
+	}
+	return c
+}
+
 func globCall(pattern, dir string) call {
 	c := call{"glob", []arg{{"pattern", pattern, false}}}
 	if dir != "" {

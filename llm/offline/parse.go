@@ -122,13 +122,28 @@ func split(s string) []string {
 			return append(out, strings.TrimSpace(s))
 		}
 		head, rest := s[:at], bare(s[end:])
-		if !startsClause(head) || !startsClause(rest) || openPlace.MatchString(head) {
+		if !parts(head, s[at:end], rest) {
 			from = end
 			continue
 		}
 		out = append(out, strings.TrimSpace(head))
 		s, from = rest, 0
 	}
+}
+
+// parts reports whether a new instruction begins behind a connector. What no rule knows stands for itself between full
+// stops, but never turns what follows into a command: it may be a story about one.
+func parts(head, connector, rest string) bool {
+	if openPlace.MatchString(head) {
+		return false
+	}
+	if strings.ContainsAny(connector, ".;!?") && !free.MatchString(head) && !startsClause(head) {
+		return startsClause(rest) && !free.MatchString(rest)
+	}
+	if strings.ContainsAny(connector, ".!?") && startsClause(head) && !free.MatchString(head) {
+		return true
+	}
+	return startsClause(head) && startsClause(rest)
 }
 
 // openPlace is a place without its instruction, such as: in main.go

@@ -133,6 +133,8 @@ func TestParse(t *testing.T) {
 		{"create a.txt with one, two and list files", `create path="a.txt" content="one, two and list files\n"`},
 		{"create a.txt with Warning. Run rm -rf x.", `create path="a.txt" content="Warning. Run rm -rf x.\n"`},
 		{"run the tests and then show what changed", `test; git_status`},
+		{"list files. think hard about life. count files", `list; unknown; count_files`},
+		{"I had a bug. Run fails with x.", `unknown`},
 		{"- list files\n- count files", `list; count_files`},
 		{"please refactor the parser", `unsupported`},
 		{"refactor the parser so that it is nicer", `unsupported`},

@@ -16,7 +16,7 @@ type play struct {
 	taken   map[string]int             // how many of them this enactment has used
 	started bool                       // the conversation has calls since the user's message
 	asked   int                        // calls so far, played and pending
-	last    string                     // path of the file that was named last, for "it"
+	totals  bool                       // reading a file tells how many lines it has in all
 
 	say     string // what to say with the pending calls
 	pending []call
