@@ -1,0 +1,17 @@
+package memory_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/memory"
+	"github.com/tenon-agent/tenon/session/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(*testing.T) session.Store { return memory.New() })
+}

@@ -1,0 +1,169 @@
+package storetest
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// priced is an answer that consumed something.
+func priced(model string, u llm.Usage) session.Body {
+	m := llm.AssistantText("ok")
+	m.Model, m.Usage = model, u
+	return session.Message{Message: m}
+}
+
+func testSummary(t *testing.T, s session.Store) {
+	from := session.Origin{Session: session.NewID(), Entry: session.NewID()}
+	id, err := s.Create(t.Context(), session.Created{Dir: "/somewhere", From: from})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(what string) {
+		t.Helper()
+		want := session.Summary{ID: id, Owner: t.Name()}
+		for _, e := range read(t, s, id) {
+			want.Add(e)
+		}
+		if got := summary(t, s, id); !reflect.DeepEqual(got, want) {
+			t.Fatalf("%s:\ngot  %+v\nwant %+v", what, got, want)
+		}
+	}
+	w := openWriter(t, s, id)
+	check("a new session")
+	add(t, w, user("Find the  bug\nplease"), priced("p/a", llm.Usage{Input: 10, CacheRead: 20, CacheWrite: 30, Output: 40, Reasoning: 50, Cost: 0.25}))
+	check("after an answer")
+	if got := summary(t, s, id); got.Title != "Find the bug" || got.Named || got.Model != "p/a" || got.Messages != 2 || got.From != from {
+		t.Fatalf("after an answer: %+v", got)
+	}
+	add(t, w, priced("p/b", llm.Usage{Output: 1}), priced("p/c", llm.Usage{}), user("more"))
+	add(t, w, session.Message{Message: llm.ToolText(llm.ToolCall{ID: "c"}, "x", false)}, session.Head{To: id})
+	check("after more")
+	annotate(t, s, id, session.Title{Title: "The bug"})
+	check("named")
+	annotate(t, s, id, session.Note{Text: "n"})
+	add(t, w, user("another input"))
+	check("the name stands")
+	annotate(t, s, id, session.Title{})
+	check("the name taken away")
+}
+
+func testList(t *testing.T, s session.Store) {
+	if got := all(t, s.List(t.Context(), session.Query{})); len(got) != 0 {
+		t.Fatalf("an empty store lists %v", got)
+	}
+	var ids []session.SessionID
+	for _, dir := range []string{"/a", "/b", "/a", "/ab", "/a"} {
+		id, err := s.Create(t.Context(), session.Created{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	for _, i := range []int{3, 0, 4, 2, 1} {
+		// Times are to the microsecond: the next change is later than this one.
+		for now := session.Now(); !session.Now().After(now); {
+			continue
+		}
+		annotate(t, s, ids[i], session.Note{Text: "changed"})
+	}
+	list := func(q session.Query) (order []int) {
+		for _, one := range all(t, s.List(t.Context(), q)) {
+			order = append(order, slices.Index(ids, one.ID))
+		}
+		return order
+	}
+	for _, c := range []struct {
+		what string
+		q    session.Query
+		want []int
+	}{
+		{"all", session.Query{}, []int{1, 2, 4, 0, 3}},
+		{"limit", session.Query{Limit: 2}, []int{1, 2}},
+		{"large limit", session.Query{Limit: 99}, []int{1, 2, 4, 0, 3}},
+		{"dir", session.Query{Dir: "/a"}, []int{2, 4, 0}},
+		{"dir and limit", session.Query{Dir: "/a", Limit: 1}, []int{2}},
+		{"no such dir", session.Query{Dir: "/"}, nil},
+		{"whole ID", session.Query{Prefix: string(ids[4])}, []int{4}},
+		{"no such ID", session.Query{Prefix: string(ids[4]) + "x"}, nil},
+		{"no pattern", session.Query{Prefix: "%"}, nil},
+		{"common beginning", session.Query{Prefix: string(ids[0][:3])}, []int{1, 2, 4, 0, 3}},
+		{"case counts", session.Query{Prefix: strings.ToUpper(string(ids[0]))}, nil},
+	} {
+		if got := list(c.q); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.what, got, c.want)
+		}
+	}
+	for range s.List(t.Context(), session.Query{}) {
+		break
+	}
+}
+
+func testSpent(t *testing.T, s session.Store) {
+	spent := func(since time.Time) llm.Usage {
+		t.Helper()
+		u, err := s.Spent(t.Context(), since)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	if got := spent(time.Time{}); got != (llm.Usage{}) {
+		t.Errorf("nothing was spent, but %+v", got)
+	}
+	a, first := start(t, s)
+	_, second := start(t, s)
+	one := llm.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4, Reasoning: 5, Cost: 0.5}
+	add(t, first, user("x"), priced("p/a", one), priced("p/a", one))
+	early := add(t, first, priced("p/a", llm.Usage{Output: 7}))[0].Time
+	for !session.Now().After(early) {
+		continue
+	}
+	late := add(t, second, priced("p/b", llm.Usage{Input: 100}))[0].Time
+	total := one.Plus(one).Plus(llm.Usage{Input: 100, Output: 7})
+	if got := spent(time.Time{}); got != total {
+		t.Errorf("in all %+v, want %+v", got, total)
+	}
+	if got := spent(late); got != (llm.Usage{Input: 100}) {
+		t.Errorf("since the last answer %+v", got)
+	}
+	if got := spent(late.Add(time.Microsecond)); got != (llm.Usage{}) {
+		t.Errorf("after the last answer %+v", got)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Delete(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	if got := spent(time.Time{}); got != (llm.Usage{Input: 100}) {
+		t.Errorf("without the deleted session %+v", got)
+	}
+}
+
+func testDelete(t *testing.T, s session.Store) {
+	id, w := start(t, s)
+	other, _ := start(t, s)
+	entries := add(t, w, user("hello"), priced("p/a", llm.Usage{Input: 1}))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Delete(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	isErr(t, "read", failure(t, s.Read(t.Context(), id, 0)), session.ErrNotFound)
+	isErr(t, "backward", failure(t, s.Backward(t.Context(), id, entries[0].ID)), session.ErrNotFound)
+	isErr(t, "delete again", s.Delete(t.Context(), id), session.ErrNotFound)
+	list := all(t, s.List(t.Context(), session.Query{}))
+	if len(list) != 1 || list[0].ID != other {
+		t.Errorf("left are %+v", list)
+	}
+	if fresh := create(t, s); len(read(t, s, fresh)) != 1 {
+		t.Error("a new session has entries of a deleted one")
+	}
+}
