@@ -1,0 +1,191 @@
+package files_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/tenon-agent/tenon/tool/files"
+)
+
+func editArguments(t testing.TB, old, new string, all bool) string {
+	t.Helper()
+	data, err := json.Marshal(map[string]any{"path": "f", "old_text": old, "new_text": new, "replace_all": all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestEdit(t *testing.T) {
+	const done = "edited f: 1 lines added, 1 removed"
+	tests := []struct {
+		name, before, old, new string
+		all                    bool
+		after, told            string
+	}{
+		{"exact", "a\nb\nc\n", "b", "x", false, "a\nx\nc\n", done},
+		{"all", "b\nb\n", "b", "x", true, "x\nx\n", "edited f: 2 lines added, 2 removed\n2 occurrences were replaced"},
+		{"all of one", "a\nb\n", "b", "x", true, "a\nx\n", done},
+		{"removed", "a\nb\n", "b\n", "", false, "a\n", "edited f: 0 lines added, 1 removed"},
+		{"CRLF stays", "a\r\nb\r\nc\r\n", "a\nb\n", "x\n", false, "x\r\nc\r\n", "edited f: 1 lines added, 2 removed"},
+		{"mark stays", "\ufeffa\nb\n", "a\n", "x\n", false, "\ufeffx\nb\n", done},
+		{"CRLF wished for a file without", "a\nb\n", "a\r\nb\r\n", "x\r\nb\r\n", false, "x\nb\n", done + "\nCRLF in the texts was taken for the line ends of the file"},
+		{"mixed line ends stay", "a\r\nb\nc\r\n", "b\n", "x\n", false, "a\r\nx\nc\r\n", done},
+		{
+			"punctuation", "say “hello” — now\n", `"hello" - now`, `"hello" - then`, false, "say “hello” — then\n",
+			done + "\nold_text was found at line 1 only up to Unicode punctuation; it was replaced there",
+		},
+		{
+			"no-break space", "a\u00a0b\n", "a b", "a c", false, "a\u00a0c\n",
+			done + "\nold_text was found at line 1 only up to Unicode punctuation; it was replaced there",
+		},
+		{
+			"white space at line ends", "a \t\nb\nc\n", "a\nb\n", "x\nb\n", false, "x\nb\nc\n",
+			done + "\nold_text was found at line 1 only up to white space at line ends; it was replaced there",
+		},
+		{
+			"indentation", "func f() {\n\tif a {\n\t\tb()\n\t}\n}\n", "if a {\n    b()\n}\n", "if a {\n    c()\n}\n", false,
+			"func f() {\n\tif a {\n\t\tc()\n\t}\n}\n",
+			done + "\nold_text was found at line 2 only up to white space and indentation; it was replaced there",
+		},
+		{
+			"deeper indentation than before", "\tif a {\n\t\tb()\n\t}\n", "if a {\n  b()\n}", "if a {\n  for {\n    b()\n  }\n}", false,
+			"\tif a {\n\t\tfor {\n\t\t  b()\n\t\t}\n\t}\n",
+			"edited f: 3 lines added, 1 removed\nold_text was found at line 1 only up to white space and indentation; it was replaced there",
+		},
+		{
+			"no line end at the end", "a\n  b", "b\n", "x\n", false, "a\n  x",
+			done + "\nold_text was found at line 2 only up to white space and indentation; it was replaced there",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p := newProject(t, map[string]string{"f": test.before})
+			p.call("read", `{"path":"f"}`)
+			p.TB = t
+			p.ok("edit", editArguments(t, test.old, test.new, test.all), test.told)
+			if got := p.get("f"); got != test.after {
+				t.Errorf("content %q, want %q", got, test.after)
+			}
+		})
+	}
+}
+
+func TestEditThatFails(t *testing.T) {
+	tests := []struct {
+		name, before, old, new string
+		want                   []string
+	}{
+		{"ambiguous", "x\na\nb\na\n", "a", "y", []string{"occurs 2 times, at lines 2, 4", "replace_all"}},
+		{"ambiguous many times", strings.Repeat("a\n", 100), "a", "y", []string{"occurs 100 times", "18, 19, 20 and more"}},
+		{"ambiguous up to white space", "  a()\nb\n\ta()\n", "    a()\n", "c()\n", []string{"up to white space and indentation it occurs 2 times, at lines 1, 3"}},
+		{"same", "a\n", "a", "a", []string{"are the same"}},
+		{"nothing like it", "a\nb\n", "zzzzzz", "y", []string{"nothing in the 2 lines of the file is like it"}},
+		{"line numbers", "a\nb\n", "1\ta\n2\tb\n", "y", []string{"has the line numbers of read in it"}},
+		{"done before", "a\nnew line\n", "old line\n", "new line\n", []string{"new_text is there already, at line 2"}},
+		{"nearly", "package x\n\nfunc sum(a, b int) int {\n\treturn a + b\n}\n", "func sum(a, c int) int {\n\treturn a + b\n}\n", "y", []string{
+			"nearest to it are lines 3-5:\n3\tfunc sum(a, b int) int {\n4\t\treturn a + b\n5\t}\n",
+			`line 3 is "func sum(a, b int) int {", old_text has "func sum(a, c int) int {"`,
+		}},
+		{"nearly, in one line", "one\nconst limit = 10\nthree\n", "const limit = 20", "y", []string{"lines 2-2", `line 2 is "const limit = 10", old_text has "const limit = 20"`}},
+		{"other case", "Const Limit\n", "const limit\n", "y", []string{"only upper and lower case differ"}},
+		{"too long", "a long first line\n", "a long first line\nand another\n", "y", []string{"old_text has 2 lines; the first 1 are the same"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p := newProject(t, map[string]string{"f": test.before})
+			p.call("read", `{"path":"f"}`)
+			p.TB = t
+			p.fails("edit", editArguments(t, test.old, test.new, false), test.want...)
+			if got := p.get("f"); got != test.before {
+				t.Errorf("the file became %q", got)
+			}
+		})
+	}
+}
+
+func TestEditNeedsTheCurrentVersion(t *testing.T) {
+	p := newProject(t, map[string]string{"f": "a\n"})
+	p.fails("edit", editArguments(t, "a", "b", false), "f exists and was not read yet")
+	p.call("read", `{"path":"f"}`)
+	p.put("f", "a\nmore\n")
+	p.fails("edit", editArguments(t, "a", "b", false), "f has changed since it was read")
+	p.call("read", `{"path":"f"}`)
+	p.ok("edit", editArguments(t, "a", "b", false), "edited f: 1 lines added, 1 removed")
+	p.ok("edit", editArguments(t, "b", "c", false), "edited f: 1 lines added, 1 removed") // its own change it has seen
+	if err := os.Remove(filepath.Join(p.dir, "f")); err != nil {
+		t.Fatal(err)
+	}
+	p.fails("edit", editArguments(t, "c", "d", false), "f does not exist")
+	// Another set has seen nothing.
+	other := newProject(t, map[string]string{"f": "a\n"})
+	other.fails("edit", editArguments(t, "a", "b", false), "was not read yet")
+}
+
+func TestEditKeepsTheModeAndTellsTheDifference(t *testing.T) {
+	p := newProject(t, map[string]string{"f": "a\nb\n"})
+	if err := os.Chmod(filepath.Join(p.dir, "f"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.call("read", `{"path":"f"}`)
+	details := p.ok("edit", editArguments(t, "b", "c\nd", false), "edited f: 2 lines added, 1 removed")
+	want := files.Change{Path: "f", Added: 2, Removed: 1, Diff: "--- a/f\n+++ b/f\n@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n"}
+	if details != want {
+		t.Errorf("details %+v, want %+v", details, want)
+	}
+	if info, err := os.Stat(filepath.Join(p.dir, "f")); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o755 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// Two edits of one file at once, as two agents make them: one of them wins, and no change is lost unseen.
+func TestEditsAtOnce(t *testing.T) {
+	p := newProject(t, map[string]string{"f": "0\n"})
+	p.call("read", `{"path":"f"}`)
+	results := make(chan error)
+	for i := range 8 {
+		go func() {
+			call, err := p.tools["edit"].Prepare(t.Context(), editArguments(t, "0", fmt.Sprintf("%d won", i+1), false))
+			if err == nil {
+				_, err = call.Run(t.Context(), nil)
+			}
+			results <- err
+		}()
+	}
+	won := 0
+	for range 8 {
+		if err := <-results; err == nil {
+			won++
+		}
+	}
+	if got := p.get("f"); won != 1 || !strings.HasSuffix(got, " won\n") {
+		t.Errorf("%d edits succeeded, the file is %q", won, got)
+	}
+}
+
+// Whatever the texts are, edit does not panic, and either changes the file or says why not.
+func FuzzEdit(f *testing.F) {
+	f.Add("a\nb\n", "b", "c", false)
+	f.Add("a\r\n  b\r\n", "a\nb\n", "x\n", true)
+	f.Add("“a” — b\n", `"a" - b`, `"a" - c`, false)
+	f.Add("\tif x {\n\t}\n", "if x {\n}", "if y {\n}", false)
+	f.Add("\ufeff\xff\x00", "\xff", "é", false)
+	p := newProject(f, nil)
+	f.Fuzz(func(t *testing.T, before, old, new string, all bool) {
+		p.TB = t
+		p.put("f", before)
+		p.call("read", `{"path":"f"}`)
+		text, _, err := p.call("edit", editArguments(t, old, new, all))
+		if (err == nil) == (text == "") {
+			t.Errorf("text %q, error %v", text, err)
+		}
+		if err != nil && p.get("f") != before {
+			t.Errorf("%v, but the file became %q", err, p.get("f"))
+		}
+	})
+}

@@ -1,0 +1,62 @@
+package files_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/tenon-agent/tenon/tool/files"
+	"github.com/tenon-agent/tenon/workspace"
+)
+
+func Example() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, "greeting"), []byte("hello\nworld\n"), 0o666); err != nil {
+		panic(err)
+	}
+	ws, err := workspace.Open(dir)
+	if err != nil {
+		panic(err)
+	}
+	defer ws.Close()
+
+	tools := files.New(ws)
+	edit, read := tools[0], tools[2]
+	change := `{"path": "greeting", "old_text": "world", "new_text": "gophers"}`
+
+	call, err := edit.Prepare(ctx, change)
+	if err != nil {
+		panic(err)
+	}
+	_, err = call.Run(ctx, nil)
+	fmt.Println(err)
+
+	look, err := read.Prepare(ctx, `{"path": "greeting"}`)
+	if err != nil {
+		panic(err)
+	}
+	result, err := look.Run(ctx, nil)
+	fmt.Println(result.Content.Text(), err)
+
+	result, err = call.Run(ctx, nil)
+	fmt.Println(result.Content.Text(), err)
+	fmt.Print(result.Details.(files.Change).Diff)
+	// Output:
+	// greeting exists and was not read yet; read it first, then change it
+	// 1	hello
+	// 2	world
+	// [lines 1-2 of 2] <nil>
+	// edited greeting: 1 lines added, 1 removed <nil>
+	// --- a/greeting
+	// +++ b/greeting
+	// @@ -1,2 +1,2 @@
+	//  hello
+	// -world
+	// +gophers
+}

@@ -1,0 +1,134 @@
+package files
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const (
+	maxWindow = 40     // lines of old_text that are compared
+	maxLook   = 50_000 // lines of a file that are compared
+)
+
+// numbered is a line as read shows it.
+var numbered = regexp.MustCompile(`^\s*\d+\t`)
+
+// notFound says what in the text is nearest to old and how it differs.
+func notFound(text, old, new string) error {
+	oldLines := splitLines(old)
+	if len(oldLines) > 0 && !slices.ContainsFunc(oldLines, func(line string) bool { return !numbered.MatchString(line) }) {
+		return fmt.Errorf("old_text was not found; it has the line numbers of read in it: leave out each number and the tab behind it")
+	}
+	if strings.TrimSpace(new) != "" && strings.Count(text, new) == 1 {
+		return fmt.Errorf("old_text was not found, but new_text is there already, at line %d: was this edit made before?", lineAt(text, strings.Index(text, new)))
+	}
+	lines := splitLines(text)
+	first, n := nearestLines(lines, oldLines)
+	if n == 0 {
+		return fmt.Errorf("old_text was not found, and nothing in the %d lines of the file is like it; read the file again", len(lines))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "old_text was not found; nearest to it are lines %d-%d:\n", first+1, first+n)
+	for i, line := range lines[first:min(first+n, first+12)] {
+		fmt.Fprintf(&b, "%d\t%s\n", first+i+1, clip(line))
+	}
+	if n > 12 {
+		fmt.Fprintf(&b, "[%d more lines]\n", n-12)
+	}
+	b.WriteString(difference(lines[first:first+n], oldLines, first))
+	return fmt.Errorf("%s", b.String())
+}
+
+// difference names the first line in which the texts differ.
+func difference(lines, old []string, first int) string {
+	for i := range min(len(lines), len(old)) {
+		a, b := strings.TrimRight(lines[i], "\r\n"), strings.TrimRight(old[i], "\r\n")
+		if a == b {
+			continue
+		}
+		how := ""
+		switch {
+		case squeeze(a) == squeeze(b):
+			how = " (only white space or punctuation differs)"
+		case strings.EqualFold(squeeze(a), squeeze(b)):
+			how = " (only upper and lower case differ)"
+		}
+		return fmt.Sprintf("line %d is %q, old_text has %q%s", first+i+1, clip(a), clip(b), how)
+	}
+	return fmt.Sprintf("old_text has %d lines; the first %d are the same", len(old), min(len(lines), len(old)))
+}
+
+func clip(line string) string {
+	line = strings.TrimRight(line, "\r\n")
+	if runes := []rune(line); len(runes) > 160 {
+		return string(runes[:160]) + "…"
+	}
+	return line
+}
+
+// nearestLines finds the lines that are most like old: with the most equal lines, or the most letters in common.
+func nearestLines(lines, old []string) (first, n int) {
+	lines, old = lines[:min(len(lines), maxLook)], old[:min(len(old), maxWindow)]
+	if len(lines) == 0 || len(old) == 0 {
+		return 0, 0
+	}
+	have, want := make([]string, len(lines)), normLines(strings.Join(old, ""), squeeze)
+	for i, line := range lines {
+		have[i] = squeeze(line)
+	}
+	best := 0
+	for i := range lines {
+		score := 0
+		for j, w := range want {
+			if w != "" && i+j < len(have) && have[i+j] == w {
+				score += 1 + min(len(w), 40) // long lines tell more than braces
+			}
+		}
+		if score > best {
+			best, first = score, i
+		}
+	}
+	if best > 0 {
+		return first, min(len(old), len(lines)-first)
+	}
+	anchor := slices.IndexFunc(want, func(w string) bool { return len(w) > 2 })
+	if anchor < 0 {
+		return 0, 0
+	}
+	pairs := pairsOf(want[anchor])
+	most := 0.4
+	for i, line := range have {
+		if score := likeness(pairs, line); score > most {
+			most, first, n = score, max(0, i-anchor), 1
+		}
+	}
+	if n == 0 {
+		return 0, 0
+	}
+	return first, min(len(old), len(lines)-first)
+}
+
+// pairsOf counts the pairs of neighbouring bytes in a line.
+func pairsOf(line string) map[string]int {
+	line = strings.ToLower(line[:min(len(line), 200)])
+	pairs := map[string]int{}
+	for i := range len(line) - 1 {
+		pairs[line[i:i+2]]++
+	}
+	return pairs
+}
+
+// likeness is the share of pairs that two lines have in common.
+func likeness(pairs map[string]int, line string) float64 {
+	total, common := 0, 0
+	for _, n := range pairs {
+		total += n
+	}
+	for pair, n := range pairsOf(line) {
+		total += n
+		common += min(n, pairs[pair])
+	}
+	return 2 * float64(common) / float64(max(total, 1))
+}
