@@ -125,14 +125,15 @@ func (s *Store) page(ctx context.Context, id session.SessionID, key, after, unti
 // Backward implements [session.Store].
 func (s *Store) Backward(ctx context.Context, id session.SessionID, leaf session.ID) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
-		key, _, tip, err := s.find(ctx, id)
+		var from int64 // the entry that names leaf; 0: the caller does
+		key, seq, tip, err := s.find(ctx, id)
 		if err == nil && leaf == "" {
-			leaf = tip
+			leaf, from = tip, seq
 		}
 		rows := 32 // who wants the end of a branch often wants no more of it
 		for err == nil {
 			var events []session.Event
-			if events, err = s.upward(ctx, id, key, leaf, rows); err != nil {
+			if events, err = s.upward(ctx, id, key, leaf, from, rows); err != nil {
 				break
 			}
 			for _, e := range events {
@@ -142,7 +143,7 @@ func (s *Store) Backward(ctx context.Context, id session.SessionID, leaf session
 				if !yield(e, nil) || e.Parent == "" {
 					return
 				}
-				leaf = e.Parent
+				leaf, from = e.Parent, e.Seq
 			}
 			rows = batchRows
 		}
@@ -150,14 +151,21 @@ func (s *Store) Backward(ctx context.Context, id session.SessionID, leaf session
 	}
 }
 
-// upward returns the entry leaf and those before it on its branch, newest first, as far as they lie close together.
-func (s *Store) upward(ctx context.Context, id session.SessionID, key int64, leaf session.ID, rows int) ([]session.Event, error) {
-	from, err := findOnBranch(s, id, key, leaf)
-	if err != nil {
-		if errors.Is(err, session.ErrNotFound) {
-			_, _, _, gone := s.find(ctx, id)
-			err = errors.Join(gone, err)
+// upward returns the entry leaf and those before it on its branch, newest first, as far as they lie close together. It is
+// damage when leaf is missing although entry from names it.
+func (s *Store) upward(
+	ctx context.Context, id session.SessionID, key int64, leaf session.ID, from int64, rows int,
+) ([]session.Event, error) {
+	at, err := findOnBranch(s, id, key, leaf)
+	if errors.Is(err, session.ErrNotFound) {
+		if _, _, _, gone := s.find(ctx, id); gone != nil {
+			return nil, gone
 		}
+		if from > 0 {
+			return nil, s.damaged(id, from, fmt.Errorf("entry %q before it is missing", leaf))
+		}
+	}
+	if err != nil {
 		return nil, s.fail("read", err)
 	}
 	want := leaf
@@ -167,9 +175,9 @@ func (s *Store) upward(ctx context.Context, id session.SessionID, key int64, lea
 			return true, want != ""
 		}
 		return false, e.Parent == "" // hangs on no branch; any other begins a stretch of another branch
-	}, columns+`WHERE place <= ? AND place >= ? ORDER BY place DESC LIMIT ?`, place(key, from), place(key, 1), rows)
-	if err == nil && len(events) == 0 {
-		err = s.damaged(id, from, fmt.Errorf("it is missing"))
+	}, columns+`WHERE place <= ? AND place >= ? ORDER BY place DESC LIMIT ?`, place(key, at), place(key, 1), rows)
+	if err == nil && len(events) == 0 { // it was there a moment ago
+		err = noEntry(id, leaf)
 	}
 	return events, s.fail("read", err)
 }

@@ -1,0 +1,139 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/tenon-agent/tenon/session"
+)
+
+func mode(t *testing.T, path string) os.FileMode {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode().Perm()
+}
+
+// All files are their owner's alone, whatever the umask.
+func TestPermissions(t *testing.T) {
+	for _, umask := range []int{0, 0o022, 0o277} {
+		old := syscall.Umask(umask)
+		defer syscall.Umask(old)
+		dir := filepath.Join(t.TempDir(), "tenon")
+		path := filepath.Join(dir, "sessions.db")
+		s := open(t, path)
+		writerFor(t, s)
+		for _, name := range []string{path, path + "-wal", path + "-shm"} {
+			if got := mode(t, name); got != 0o600 {
+				t.Errorf("umask %o: %s has mode %o", umask, filepath.Base(name), got)
+			}
+		}
+		for _, name := range []string{dir, path + ".owners"} {
+			if got := mode(t, name); got&0o077 != 0 {
+				t.Errorf("umask %o: %s has mode %o", umask, filepath.Base(name), got)
+			}
+		}
+		syscall.Umask(old)
+	}
+}
+
+func TestPermissionsAreNarrowed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	open(t, path)
+	if got := mode(t, path); got != 0o600 {
+		t.Errorf("the file has mode %o", got)
+	}
+}
+
+func TestOneFileHasOneName(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, filepath.Join(dir, "sessions.db"))
+	w := writerFor(t, s)
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(s.path, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(t, link).Open(t.Context(), w.Session(), session.Lease{}); err == nil {
+		t.Error("opened by a link beside a living writer")
+	}
+}
+
+// A directory or file that may not be written says so. Root may write everything, so root's test lets another user try.
+func TestUnwritable(t *testing.T) {
+	dir := reachable(t)
+	self := filepath.Join(dir, "test")
+	binary, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(self, binary, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, prepare := range map[string]func(path string) error{
+		"directory": func(path string) error { return os.Chmod(filepath.Dir(path), 0o555) },
+		"file": func(path string) error {
+			s, err := Open(path)
+			if err != nil {
+				return err
+			}
+			if err := s.Close(); err != nil {
+				return err
+			}
+			return os.Chmod(filepath.Dir(path), 0o555)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			place := filepath.Join(dir, name)
+			if err := os.Mkdir(place, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(place, "sessions.db")
+			if err := prepare(path); err != nil {
+				t.Fatal(err)
+			}
+			defer os.Chmod(place, 0o755)
+			cmd := role(t.Context(), "open", path)
+			cmd.Path = self
+			if os.Getuid() == 0 {
+				asNobody(cmd)
+			}
+			out, err := cmd.Output()
+			if err != nil || !strings.HasPrefix(string(out), "unwritable:") || !strings.Contains(string(out), path) {
+				t.Errorf("it said %q, %v", out, err)
+			}
+		})
+	}
+}
+
+// reachable returns a temporary directory that another user may search.
+func reachable(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "tenon-sqlite-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func asNobody(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	cmd.Dir = "/"
+}

@@ -1,0 +1,135 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/tenon-agent/tenon/session"
+)
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(roleEnv); name != "" {
+		if err := play(context.Background(), name, os.Args[1:]); err != nil {
+			fmt.Fprintf(os.Stderr, "%s %v: %v\n", name, os.Args[1:], err)
+			os.Exit(1)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// play is what another process does.
+func play(ctx context.Context, name string, args []string) error {
+	if name == "last50" {
+		start := time.Now()
+		err := last50(ctx, args[0], session.SessionID(args[1]))
+		fmt.Println(float64(time.Since(start).Microseconds())/1000, peakMemory())
+		return err
+	}
+	if name == "open" { // and say what came of it
+		s, err := Open(args[0])
+		if err == nil {
+			err = errors.Join(holdSession(ctx, s, nil), s.Close())
+		}
+		if errors.Is(err, session.ErrUnwritable) {
+			fmt.Println("unwritable:", err)
+			return nil
+		}
+		return err
+	}
+	s, err := Open(args[0])
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	id := session.SessionID(args[1])
+	switch name {
+	case "append":
+		n, err := strconv.Atoi(args[2])
+		if err != nil {
+			return err
+		}
+		return appendMany(ctx, s, id, n)
+	case "watch":
+		until, err := strconv.ParseInt(args[2], 10, 64)
+		if err != nil {
+			return err
+		}
+		return watchUntil(ctx, s, id, until)
+	case "hold":
+		return holdSession(ctx, s, &id)
+	default:
+		return errors.New("no such role")
+	}
+}
+
+// appendMany appends n entries and is killed by nobody.
+func appendMany(ctx context.Context, s *Store, id session.SessionID, n int) error {
+	w, err := s.Open(ctx, id, session.Lease{Owner: fmt.Sprint("process ", os.Getpid())})
+	if err != nil {
+		return err
+	}
+	for i := range n {
+		body := answer(fmt.Sprint("entry ", i))
+		if i%25 == 0 {
+			body = user(fmt.Sprint("input ", i)) // which is synced
+		}
+		if _, err := w.Append(ctx, session.Stamp{}, body); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+// watchUntil follows a session up to an entry and fails on a gap.
+func watchUntil(ctx context.Context, s *Store, id session.SessionID, until int64) error {
+	due := int64(1)
+	for e, err := range s.Watch(ctx, id, 0) {
+		if err != nil {
+			return err
+		}
+		if e.Seq != due {
+			return fmt.Errorf("entry %d came when %d was due", e.Seq, due)
+		}
+		if due++; due > until {
+			return nil
+		}
+	}
+	return errors.New("the watch ended")
+}
+
+// holdSession opens a session, or a new one, says so on standard output, and with a session given appends until it is
+// killed or its standard input ends.
+func holdSession(ctx context.Context, s *Store, id *session.SessionID) error {
+	if id == nil {
+		_, err := s.Create(ctx, session.Created{})
+		return err
+	}
+	w, err := s.Open(ctx, *id, session.Lease{Owner: fmt.Sprint("process ", os.Getpid())})
+	if locked, ok := errors.AsType[*session.LockedError](err); ok {
+		fmt.Println("locked by", locked.Owner)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := w.Append(ctx, session.Stamp{}, answer("mine")); err != nil {
+		return err
+	}
+	fmt.Println("holding")
+	var line string
+	_, _ = fmt.Scanln(&line) // until the other side lets go
+	_, err = w.Append(ctx, session.Stamp{}, answer("still mine?"))
+	if fenced, ok := errors.AsType[*session.FencedError](err); ok {
+		fmt.Println("fenced by", fenced.Owner)
+		return nil
+	}
+	return errors.Join(err, w.Close())
+}
