@@ -5,6 +5,8 @@
 // with [Done], or with an [*Error] and nothing after it. [Collect] runs a stream to its end for callers that only want the
 // message. Behaviour that is the same for every provider is added by wrapping a client: [Retry], [Record] and [Replay].
 //
-// Every type has a stable JSON form, given in its comment. What a newer version wrote and this one does not know is kept
-// byte for byte.
+// Every type has a stable JSON form, given in its comment. A part of a message whose kind this version does not know, because a
+// newer one wrote it, is kept as an [UnknownPart]; fields that it does not know are not.
+//
+// Package llmtest has a client for tests that answers from a script.
 package llm

@@ -14,9 +14,10 @@ import (
 
 // directive is one word of the language.
 type directive struct {
-	read func(*parser, args) error
-	call bool // may name an id
-	ends bool // ends the answer
+	read  func(*parser, args) error
+	call  bool // may have an id
+	named bool // something stands before its text: a name, a number
+	ends  bool // ends the answer
 }
 
 // args is a directive as it stands in the script: word#id rest.
@@ -28,11 +29,11 @@ var directives = map[string]directive{
 	"think":     {read: readText},
 	"signature": {read: readSignature},
 	"opaque":    {read: readOpaque},
-	"call":      {read: readCall, call: true},
-	"raw":       {read: readCall, call: true},
-	"truncated": {read: readCall, call: true},
+	"call":      {read: readCall, call: true, named: true},
+	"raw":       {read: readCall, call: true, named: true},
+	"truncated": {read: readCall, call: true, named: true},
 	"pieces":    {read: readPieces},
-	"repeat":    {read: readRepeat},
+	"repeat":    {read: readRepeat, named: true},
 	"usage":     {read: readUsage},
 	"stop":      {read: readStop},
 	"reset":     {read: readReset},

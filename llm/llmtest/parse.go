@@ -60,20 +60,20 @@ func (p *parser) line(line string) error {
 		p.begun = true
 		return nil
 	}
-	word, id, named := strings.Cut(word, "#")
+	word, id, hasID := strings.Cut(word, "#")
 	d, ok := directives[word]
 	switch {
 	case !ok:
 		return unknown("directive", word, names)
 	case p.over != "":
 		return fmt.Errorf("%s is never reached: %s ends the answer; begin a new one with turn", word, p.over)
-	case named && !d.call:
+	case hasID && !d.call:
 		return fmt.Errorf("%s takes no id; only calls do", word)
-	case named && id == "":
+	case hasID && id == "":
 		return fmt.Errorf("%s# needs an id after the #", word)
 	}
 	p.begun = true
-	rest, err := p.heredoc(rest)
+	rest, err := p.heredoc(rest, d.named)
 	if err != nil {
 		return err
 	}
@@ -86,10 +86,10 @@ func (p *parser) line(line string) error {
 	return nil
 }
 
-// heredoc replaces a trailing <<WORD by the lines up to WORD.
-func (p *parser) heredoc(rest string) (string, error) {
+// heredoc replaces <<WORD by the lines up to WORD. It is the whole of rest, or its end when a name may stand before it.
+func (p *parser) heredoc(rest string, named bool) (string, error) {
 	at := strings.LastIndex(rest, "<<")
-	if at < 0 || at > 0 && rest[at-1] != ' ' {
+	if at < 0 || at > 0 && (!named || rest[at-1] != ' ') {
 		return rest, nil
 	}
 	end := strings.TrimSpace(rest[at+2:])
