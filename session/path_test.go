@@ -1,0 +1,145 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"testing"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/memory"
+)
+
+// written is a session that is being written, with its branch.
+type written struct {
+	t      *testing.T
+	store  *memory.Store
+	id     session.SessionID
+	w      session.Writer
+	branch *session.Branch
+}
+
+func write(t *testing.T) *written {
+	t.Helper()
+	s := &written{t: t, store: memory.New()}
+	t.Cleanup(func() { _ = s.store.Close() })
+	var err error
+	if s.id, err = s.store.Create(t.Context(), session.Created{}); err != nil {
+		t.Fatal(err)
+	}
+	if s.w, err = s.store.Open(t.Context(), s.id, session.Lease{}); err != nil {
+		t.Fatal(err)
+	}
+	s.reopen()
+	return s
+}
+
+func (s *written) reopen() {
+	s.t.Helper()
+	var err error
+	if s.branch, err = session.NewBranch(s.t.Context(), s.store, s.id); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *written) add(bodies ...session.Body) []session.Event {
+	s.t.Helper()
+	events, err := s.w.Append(s.t.Context(), session.Stamp{}, bodies...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, e := range events {
+		s.branch.Append(e)
+	}
+	return events
+}
+
+func seqs(t *testing.T, p iter.Seq2[session.Event, error], limit int) (list []int64) {
+	t.Helper()
+	for e, err := range p {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list = append(list, e.Seq); len(list) == limit {
+			break
+		}
+	}
+	return list
+}
+
+// agrees fails the test unless the branch is what the store says.
+func (s *written) agrees() {
+	s.t.Helper()
+	got := seqs(s.t, s.branch.Backward(s.t.Context()), 0)
+	want := seqs(s.t, s.store.Backward(s.t.Context(), s.id, ""), 0)
+	if !slices.Equal(got, want) {
+		s.t.Fatalf("the branch is %v, in the store %v", got, want)
+	}
+}
+
+func TestBranchIsWhatTheStoreSays(t *testing.T) {
+	text := session.Message{Message: llm.UserText("x")}
+	for name, read := range map[string]func(*written){
+		"never read before":   func(*written) {},
+		"read in part before": func(s *written) { seqs(t, s.branch.Backward(t.Context()), 2) },
+		"read before":         func(s *written) { seqs(t, s.branch.Backward(t.Context()), 0) },
+		"read twice at once": func(s *written) {
+			for range s.branch.Backward(t.Context()) {
+				seqs(t, s.branch.Backward(t.Context()), 0)
+			}
+		},
+		"opened anew": func(s *written) { s.reopen() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := write(t)
+			first := s.add(text, text, session.Title{Title: "t"}, text)
+			read(s)
+			second := s.add(text, session.Note{}, text)
+			read(s)
+			for _, to := range []session.ID{second[0].ID, first[1].ID, s.id, first[3].ID, second[2].ID} {
+				s.add(session.Head{To: to})
+				read(s)
+				s.add(text, text)
+				s.agrees()
+				s.agrees()
+			}
+		})
+	}
+}
+
+func TestBranchIgnoresWhatIsOnNone(t *testing.T) {
+	s := write(t)
+	s.branch.Append(session.Event{Body: session.Delta{Text: "passing"}})
+	s.branch.Append(session.Event{Seq: 99, Body: session.Title{Title: "t"}})
+	s.agrees()
+}
+
+func TestBranchPassesErrorsOn(t *testing.T) {
+	s := write(t)
+	s.add(session.Message{Message: llm.UserText("x")})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var last error
+	for _, err := range s.branch.Backward(ctx) {
+		last = err
+	}
+	if !errors.Is(last, context.Canceled) {
+		t.Errorf("it ended with %v", last)
+	}
+	s.agrees()
+	if _, err := session.NewBranch(t.Context(), s.store, "nowhere"); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("the branch of no session: %v", err)
+	}
+}
+
+func TestTip(t *testing.T) {
+	e, err := session.Tip(t.Context(), session.Entries{{Seq: 1}, {Seq: 2}})
+	if err != nil || e.Seq != 2 {
+		t.Errorf("the tip is %+v, %v", e, err)
+	}
+	if e, err := session.Tip(t.Context(), session.Entries{}); err != nil || e.Seq != 0 {
+		t.Errorf("the tip of nothing is %+v, %v", e, err)
+	}
+}
