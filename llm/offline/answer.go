@@ -22,6 +22,7 @@ func answer(req *llm.Request) llm.Message {
 	}
 	list := parse(text)
 	p := newPlay(tools, after)
+	p.place = placeOf(req.Messages)
 	report, done := p.perform(list)
 
 	var m llm.Message
@@ -111,19 +112,40 @@ func userText(m llm.Message) string {
 // goOn matches a message that asks to go on and says nothing else.
 var goOn = regexp.MustCompile(`(?is)^\s*(?:please\s+)?(?:continue|go on|carry on|keep going|resume|proceed)\b[^\n]{0,80}$`)
 
-// isNotice reports whether text is one block of markup, as programs write it between the messages of a person.
-func isNotice(text string) bool {
-	text = strings.TrimSpace(text)
-	name, ok := strings.CutPrefix(text, "<")
-	if !ok {
-		return text == ""
-	}
-	end := strings.IndexFunc(name, func(r rune) bool { return !isNameRune(r) })
-	return end > 0 && strings.HasSuffix(text, "</"+name[:end]+">")
+// notice matches a text that is one block of markup, as programs add it to what a person said.
+var notice = regexp.MustCompile(`(?s)^\s*(?:<(workspace|environment|context|reminder|system-reminder|status|notice|summary|digest|files)\b[^<>]*>.*</(?:workspace|environment|context|reminder|system-reminder|status|notice|summary|digest|files)>\s*)?$`)
+
+func isNotice(text string) bool { return notice.MatchString(text) }
+
+// place is what the conversation tells about where the project is.
+type place struct {
+	name  string // of its directory; "" when nobody said it
+	noGit bool   // it is said to be in no repository
 }
 
-func isNameRune(r rune) bool {
-	return r == '-' || r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+var (
+	toldDirectory = regexp.MustCompile(`(?mi)^(?:working )?directory: .*?([^/\\\r\n]+)[/\\]?\r?$`)
+	toldNoGit     = regexp.MustCompile(`(?mi)^git: no(?:ne| repository)\b`)
+)
+
+// placeOf reads the notices in the messages of the person's side.
+func placeOf(messages []llm.Message) (told place) {
+	for _, m := range messages {
+		if m.Role != llm.RoleUser {
+			continue
+		}
+		for _, part := range m.Content {
+			t, ok := part.(llm.Text)
+			if !ok || !isNotice(t.Text) {
+				continue
+			}
+			if g := toldDirectory.FindStringSubmatch(t.Text); g != nil {
+				told.name = g[1]
+				told.noGit = toldNoGit.MatchString(t.Text)
+			}
+		}
+	}
+	return told
 }
 
 // wasCut reports whether the last answer ended at the output limit.

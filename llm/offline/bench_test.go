@@ -179,9 +179,14 @@ func (b *bench) readFile(full string, offset, limit int) (string, error) {
 	for i, line := range lines {
 		fmt.Fprintf(&out, "%6d\t%s\n", first+i, line)
 	}
-	if end := first + len(lines) - 1; end < total {
-		fmt.Fprintf(&out, "[lines %d to %d of %d; go on with offset %d]\n", first, end, total, end+1)
+	if total == 0 {
+		return "[the file is empty]", nil
 	}
+	end, more := first+len(lines)-1, ""
+	if end < total {
+		more = fmt.Sprintf("; go on with offset %d", end+1)
+	}
+	fmt.Fprintf(&out, "[lines %d-%d of %d%s]", first, end, total, more)
 	return out.String(), nil
 }
 

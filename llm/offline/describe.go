@@ -28,13 +28,17 @@ func (p *play) describe() (string, bool) {
 			return "", false
 		}
 	}
-	return project.Write("This project"), true
+	name := p.place.name
+	if name == "" {
+		name = "This project"
+	}
+	return project.Write(name), true
 }
 
 // survey finds the names of the files. The second and third pattern make sure that what matters most is known when a large
 // project has more files than one call tells.
 func (p *play) survey(project *overview.Project) bool {
-	calls := []call{globCall("**/*", ""), globCall("*", ""), globCall(overview.ManifestGlob(), ""), {"list", nil}}
+	calls := []call{globCall("**/*", ""), globCall("*", ""), globCall(overview.ManifestGlob(), ""), listCall("", treeDepth)}
 	if p.offers(calls[0]) {
 		calls = calls[:3]
 	}
@@ -125,7 +129,9 @@ func (p *play) measure(project *overview.Project) bool {
 	for _, name := range source {
 		calls = append(calls, readCall(name, 0, 1))
 	}
-	calls = append(calls, shellCall(historyCommand))
+	if !p.place.noGit {
+		calls = append(calls, shellCall(historyCommand))
+	}
 	results, ok := p.ask("Last, the size and the history.", calls...)
 	if !ok {
 		return false
@@ -134,6 +140,10 @@ func (p *play) measure(project *overview.Project) bool {
 		if page := pageOf(results[i].text); !results[i].failed {
 			project.Lines[name] = max(page.total, len(page.lines))
 		}
+	}
+	if p.place.noGit {
+		project.Gaps = append(project.Gaps, "git history: this is no git repository")
+		return true
 	}
 	p.commits(project, results[len(source)])
 	return true

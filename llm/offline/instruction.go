@@ -42,6 +42,7 @@ type instruction struct {
 	with    string // what to put in place of pattern
 	content string // of a file to write
 	command string
+	depth   int // of a list; 0: the tool's own
 	from    int // first line, from 1; 0: the beginning
 	to      int // last line; 0: the end
 }

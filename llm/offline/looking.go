@@ -21,11 +21,14 @@ func (p *play) read(in instruction) (string, bool) {
 		return "", false
 	case r.failed:
 		return failure(r), true
-	case strings.TrimSpace(r.text) == "":
+	case emptyFile.MatchString(r.text):
 		return code(in.path) + " is empty.", true
 	}
 	return code(in.path) + ":\n\n" + fenced("", r.text), true
 }
+
+// emptyFile matches what reading an empty file gives.
+var emptyFile = regexp.MustCompile(`(?i)^\s*(?:[\[(]?(?:the )?file is empty[\])]?\.?)?\s*$`)
 
 func readCall(path string, offset, limit int) call {
 	c := call{"read", []arg{{"path", path, false}}}
@@ -38,10 +41,13 @@ func readCall(path string, offset, limit int) call {
 	return c
 }
 
-func listCall(dir string) call {
+func listCall(dir string, depth int) call {
 	c := call{tool: "list"}
 	if dir != "" {
 		c.args = append(c.args, arg{"path", dir, false})
+	}
+	if depth > 0 {
+		c.args = append(c.args, arg{"depth", depth, true})
 	}
 	return c
 }

@@ -20,6 +20,9 @@ func show(in instruction) string {
 	if in.regex {
 		b.WriteString(" regex")
 	}
+	if in.depth != 0 {
+		fmt.Fprintf(&b, " depth=%d", in.depth)
+	}
 	if in.from != 0 || in.to != 0 {
 		fmt.Fprintf(&b, " %d-%d", in.from, in.to)
 	}
@@ -43,7 +46,9 @@ func TestParse(t *testing.T) {
 		{"List all files in the `my dir` directory.", `list path="my dir"`},
 		{"ls", `list`},
 		{"ls internal/cli", `list path="internal/cli"`},
-		{"show me the directory tree", `list`},
+		{"show me the directory tree", `list depth=3`},
+		{"tree", `list depth=3`},
+		{"show the structure of src", `list path="src" depth=3`},
 		{"what files are in docs?", `list path="docs"`},
 		{"what files are here?", `list`},
 

@@ -36,7 +36,7 @@ func (p *play) do(in instruction) (report string, ok bool) {
 	case describe:
 		return p.describe()
 	case list:
-		return p.show("There is nothing here.", listCall(in.path))
+		return p.show("There is nothing here.", listCall(in.path, in.depth))
 	case read:
 		return p.read(in)
 	case find:

@@ -14,9 +14,10 @@ type play struct {
 	tools   map[string]map[string]bool // offered tools and their arguments; nil arguments: not known
 	history map[string][]result        // results by call, in the order in which they were asked for
 	taken   map[string]int             // how many of them this enactment has used
-	started bool                       // the conversation has calls since the user's message
-	asked   int                        // calls so far, played and pending
-	totals  bool                       // reading a file tells how many lines it has in all
+	place   place
+	started bool // the conversation has calls since the user's message
+	asked   int  // calls so far, played and pending
+	totals  bool // reading a file tells how many lines it has in all
 
 	say     string // what to say with the pending calls
 	pending []call

@@ -14,6 +14,8 @@ type rule struct {
 func re(s string) *regexp.Regexp { return regexp.MustCompile(`(?is)^` + s + `[.!?]*$`) }
 
 const (
+	treeDepth = 3 // of a tree
+
 	project = `(?:(?:this|the|my|your|our|current)\s+)*(?:project|repo|repository|code ?base|code|source|app|application|program|module|package|library|directory|folder|workspace|working directory)`
 	files   = `(?:file|document)s?(?:\s+and\s+(?:director(?:y|ies)|folders))?`
 	within  = `(?:in|of|under|inside|within|from|across|throughout|below|at)`
@@ -24,7 +26,7 @@ func plain(v verb) func(*masked, []string) instruction {
 	return func(*masked, []string) instruction { return instruction{verb: v} }
 }
 
-func place(v verb, group int) func(*masked, []string) instruction {
+func at(v verb, group int) func(*masked, []string) instruction {
 	return func(m *masked, g []string) instruction { return instruction{verb: v, path: m.place(g[group])} }
 }
 
@@ -42,7 +44,7 @@ var rules = []rule{
 
 	{re(`(?:[$!]|(?:run|execute|exec)(?: ` + the + `?(?:shell )?command)?(?::| )|(?:in ` + the + `shell,? )?(?:run|execute))\s*(.+)`), makeRun},
 
-	{re(`count\s+` + the + `(?:number of )?lines(?: of code)?(?: ` + within + ` (.+))?`), place(countLines, 1)},
+	{re(`count\s+` + the + `(?:number of )?lines(?: of code)?(?: ` + within + ` (.+))?`), at(countLines, 1)},
 	{re(`how many lines(?: of code)?(?: (?:are|is))?(?: there)?(?: ` + within + ` (.+?)|(?: does| do| has)? (.+?)(?: have| has| contain)?)?`), func(m *masked, g []string) instruction {
 		return instruction{verb: countLines, path: m.place(g[1] + g[2])}
 	}},
@@ -73,9 +75,12 @@ var rules = []rule{
 	}},
 
 	{re(`(?:show|read|open|print|display|cat|view|look at)\s+` + the + `contents?\s+of\s+(.+)`), makeLook},
-	{re(`(?:list|ls|show|print|display|find|what are)\s*` + the + `(?:` + files + `|director(?:y|ies)|folders?|contents?|tree|file tree|directory tree|structure|directory structure|layout|(?:project|repository) (?:files|tree|structure|layout))(?:\s+` + within + `\s+(.+))?`), place(list, 1)},
-	{re(`(?:what|which)\s+(?:files|directories)\s+(?:are|do (?:we|i) have|exist)\s*(?:there\s*)?(?:` + within + `?\s*(.+))?`), place(list, 1)},
-	{re(`(?:ls|tree|list)`), plain(list)},
+	{re(`(?:list|ls|show|print|display|find|what are)\s*` + the + `(?:` + files + `|director(?:y|ies)|folders?|contents?|(?:project|repository) files)(?:\s+` + within + `\s+(.+))?`), at(list, 1)},
+	{re(`(?:(?:list|ls|show|print|display)\s*` + the + `)?(?:(?:file|directory|project|repository)\s+)?(?:tree|structure|layout)(?:\s+` + within + `\s+(.+))?`), func(m *masked, g []string) instruction {
+		return instruction{verb: list, path: m.place(g[1]), depth: treeDepth}
+	}},
+	{re(`(?:what|which)\s+(?:files|directories)\s+(?:are|do (?:we|i) have|exist)\s*(?:there\s*)?(?:` + within + `?\s*(.+))?`), at(list, 1)},
+	{re(`(?:ls|list)`), plain(list)},
 	{re(`(?:find|locate|search|look|list|show|get|where (?:is|are))\s+(?:for\s+)?` + the + `(?:` + files + `\s+)?(?:named|called|matching|like|with the name|whose names? (?:match(?:es)?|is|are|contains?|ends? (?:in|with))|ending (?:in|with)|with (?:the )?extension)\s+(.+?)(?:\s+` + within + `\s+(.+))?`), makeFind},
 	{re(`(?:find|locate|list|show|where (?:is|are)|search for|look for)\s+` + the + `([*\w.+#-]+|\x00[0-9]+\x00)\s+` + files + `(?:\s+` + within + `\s+(.+))?`), makeFind},
 	{re(`(?:which|what)\s+` + files + `\s+(?:contain|mention|use|have|include|match)s?\s+` + the + `(?:word |text |string )?(.+?)(?:\s+` + within + `\s+(.+))?`), makeSearch(search)},
@@ -90,7 +95,7 @@ var rules = []rule{
 	}},
 	{re(`where (?:is|are|do we|does it)\s+` + the + `(.+?)\s+(?:used|defined|declared|called|mentioned|set)(?:\s+` + within + `\s+(.+))?`), makeSearch(search)},
 
-	{re(`(?:list|ls|tree)\s+(.+)`), place(list, 1)},
+	{re(`(?:list|ls)\s+(.+)`), at(list, 1)},
 	{re(`what(?:'s| is)\s+in\s+(?:the\s+)?(?:file\s+)?(.+)`), makeLook},
 	{re(`(?:show|read|open|print|display|cat|view|look at|explain|describe|summari[sz]e)\s+` + the + `(?:contents?\s+of\s+)?(?:the\s+)?(?:files?\s+)?(.+)`), makeLook},
 	{re(`(?:delete|remove|rename|move|copy|commit|fix|implement|refactor|improve)\b.*`), plain(unsupported)},

@@ -47,7 +47,7 @@ type share struct {
 	Counted  int // files whose lines are known
 }
 
-// shares returns the languages of files, those with the most files first and prose last.
+// shares returns the languages of files, those with the most lines first, as far as they are known, then those with the most files; prose last.
 func (p *Project) shares(files []string) []share {
 	by := map[string]*share{}
 	for _, f := range files {
@@ -77,7 +77,7 @@ func (p *Project) shares(files []string) []share {
 			}
 			return -1
 		}
-		return cmp.Or(b.Files-a.Files, strings.Compare(a.Language, b.Language))
+		return cmp.Or(b.Lines-a.Lines, b.Files-a.Files, strings.Compare(a.Language, b.Language))
 	})
 	return all
 }

@@ -31,6 +31,7 @@ var (
 	element    = regexp.MustCompile(`</?[A-Za-z][^>\n]*>`)
 	underline  = regexp.MustCompile(`^\s*(?:={3,}|-{3,}|~{3,}|\*{3,}|\+{3,})\s*$`)
 	heading    = regexp.MustCompile(`^\s{0,3}(?:#{1,6}|=+)\s+(.+?)\s*#*\s*$`)
+	headline   = regexp.MustCompile(`(?i)^\s*<h1[^<>]*>(.+?)</h1>\s*$`)
 	noProse    = regexp.MustCompile(`^\s*(?:\||[-*+] |[0-9]+\. |\.\. |:\w+:|\[[^\]]+\]:)`)
 	emphasised = regexp.MustCompile(`\*\*([^*\n]+)\*\*|__([^_\n]+)__`)
 )
@@ -48,7 +49,11 @@ func readme(text string) (title, purpose string) {
 			fenced = !fenced
 			line, bare = "", ""
 		}
-		switch h := heading.FindStringSubmatch(line); {
+		h := heading.FindStringSubmatch(line)
+		if h == nil {
+			h = headline.FindStringSubmatch(line)
+		}
+		switch {
 		case fenced:
 			continue
 		case h != nil:

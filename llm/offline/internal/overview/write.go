@@ -48,14 +48,14 @@ func (w *writer) head(name string) {
 		if m.dir() != "" {
 			continue
 		}
-		if title == "" {
+		if title == "" && m.Name != "" {
 			title = path.Base(m.Name)
 		}
 		if purpose == "" {
 			purpose = m.Purpose
 		}
 	}
-	if title == "" || title == "." {
+	if title == "" {
 		title = name
 	}
 	w.f("# %s\n", plain(title))
@@ -105,16 +105,34 @@ func (w *writer) facts() string {
 		size = "more than " + size
 	}
 	if s := w.p.shares(w.files); len(s) > 0 {
-		if prose[s[0].Language] {
-			size += ", no source code"
-		} else {
-			size += ", mostly " + s[0].Language
-		}
+		size += ", " + mainly(s)
 	}
 	if len(kinds) == 0 {
 		return strings.ToUpper(size[:1]) + size[1:] + "."
 	}
 	return strings.Join(kinds, ", ") + "; " + size + "."
+}
+
+// mainly says in a few words what the files are written in.
+func mainly(shares []share) string {
+	code := slices.DeleteFunc(slices.Clone(shares), func(s share) bool { return prose[s.Language] })
+	total := 0
+	for _, s := range code {
+		total += s.Files
+	}
+	switch {
+	case total == 0:
+		return "no source code"
+	case len(code) == 1:
+		return "written in " + code[0].Language
+	case code[0].Files*2 > total:
+		return "mostly " + code[0].Language
+	}
+	names := make([]string, 0, 3)
+	for _, s := range code[:min(len(code), 3)] {
+		names = append(names, s.Language)
+	}
+	return "in " + strings.Join(names, ", ") + map[bool]string{true: " and others"}[len(code) > 3]
 }
 
 func (w *writer) languages(string) {

@@ -2,6 +2,7 @@ package overview
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -17,7 +18,7 @@ func (w *writer) tasks(string) {
 		var commands []string
 		for _, m := range w.manifests {
 			for _, t := range m.Tasks {
-				if t.What != purpose.name {
+				if t.What != purpose.name || w.covered(m, t) {
 					continue
 				}
 				command := span(t.Command)
@@ -48,6 +49,14 @@ func (w *writer) tasks(string) {
 	w.f("%s", b.String())
 }
 
+// covered reports whether a task of a part of the project is done by the same command at its top.
+func (w *writer) covered(part Manifest, t Task) bool {
+	if part.dir() == "" || t.What != "install" && !strings.HasPrefix(t.Command, "cargo ") {
+		return false
+	}
+	return slices.ContainsFunc(w.manifests, func(m Manifest) bool { return m.dir() == "" && slices.Contains(m.Tasks, t) })
+}
+
 func (w *writer) dependencies(string) {
 	var b strings.Builder
 	for _, m := range w.manifests {
@@ -76,20 +85,21 @@ func (w *writer) dependencies(string) {
 }
 
 func (w *writer) notes(string) {
-	if len(w.p.Notes) == 0 {
+	notes := slices.DeleteFunc(slices.Clone(w.p.Notes), func(n Note) bool { return foreign(n.Path) })
+	if len(notes) == 0 {
 		return
 	}
 	w.section("Open TODOs")
-	number := count(len(w.p.Notes), "note", "notes")
+	number := count(len(notes), "note", "notes")
 	if w.p.MoreNotes {
 		number = "more than " + number
 	}
 	w.f("%s%s.", strings.ToUpper(number[:1]), number[1:])
-	if len(w.p.Notes) > mostNotes {
+	if len(notes) > mostNotes {
 		w.f(" The first %d:", mostNotes)
 	}
 	w.f("\n\n")
-	for _, n := range w.p.Notes[:min(len(w.p.Notes), mostNotes)] {
+	for _, n := range notes[:min(len(notes), mostNotes)] {
 		w.f("- %s: %s\n", span(fmt.Sprintf("%s:%d", n.Path, n.Line)), span(short(n.Text, 120)))
 	}
 }
@@ -106,17 +116,23 @@ func (w *writer) history(string) {
 
 func (w *writer) gaps(string) {
 	all := append(slices.Clone(w.missing), w.p.Gaps...)
+	if len(w.files) > 0 {
+		all = append(all, "what the code does inside: this overview was made by rules, from names, manifests and the README")
+	}
+	if len(all) == 0 {
+		return
+	}
 	w.section("What I could not find out")
 	for _, g := range all {
 		w.f("- %s\n", g)
 	}
-	w.f("- what the code does inside: this overview was made by rules, from names, manifests and the README\n")
 }
 
-// plain makes foreign text safe to stand in a paragraph: on one line, without markup of its own.
+var tagOpening = regexp.MustCompile(`<([A-Za-z/!?])`)
+
+// plain makes foreign text safe to stand in a paragraph: on one line, without tags of its own.
 func plain(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	return strings.NewReplacer("<", "‹", ">", "›").Replace(s)
+	return tagOpening.ReplaceAllString(strings.Join(strings.Fields(s), " "), "‹$1")
 }
 
 // span puts a name into a code span that nothing in it can end.

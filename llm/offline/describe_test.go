@@ -1,0 +1,114 @@
+package offline
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+)
+
+var update = flag.Bool("update", false, "write the overviews into testdata")
+
+// Each archive is a project and, beside it, the overview that is written about it. No command may be run there.
+func TestDescribe(t *testing.T) {
+	archives, err := filepath.Glob("testdata/describe/*.txtar")
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("no projects: %v", err)
+	}
+	for _, name := range archives {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files := map[string]string{}
+			for _, f := range archive.Files {
+				files[f.Name] = string(f.Data)
+			}
+			b := newBench(t, files)
+			b.deny = []string{"shell"}
+			got := b.say(t, "describe this project")
+			if b.turns > 6 {
+				t.Errorf("%d turns", b.turns)
+			}
+			golden := strings.TrimSuffix(name, ".txtar") + ".md"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil || got != string(want) {
+				t.Errorf("the overview is not %s (%v); run go test -update and look at the difference. It is:\n%s", golden, err, got)
+			}
+		})
+	}
+}
+
+func TestDescribeWithHistory(t *testing.T) {
+	b := newBench(t, map[string]string{"main.go": "package main\n"})
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=Ann", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false", "commit", "-qm", "Begin"}} {
+		cmd := exec.CommandContext(t.Context(), "git", args...)
+		cmd.Dir = b.dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	got := b.say(t, "what is this project?")
+	if !strings.Contains(got, "## Recent history") || !strings.Contains(got, "Ann: Begin") || strings.Contains(got, "git history:") {
+		t.Errorf("no history in:\n%s", got)
+	}
+}
+
+// What cannot be found out is said, and the rest is done.
+func TestDescribeGoesOn(t *testing.T) {
+	tests := []struct {
+		name          string
+		deny, without []string
+		want          string
+	}{
+		{"shell denied", []string{"shell"}, nil, "git history: needs permission to run commands (`--yes`)"},
+		{"no shell", nil, []string{"shell"}, "git history: needs a tool that runs commands"},
+		{"no repository", nil, nil, "git history: this is no git repository"},
+		{"no grep", nil, []string{"grep"}, "open TODOs: the tool grep is not offered here"},
+		{"no glob", nil, []string{"glob"}, "| Markdown | 1 |"},
+		{"read denied", []string{"read"}, nil, "what is in `README.md`"},
+		{"glob denied", []string{"glob"}, nil, "all files: "},
+		{"nothing at all", nil, []string{"glob", "list", "read", "grep", "shell"}, "the files: the tools glob and list are not offered"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t, map[string]string{"a.go": "package a\n", "README.md": "# Name\n\nThis is what it is for.\n"})
+			b.deny, b.without = tt.deny, tt.without
+			if tt.name == "no repository" {
+				t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(b.dir))
+			}
+			if got := b.say(t, "describe this project"); !strings.Contains(got, tt.want) {
+				t.Errorf("the answer lacks %q:\n%s", tt.want, got)
+			}
+		})
+	}
+}
+
+func TestDescribeALargeProject(t *testing.T) {
+	files := map[string]string{"README.md": "# Large\n\nIt has a great many files in it.\n"}
+	for i := range 1500 {
+		files[fmt.Sprintf("pkg%d/file%d.go", i%40, i)] = "package p\n"
+	}
+	b := newBench(t, files)
+	b.deny = []string{"shell"}
+	got := b.say(t, "describe this project")
+	if b.turns > 6 || len(b.trace) > 20 {
+		t.Errorf("%d turns, %d calls", b.turns, len(b.trace))
+	}
+	for _, want := range []string{"| Go | 1500 |", "smaller directories", "too many files to count"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the answer lacks %q:\n%s", want, got)
+		}
+	}
+}
