@@ -1,0 +1,269 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/tenon-agent/tenon/agent"
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/llmtest"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/memory"
+	"github.com/tenon-agent/tenon/window"
+)
+
+// What a model's failure makes of the run.
+func TestErrorsOfTheModel(t *testing.T) {
+	tests := []struct {
+		script string
+		reason session.Reason
+		kind   llm.Kind // of the error that follows the stream; empty: none
+	}{
+		{"error rate_limited \"x\"", session.ReasonError, llm.KindRateLimited},
+		{"error quota \"x\"", session.ReasonError, llm.KindQuota},
+		{"error overloaded \"x\"", session.ReasonError, llm.KindOverloaded},
+		{"error network \"x\"", session.ReasonError, llm.KindNetwork},
+		{"error stalled \"x\"", session.ReasonError, llm.KindStalled},
+		{"error auth \"x\"", session.ReasonError, llm.KindAuth},
+		{"error context_overflow \"x\"", session.ReasonError, llm.KindContextOverflow},
+		{"error invalid_request \"x\"", session.ReasonError, llm.KindInvalidRequest},
+		{"error cancelled \"x\"", session.ReasonError, llm.KindCancelled}, // but nobody has cancelled
+		{"error other \"x\"", session.ReasonError, llm.KindOther},
+		{"text Hel\ncut", session.ReasonError, llm.KindProtocol},
+		{"text Hel\nend", session.ReasonError, llm.KindProtocol},
+		{"text Hel\npanic on purpose", session.ReasonError, llm.KindOther},
+		{"error refused \"not that\"", session.ReasonRefused, ""},
+		{"text I will not.\nstop refused", session.ReasonRefused, ""},
+		{"text Hello.", session.ReasonDone, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.script, func(t *testing.T) {
+			b := newBench(t, test.script+"\n---\ntext Now I can.", nil)
+			events, err := drain(b.Run(t.Context(), text("go")))
+			end := ending(t, events)
+			if end.Reason != test.reason {
+				t.Errorf("the run ended as %s", end.Reason)
+			}
+			if end.Reason != session.ReasonDone && end.Message == "" {
+				t.Error("nobody is told why")
+			}
+			e, ok := errors.AsType[*llm.Error](err)
+			if ok != (test.kind != "") || ok && (e.Kind != test.kind || end.Error == nil || end.Error.Kind != test.kind) {
+				t.Errorf("error = %v, in the journal %v; want %q", err, end.Error, test.kind)
+			}
+			checkJournal(t, b)
+			endsWith(t, b.run("and now?"), session.ReasonDone, "")
+		})
+	}
+}
+
+// An answer that the output limit cuts again and again is given up.
+func TestLengthAgainAndAgain(t *testing.T) {
+	b := newBench(t, strings.Repeat("text bla \nstop length\n---\n", 4)+"text never asked", nil)
+	out, err := agent.Wait(b.Run(t.Context(), text("a story")))
+	if err != nil || out.Ended.Reason != session.ReasonLength || out.Ended.Turns != 4 || out.Text != "bla bla bla bla" {
+		t.Errorf("%+v, %v", out, err)
+	}
+	checkJournal(t, b)
+}
+
+// Wait has the text of the last answer, whole also when it came in pieces, and the error of the stream.
+func TestWait(t *testing.T) {
+	tests := []struct{ script, want string }{
+		{"text Hello.", "Hello."},
+		{"text I look.\ncall look {\"path\":\"/a\"}\n---\ntext Done.\n", "Done."},
+		{"text It was a dark and\nstop length\n---\ntext \" stormy night.\"", "It was a dark and stormy night."},
+	}
+	for _, test := range tests {
+		b := newBench(t, test.script, nil)
+		if out, err := agent.Wait(b.Run(t.Context(), text("go"))); err != nil || out.Text != test.want {
+			t.Errorf("%q, %v; want %q", out.Text, err, test.want)
+		}
+	}
+	b := newBench(t, "text Hel\nerror auth \"wrong key\"", nil)
+	if out, err := agent.Wait(b.Run(t.Context(), text("go"))); err == nil || out.Ended.Reason != session.ReasonError {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// windowFunc is a function as a window.
+type windowFunc func(context.Context, session.Path, window.Header) (*llm.Request, []session.Body, error)
+
+func (f windowFunc) Request(ctx context.Context, p session.Path, h window.Header) (*llm.Request, []session.Body, error) {
+	return f(ctx, p, h)
+}
+
+func TestWindowThatFails(t *testing.T) {
+	full := errors.New("even the newest message is too long")
+	b := newBench(t, "text never asked", func(o *agent.Options) {
+		o.Window = windowFunc(func(context.Context, session.Path, window.Header) (*llm.Request, []session.Body, error) {
+			return nil, nil, full
+		})
+	})
+	events, err := drain(b.Run(t.Context(), text("go")))
+	if !errors.Is(err, full) {
+		t.Errorf("error = %v", err)
+	}
+	endsWith(t, events, session.ReasonError, full.Error())
+	checkJournal(t, b)
+}
+
+// failingStore hands out writers that fail from an append on.
+type failingStore struct {
+	*memory.Store
+	good   int // appends that go well
+	failed int
+	done   []session.Body // what was appended
+}
+
+var errDisk = fmt.Errorf("disk: %w", session.ErrFull)
+
+func (s *failingStore) Open(ctx context.Context, id session.SessionID, l session.Lease) (session.Writer, error) {
+	w, err := s.Store.Open(ctx, id, l)
+	return &failingWriter{w, s}, err
+}
+
+type failingWriter struct {
+	session.Writer
+	store *failingStore
+}
+
+func (w *failingWriter) Append(ctx context.Context, at session.Stamp, all ...session.Body) ([]session.Event, error) {
+	if w.store.good == 0 {
+		w.store.failed++
+		return nil, errDisk
+	}
+	w.store.good--
+	w.store.done = append(w.store.done, all...)
+	return w.Writer.Append(ctx, at, all...)
+}
+
+// Whichever append fails, the run stops before the next effect, says so, and what was appended before is kept. The session
+// can be opened again and goes on.
+func TestJournalThatFails(t *testing.T) {
+	const script = `
+		text I look.
+		delay 300ms
+		text Slowly.
+		call look {"path":"/a"}
+		call change {"path":"/a"}
+		call command {"path":"x"}
+		---
+		call change {"path":"/b"}
+		---
+		text Done.`
+	appends := 1
+	for k := 0; k < appends; k++ {
+		t.Run(fmt.Sprint("append ", k+1), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := &failingStore{Store: memory.New(), good: 1000}
+				log := &callLog{}
+				o := agent.Options{
+					Client: llmtest.New(t, script, llmtest.ByHistory()), Tools: log.tools(), Gate: agent.AllowAll(),
+				}
+				a, err := agent.New(t.Context(), store, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if k == 0 { // the first time nothing fails: see how many there are
+					endsWith(t, collect(t, a.Run(t.Context(), text("go"))), session.ReasonDone, "")
+					appends = 1000 - store.good
+					if err := a.Close(); err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				store.good, store.done = k, nil
+				events, err := drain(a.Run(t.Context(), text("go")))
+				j, ok := errors.AsType[*agent.JournalError](err)
+				if !ok || !errors.Is(err, session.ErrFull) || j.Session != a.Session() {
+					t.Fatalf("error = %v, want a JournalError", err)
+				}
+				endsWith(t, events, session.ReasonError, "cannot be written")
+				if last := events[len(events)-1]; last.Durable() {
+					t.Error("the end of the run is said to be in the journal")
+				}
+				if store.failed != 1 {
+					t.Errorf("%d appends after the first that failed", store.failed-1)
+				}
+				var started []string
+				for _, b := range store.done {
+					if s, ok := b.(session.CallStarted); ok {
+						started = append(started, s.Tool)
+					}
+				}
+				if did := strings.Fields(log.String()); len(did) > len(started) {
+					t.Errorf("tools did %v, the journal has the start of %v", did, started)
+				}
+				if _, err := a.Steer(t.Context(), text("x")); !errors.Is(err, session.ErrFull) {
+					t.Errorf("Steer: %v", err)
+				}
+				if _, err := drain(a.Run(t.Context(), text("again"))); !errors.Is(err, session.ErrFull) {
+					t.Errorf("another run: %v", err)
+				}
+				if err := a.Close(); err != nil {
+					t.Error(err)
+				}
+				goesOn(t, store, a.Session(), o)
+			})
+		})
+	}
+}
+
+// goesOn opens a session again after the disk has been cleaned up.
+func goesOn(t *testing.T, store *failingStore, id session.SessionID, o agent.Options) {
+	t.Helper()
+	store.good = 1000
+	a, err := agent.Open(t.Context(), store, id, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	checkEntries(t, collect(t, store.Read(t.Context(), id, 0)))
+	if err := a.SetClient(t.Context(), llmtest.Func(echo)); err != nil {
+		t.Fatal(err)
+	}
+	endsWith(t, collect(t, a.Run(t.Context(), text("once more"))), session.ReasonDone, "")
+	checkEntries(t, collect(t, store.Read(t.Context(), id, 0)))
+}
+
+// A writer whose lease was taken ends its run before the next effect.
+func TestLeaseThatIsTaken(t *testing.T) {
+	b := newBench(t, "call look {\"path\":\"/a\"}\n---\ncall change {\"path\":\"/a\"}", nil)
+	var events []session.Event
+	var failed error
+	for e, err := range b.Run(t.Context(), text("go")) {
+		if failed = err; err != nil {
+			break
+		}
+		events = append(events, e)
+		if _, ok := e.Body.(session.CallStarted); ok {
+			w, err := b.store.Open(t.Context(), b.Session(), session.Lease{Owner: "somebody else", TakeOver: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+		}
+	}
+	if fenced, ok := errors.AsType[*session.FencedError](failed); !ok || fenced.Owner != "somebody else" {
+		t.Errorf("error = %v, want a FencedError", failed)
+	}
+	endsWith(t, events, session.ReasonError, "somebody else")
+	same(t, b.log.String(), "look(/a)")
+	if _, err := agent.Open(t.Context(), b.store, b.Session(), agent.Options{Client: b.client}); err == nil {
+		t.Error("the session was opened though a living writer has it")
+	} else if _, ok := errors.AsType[*session.LockedError](err); !ok {
+		t.Errorf("error = %v, want a LockedError", err)
+	}
+}
+
+func TestOpenWhatIsNotThere(t *testing.T) {
+	_, err := agent.Open(t.Context(), memory.New(), "nowhere", agent.Options{Client: llmtest.Must("")})
+	if !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("error = %v", err)
+	}
+}
