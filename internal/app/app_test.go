@@ -1,0 +1,151 @@
+package app
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tenon-agent/tenon/llm"
+)
+
+// vars is an environment.
+func vars(pairs ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+func TestDataDirectories(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the paths are those of other systems")
+	}
+	for _, c := range []struct {
+		name, goos string
+		env        func(string) string
+		want       string
+	}{
+		{"linux", "linux", vars("HOME", "/home/a"), "/home/a/.local/share/tenon"},
+		{"linux with XDG", "linux", vars("HOME", "/home/a", "XDG_DATA_HOME", "/data"), "/data/tenon"},
+		{"a relative XDG does not count", "linux", vars("HOME", "/home/a", "XDG_DATA_HOME", "data"), "/home/a/.local/share/tenon"},
+		{"darwin", "darwin", vars("HOME", "/Users/a"), "/Users/a/Library/Application Support/tenon"},
+		{"windows", "windows", vars("LocalAppData", "/local"), "/local/tenon"},
+		{"nothing is set", "linux", vars(), ""},
+		{"nothing is set on darwin", "darwin", vars(), ""},
+		{"nothing is set on windows", "windows", vars("HOME", "/home/a"), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := dataDirOf(c.goos, c.env)
+			if got != c.want || (err == nil) != (c.want != "") {
+				t.Errorf("got %q, %v, want %q", got, err, c.want)
+			}
+			if err != nil && !strings.Contains(err.Error(), "set TENON_DATA_DIR") {
+				t.Errorf("%q does not say what to do", err)
+			}
+		})
+	}
+	if got, err := DataDir(vars("TENON_DATA_DIR", "/mine", "HOME", "/home/a")); got != "/mine" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if got, err := DataDir(vars("TENON_DATA_DIR", "mine")); !filepath.IsAbs(got) || err != nil {
+		t.Errorf("got %q, %v, want an absolute path", got, err)
+	}
+}
+
+func TestTheModelIsFoundInOrder(t *testing.T) {
+	for _, c := range []struct {
+		name, flag string
+		env        func(string) string
+		ref, why   string
+	}{
+		{"the flag", "offline", vars("TENON_MODEL", "nobody/x"), "offline/rules", "chosen by --model"},
+		{"by its full name", "offline/rules", vars(), "offline/rules", "chosen by --model"},
+		{"the environment", "", vars("TENON_MODEL", "offline"), "offline/rules", "chosen by TENON_MODEL"},
+		{"else the one that is always there", "", vars(), "offline/rules", "no other model is set up"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := ChooseModel(c.flag, c.env)
+			if err != nil || m.Client.Model().Ref() != c.ref || m.Why != c.why {
+				t.Errorf("got %+v, %v", m, err)
+			}
+		})
+	}
+	for _, name := range []string{"openai/x", "offline/other", "/", "rules"} {
+		_, err := ChooseModel(name, vars())
+		if unknown, ok := errors.AsType[*UnknownModelError](err); !ok || unknown.Name != name || !strings.Contains(err.Error(), `"offline"`) {
+			t.Errorf("%q: got %v", name, err)
+		}
+	}
+}
+
+func TestTheSystemPromptIsShortAndStatic(t *testing.T) {
+	const maxTokens, bytesPerToken = 200, 4.5
+	if n := float64(len(System)) / bytesPerToken; n > maxTokens {
+		t.Errorf("about %.0f tokens, want at most %d", n, maxTokens)
+	}
+}
+
+func TestTheFirstMessageSaysWhereItIs(t *testing.T) {
+	dir := t.TempDir()
+	day := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	first := Input("do it", dir, true, day)
+	for _, want := range []string{"do it", "Working directory: " + dir, "Date: 2026-03-04", "Git: no repository", runtime.GOOS} {
+		if !strings.Contains(first.Text(), want) {
+			t.Errorf("%q does not have %q", first.Text(), want)
+		}
+	}
+	if Prompt(first) != "do it" {
+		t.Errorf("people see %q", Prompt(first))
+	}
+	if later := Input("and this", dir, false, day); later.Text() != "and this" || Prompt(later) != "and this" {
+		t.Errorf("a later message is %q", later.Text())
+	}
+	own := llm.UserText("\n\n<workspace>\nmine\n</workspace>")
+	if Prompt(own) != own.Text() {
+		t.Errorf("what a person wrote is hidden: %q", Prompt(own))
+	}
+	if bad := Input("a\xff", dir, false, day); bad.Text() != "a\ufffd" {
+		t.Errorf("got %q", bad.Text())
+	}
+}
+
+func TestTheBranchIsReadFromItsFiles(t *testing.T) {
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	repo := t.TempDir()
+	write(filepath.Join(repo, ".git", "HEAD"), "ref: refs/heads/feature/one\n")
+	below := filepath.Join(repo, "a", "b")
+	write(filepath.Join(below, "x"), "")
+	tree := t.TempDir()
+	write(filepath.Join(tree, ".git"), "gitdir: ../"+filepath.Base(repo)+"/worktree\n")
+	linked := filepath.Join(filepath.Dir(tree), filepath.Base(repo), "worktree", "HEAD")
+	write(linked, "0123456789012345678901234567890123456789\n")
+	for _, c := range []struct{ dir, want string }{
+		{repo, "branch feature/one"},
+		{below, "branch feature/one"},
+		{tree, "detached head"},
+	} {
+		if got := branch(c.dir); got != c.want {
+			t.Errorf("branch(%q) = %q, want %q", c.dir, got, c.want)
+		}
+	}
+	write(filepath.Join(repo, ".git", "HEAD"), strings.Repeat("x", 10<<10))
+	if got := branch(repo); got != "no repository" {
+		t.Errorf("of a large HEAD: %q", got)
+	}
+}

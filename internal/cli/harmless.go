@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// harmless returns text as it can be written to a terminal without moving its cursor, changing its colours, title or
+// clipboard, or showing another order than it has: control characters become visible pictures of themselves, so that the
+// rest of an escape sequence is plain text. Newlines and tabs stay.
+func harmless(text string) string {
+	if clean(text) {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text) + 16)
+	for _, r := range text { // invalid bytes come as U+FFFD
+		if r == '\n' || r == '\t' {
+			b.WriteRune(r)
+		} else {
+			b.WriteRune(picture(r))
+		}
+	}
+	return b.String()
+}
+
+// oneLine is harmless text on one line: newlines and tabs become spaces, runs of blanks one space.
+func oneLine(text string) string { return harmless(strings.Join(strings.Fields(text), " ")) }
+
+// clean reports whether text is what harmless makes of it.
+func clean(text string) bool {
+	for i, r := range text {
+		if r == utf8.RuneError {
+			if _, size := utf8.DecodeRuneInString(text[i:]); size == 1 {
+				return false
+			}
+		}
+		if r != '\n' && r != '\t' && picture(r) != r {
+			return false
+		}
+	}
+	return true
+}
+
+// picture is what stands for a rune that a terminal would act on; every other rune stands for itself.
+func picture(r rune) rune {
+	switch {
+	case r < 0x20:
+		return 0x2400 + r // CONTROL PICTURES
+	case r == 0x7f:
+		return 0x2421
+	case r >= 0x80 && r < 0xa0, // C1: single characters that some terminals take for escape sequences
+		r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200e, r == 0x200f, r == 0x061c, // bidirectional controls
+		r == 0x2028, r == 0x2029:
+		return utf8.RuneError
+	default:
+		return r
+	}
+}
+
+// whole holds back the bytes of a rune that a stream has cut in two.
+type whole struct{ rest string }
+
+// next returns the whole runes of what was held back and text.
+func (w *whole) next(text string) string {
+	text = w.rest + text
+	w.rest = ""
+	for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
+		tail := text[len(text)-back:]
+		if !utf8.RuneStart(tail[0]) {
+			continue
+		}
+		if !utf8.FullRuneInString(tail) {
+			w.rest, text = tail, text[:len(text)-back]
+		}
+		break
+	}
+	return text
+}
+
+// flush returns what is held back: the beginning of a rune whose end never came.
+func (w *whole) flush() string {
+	rest := w.rest
+	w.rest = ""
+	return rest
+}
+
+// cells is how many columns of a terminal a rune takes: two for what East Asian scripts and emoji take, none for
+// combining marks. It is exact enough to keep a line from wrapping.
+func cells(r rune) int {
+	switch {
+	case r == 0x200d || r >= 0x300 && r <= 0x36f || r >= 0xfe00 && r <= 0xfe0f:
+		return 0
+	case r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 ||
+		r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 ||
+		r >= 0xffe0 && r <= 0xffe6 || r >= 0x1f300 && r <= 0x1faff || r >= 0x20000 && r <= 0x3fffd):
+		return 2
+	default:
+		return 1
+	}
+}
+
+// fit cuts text, which has no control characters, to width columns.
+func fit(text string, width int) string {
+	if len(text) <= width {
+		return text
+	}
+	used, cut := 0, 0 // cut: how many bytes fit beside an ellipsis
+	for i, r := range text {
+		used += cells(r)
+		if used > width {
+			return text[:cut] + "…"
+		}
+		if used < width {
+			cut = i + utf8.RuneLen(r)
+		}
+	}
+	return text
+}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// maxPrompt is the longest prompt, in bytes. More than that is no instruction but data, and no model's window has room for
+// much more.
+const maxPrompt = 1 << 20
+
+// stdinPatience is how long standard input may stay silent before people are told what is waited for.
+const stdinPatience = 2 * time.Second
+
+// prompt is what was asked: the arguments, and behind them what standard input has when it is not a terminal. The text is
+// valid UTF-8. Notes for people go to tell.
+func (p *program) prompt(ctx context.Context, args []string, tell func(string)) (string, error) {
+	given := strings.TrimSpace(strings.Join(args, " "))
+	piped, err := p.readStdin(ctx, tell)
+	if err != nil {
+		return "", err
+	}
+	text := given
+	switch {
+	case strings.TrimSpace(piped) == "":
+	case given == "":
+		text = strings.TrimRight(piped, "\r\n")
+	default:
+		text = given + "\n\n" + strings.TrimRight(piped, "\r\n")
+	}
+	if len(text) > maxPrompt {
+		return "", fmt.Errorf("the prompt has more than %d bytes (1 MiB): put the text into a file of the project and name the file in the prompt", maxPrompt)
+	}
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, "\uFFFD")
+		tell("the prompt is not valid UTF-8: what could not be read stands as \uFFFD")
+	}
+	return text, nil
+}
+
+// readStdin reads standard input, at most a little more than a prompt may have, unless it is a terminal or another device.
+func (p *program) readStdin(ctx context.Context, tell func(string)) (string, error) {
+	in := p.env.Stdin
+	if in == nil {
+		return "", nil
+	}
+	if f, ok := in.(*os.File); ok {
+		info, err := f.Stat()
+		if err != nil || info.Mode()&os.ModeCharDevice != 0 {
+			return "", nil // closed, a terminal, or /dev/null
+		}
+	}
+	type result struct {
+		data []byte
+		err  error
+	}
+	read := make(chan result, 1)
+	go func() { // it may outlive a cancelled command: a read of standard input cannot be cancelled
+		data, err := io.ReadAll(io.LimitReader(in, maxPrompt+1))
+		read <- result{data, err}
+	}()
+	patience := time.NewTimer(stdinPatience)
+	defer patience.Stop()
+	for {
+		select {
+		case r := <-read:
+			if r.err != nil {
+				return "", fmt.Errorf("read standard input: %w", r.err)
+			}
+			return string(r.data), nil
+		case <-patience.C:
+			tell("waiting for the end of standard input; without any, run with < /dev/null")
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// The exit codes of every command.
+const (
+	exitDone        = 0
+	exitError       = 1
+	exitUsage       = 2   // the command line is wrong
+	exitLimit       = 3   // the run came to one of its limits
+	exitDenied      = 4   // the run ended with calls that were denied
+	exitInterrupted = 130 // by a signal
+)
+
+// report is what came of a run: the object of --output json, and the last line of stream-json.
+type report struct {
+	Type       string            `json:"type"`    // "tenon.result"
+	Version    int               `json:"version"` // 1
+	Answer     string            `json:"answer"`
+	StopReason session.Reason    `json:"stop_reason"`
+	Limit      string            `json:"limit,omitzero"`
+	Message    string            `json:"message,omitzero"`
+	ExitCode   int               `json:"exit_code"`
+	Session    session.SessionID `json:"session"`
+	Model      string            `json:"model"`
+	Turns      int               `json:"turns"`
+	Usage      usageReport       `json:"usage"`
+	Cost       float64           `json:"cost"` // US dollars
+	Seconds    float64           `json:"seconds"`
+	Errors     []errorReport     `json:"errors"`
+	Denied     []deniedReport    `json:"denied"`
+
+	calls  map[string]llm.ToolCall // of the last turn that had any
+	denied bool                    // a call of that turn was denied
+	cut    bool                    // Answer was cut at the output limit: the next message may go on with it
+	ended  bool
+}
+
+// usageReport is llm.Usage with all of its members.
+type usageReport struct {
+	Input      int64 `json:"input"`
+	CacheRead  int64 `json:"cache_read"`
+	CacheWrite int64 `json:"cache_write"`
+	Output     int64 `json:"output"`
+	Reasoning  int64 `json:"reasoning"`
+}
+
+type errorReport struct {
+	Kind    string `json:"kind"` // of llm.Error, else "store", "usage" or "other"
+	Message string `json:"message"`
+}
+
+type deniedReport struct {
+	Tool      string `json:"tool"`
+	Arguments string `json:"arguments"`
+	Reason    string `json:"reason"`
+}
+
+func newReport() *report {
+	return &report{Type: "tenon.result", Version: streamVersion, Errors: []errorReport{}, Denied: []deniedReport{}}
+}
+
+// event takes in what happened.
+func (r *report) event(e session.Event) {
+	switch b := e.Body.(type) {
+	case session.Message:
+		r.message(b)
+	case session.RunEnded:
+		r.ended = true
+		r.Answer = strings.TrimSpace(r.Answer)
+		r.StopReason, r.Limit, r.Message = b.Reason, b.Limit, b.Message
+		r.Turns, r.Cost, r.Seconds = b.Turns, round(b.Usage.Cost), time.Duration(b.Elapsed).Seconds()
+		r.Usage = usageReport{b.Usage.Input, b.Usage.CacheRead, b.Usage.CacheWrite, b.Usage.Output, b.Usage.Reasoning}
+		if b.Error != nil {
+			r.fail(b.Error)
+		}
+	}
+}
+
+func (r *report) message(m session.Message) {
+	switch m.Role {
+	case llm.RoleAssistant:
+		calls := m.Calls()
+		if !r.cut {
+			r.Answer = ""
+		}
+		r.cut = m.Stop == llm.StopLength && len(calls) == 0
+		if len(calls) == 0 {
+			r.Answer += withoutIntent(m.Text())
+			break
+		}
+		r.Answer = ""
+		r.denied = false
+		r.calls = make(map[string]llm.ToolCall, len(calls))
+		for _, c := range calls {
+			r.calls[c.ID] = c
+		}
+	case llm.RoleTool:
+		if m.Outcome == session.OutcomeDenied {
+			r.denied = true
+			r.Denied = append(r.Denied, deniedReport{m.Tool, r.calls[m.CallID].Arguments, m.Text()})
+		}
+	}
+}
+
+// round takes away what adding up floating-point numbers left, far below the price of one token.
+func round(dollars float64) float64 {
+	const fine = 1e9
+	return math.Round(dollars*fine) / fine
+}
+
+// fail takes in an error. One that is known already is not told twice.
+func (r *report) fail(err error) {
+	one := errorReport{"other", err.Error()}
+	if e, ok := errors.AsType[*llm.Error](err); ok {
+		one = errorReport{string(e.Kind), e.Error()}
+	} else if ofStore(err) {
+		one.Kind = "store"
+	} else if _, ok := errors.AsType[*usageError](err); ok {
+		one.Kind = "usage"
+	}
+	if !slices.Contains(r.Errors, one) {
+		r.Errors = append(r.Errors, one)
+	}
+}
+
+// ofStore reports whether an error is about the place where sessions are kept.
+func ofStore(err error) bool {
+	for _, target := range []error{session.ErrNotFound, session.ErrFull, session.ErrCorrupt, session.ErrUnwritable, session.ErrNewer} {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	_, locked := errors.AsType[*session.LockedError](err)
+	_, fenced := errors.AsType[*session.FencedError](err)
+	return locked || fenced
+}
+
+// exit is the exit code for what came of the run.
+func (r *report) exit() int {
+	switch r.StopReason {
+	case session.ReasonDone:
+		if r.denied {
+			return exitDenied
+		}
+		if len(r.Errors) > 0 {
+			return exitError
+		}
+		return exitDone
+	case session.ReasonLimit, session.ReasonLength:
+		return exitLimit
+	case session.ReasonDenied:
+		return exitDenied
+	default:
+		return exitError
+	}
+}

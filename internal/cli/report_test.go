@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// told is a report that took in bodies.
+func told(bodies ...session.Body) *report {
+	r := newReport()
+	for _, b := range bodies {
+		r.event(session.Event{Body: b})
+	}
+	return r
+}
+
+func answer(text string, stop llm.StopReason, calls ...llm.ToolCall) session.Message {
+	m := llm.AssistantText(text)
+	m.Stop = stop
+	for _, c := range calls {
+		m.Content = append(m.Content, c)
+	}
+	return session.Message{Message: m}
+}
+
+func result(c llm.ToolCall, o session.Outcome) session.Message {
+	return session.Message{Message: llm.ToolText(c, "because", o != session.OutcomeOK), Outcome: o}
+}
+
+var (
+	one = llm.ToolCall{ID: "1", Name: "write", Arguments: `{"path":"a"}`}
+	two = llm.ToolCall{ID: "2", Name: "read", Arguments: `{"path":"b"}`}
+)
+
+func TestExitCodes(t *testing.T) {
+	ended := func(reason session.Reason) session.RunEnded { return session.RunEnded{Reason: reason} }
+	for _, c := range []struct {
+		name string
+		r    *report
+		want int
+	}{
+		{"done", told(answer("yes", llm.StopEnd), ended(session.ReasonDone)), exitDone},
+		{"a limit", told(ended(session.ReasonLimit)), exitLimit},
+		{"the length of the answer", told(ended(session.ReasonLength)), exitLimit},
+		{"denials ended it", told(ended(session.ReasonDenied)), exitDenied},
+		{"refused", told(ended(session.ReasonRefused)), exitError},
+		{"an error", told(ended(session.ReasonError)), exitError},
+		{"cancelled by the caller", told(ended(session.ReasonCancelled)), exitError},
+		{"never begun", told(), exitError},
+		{
+			"denied in the last turn that had calls",
+			told(answer("", llm.StopCalls, one, two), result(one, session.OutcomeDenied), result(two, session.OutcomeOK),
+				answer("no", llm.StopEnd), ended(session.ReasonDone)), exitDenied,
+		},
+		{
+			"denied in an earlier turn",
+			told(answer("", llm.StopCalls, one), result(one, session.OutcomeDenied),
+				answer("", llm.StopCalls, two), result(two, session.OutcomeOK),
+				answer("yes", llm.StopEnd), ended(session.ReasonDone)), exitDone,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := c.r.exit(); got != c.want {
+				t.Errorf("got %d, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+func TestTheAnswerOfARun(t *testing.T) {
+	done := session.RunEnded{Reason: session.ReasonDone}
+	for _, c := range []struct {
+		name string
+		r    *report
+		want string
+	}{
+		{"the last message", told(answer("I look", llm.StopCalls, one), result(one, session.OutcomeOK), answer("\nYes.\n", llm.StopEnd), done), "Yes."},
+		{"without its intent", told(answer("<intent>x</intent>\n\nYes.", llm.StopEnd), done), "Yes."},
+		{"both halves of one that was cut", told(answer("One ", llm.StopLength), answer("and two.", llm.StopEnd), done), "One and two."},
+		{"none when calls came last", told(answer("I look", llm.StopCalls, one), session.RunEnded{Reason: session.ReasonLimit}), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.r.Answer != c.want {
+				t.Errorf("got %q, want %q", c.r.Answer, c.want)
+			}
+		})
+	}
+}
+
+func TestTheReportListsDenials(t *testing.T) {
+	r := told(answer("", llm.StopCalls, one), result(one, session.OutcomeDenied))
+	if want := (deniedReport{"write", `{"path":"a"}`, "because"}); len(r.Denied) != 1 || r.Denied[0] != want {
+		t.Errorf("got %+v, want %+v", r.Denied, want)
+	}
+}
+
+func TestTheReportNamesKindsOfErrors(t *testing.T) {
+	r := newReport()
+	overloaded := &llm.Error{Kind: llm.KindOverloaded}
+	r.fail(overloaded)
+	r.fail(fmt.Errorf("the run: %w", overloaded)) // the same: the iteration ends with what the run's end says
+	r.fail(fmt.Errorf("open: %w", session.ErrCorrupt))
+	r.fail(fmt.Errorf("open: %w", &session.LockedError{}))
+	r.fail(&usageError{"tenon run", errors.New("no prompt")})
+	r.fail(errors.New("who knows"))
+	var kinds []string
+	for _, e := range r.Errors {
+		kinds = append(kinds, e.Kind)
+	}
+	if got, want := fmt.Sprint(kinds), "[overloaded store store usage other]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestAnEmptyReportHasLists(t *testing.T) {
+	data, err := json.Marshal(newReport())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct{ Errors, Denied []any }
+	if err := json.Unmarshal(data, &r); err != nil || r.Errors == nil || r.Denied == nil {
+		t.Errorf("got %s, %v", data, err)
+	}
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenon-agent/tenon/internal/app"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// maxCandidates is how many sessions are named when a prefix means several.
+const maxCandidates = 6
+
+// resolve returns the session whose ID is prefix, or begins so.
+func resolve(ctx context.Context, store session.Store, prefix string) (session.Summary, error) {
+	prefix = strings.ToLower(strings.TrimSpace(prefix))
+	if prefix == "" {
+		return session.Summary{}, errors.New("the session's ID is empty")
+	}
+	var found []session.Summary
+	for s, err := range store.List(ctx, session.Query{Prefix: prefix, Limit: maxCandidates + 1}) {
+		if err != nil {
+			return session.Summary{}, err
+		}
+		if string(s.ID) == prefix {
+			return s, nil
+		}
+		found = append(found, s)
+	}
+	switch len(found) {
+	case 0:
+		return session.Summary{}, fmt.Errorf("session %q: %w; see 'tenon sessions list --all'", prefix, session.ErrNotFound)
+	case 1:
+		return found[0], nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%q is the beginning of several sessions; write more of one:", prefix)
+	for i, s := range found {
+		if i == maxCandidates {
+			b.WriteString("\n  …")
+			break
+		}
+		fmt.Fprintf(&b, "\n  %s  %s", s.ID, oneLine(s.Title))
+	}
+	return session.Summary{}, errors.New(b.String())
+}
+
+// withStore runs f with the sessions there are. none is what it returns when there never was one.
+func (p *program) withStore(ctx context.Context, none error, f func(session.Store) error) (err error) {
+	a, err := app.OpenExisting(ctx, p.env.Getenv, buildOf(p.env.Version).Version)
+	if errors.Is(err, fs.ErrNotExist) {
+		return none
+	}
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := a.Close(); err == nil {
+			err = e
+		}
+	}()
+	return f(a.Store)
+}
+
+// withSession runs f with the session that the first argument names.
+func (p *program) withSession(c *cobra.Command, prefix string, f func(session.Store, session.Summary) error) error {
+	none := fmt.Errorf("session %q: %w; there are no sessions yet", prefix, session.ErrNotFound)
+	return p.withStore(c.Context(), none, func(store session.Store) error {
+		s, err := resolve(c.Context(), store, prefix)
+		if err != nil {
+			return err
+		}
+		return f(store, s)
+	})
+}
+
+// completeSessions lets the shell complete session IDs: as the argument of c, or as the value of a flag.
+func (p *program) completeSessions(c *cobra.Command, flag string) {
+	complete := func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		const enough = 20
+		if flag == "" && len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var ids []string
+		_ = p.withStore(c.Context(), nil, func(store session.Store) error { // a shell has no place for an error
+			for s, err := range store.List(c.Context(), session.Query{Prefix: prefix, Limit: enough}) {
+				if err != nil {
+					return err
+				}
+				ids = append(ids, cobra.CompletionWithDesc(string(s.ID), oneLine(s.Title)))
+			}
+			return nil
+		})
+		return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+	if flag == "" {
+		c.ValidArgsFunction = complete
+		return
+	}
+	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
+		panic(err) // there is no such flag: a mistake in this package
+	}
+}

@@ -1,0 +1,343 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenon-agent/tenon/agent"
+	"github.com/tenon-agent/tenon/internal/app"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// runOptions is the flags of tenon run.
+type runOptions struct {
+	model, output string
+	dir           string // "" is where the program was started, or where the session was
+	resume        bool   // the last session of the directory
+	session       string // the session whose ID begins so
+	yes           bool
+	limits        agent.Limits
+	system        string
+	quiet, debug  bool
+}
+
+// The output formats.
+const (
+	outputText   = "text"
+	outputJSON   = "json"
+	outputStream = "stream-json"
+)
+
+func (p *program) run() *cobra.Command {
+	o := runOptions{output: outputText, system: app.System}
+	c := &cobra.Command{
+		Use:   "run [flags] PROMPT...",
+		Short: "Do one job and leave",
+		Long: `Do one job and leave. The prompt is the arguments, joined by spaces; what comes on standard input stands behind it.
+The answer goes to standard output as it comes, everything else to standard error.
+
+Without --yes the model can look at everything in the directory and change nothing. With --continue or --session and
+without a prompt, a run that was interrupted goes on where it stood.
+
+Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached, 4 calls were denied, 130 interrupted.`,
+		Example: `  tenon run "describe this project"
+  tenon run --yes "make the tests pass" --max-turns 30
+  git diff | tenon run "write a commit message" --quiet
+  tenon run --continue "now do the same for the other package"`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error { return p.execute(c, o, args) },
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.model, "model", "", "the model to ask, as `provider/model`; default $TENON_MODEL, else offline")
+	f.Var(choiceFlag{&o.output, []string{outputText, outputJSON, outputStream}}, "output", "text, json (one object at the end) or stream-json (one event per line)")
+	f.StringVarP(&o.dir, "dir", "C", "", "work in this `directory`; default where you are, or where the session was")
+	f.BoolVar(&o.resume, "continue", false, "go on with the last session of the directory")
+	f.StringVar(&o.session, "session", "", "go on with the session whose `ID` begins so")
+	f.BoolVar(&o.yes, "yes", false, "allow calls that change files and run commands")
+	f.Var(intLimit(&o.limits.Turns), "max-turns", `stop after so many answers, or "none"; default 50`)
+	f.Var(int64Limit(&o.limits.Tokens), "max-tokens", `stop after so many tokens, or "none"; default 1000000`)
+	f.Var(costLimit(&o.limits.Cost), "max-cost", "stop when the run has cost so much; default none")
+	f.Var(timeLimit(&o.limits.Time), "timeout", `stop after so long, or "none"; default 10m`)
+	f.StringVar(&o.system, "system", app.System, "system prompt instead of the built-in one, as `text`")
+	f.Lookup("system").DefValue = ""
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "show the final answer and errors only")
+	f.BoolVar(&o.debug, "debug", false, "show every event, and the state at the end, on standard error")
+	p.completeSessions(c, "session")
+	return c
+}
+
+// execute runs the command, and makes sure that every output format tells how it ended.
+func (p *program) execute(c *cobra.Command, o runOptions, args []string) error {
+	if o.resume && o.session != "" {
+		return usagef(c, "--continue and --session exclude each other")
+	}
+	s := p.screen(o)
+	defer s.close()
+	j := &job{program: p, command: c, options: o, screen: s, view: p.viewOf(o, s), report: newReport()}
+
+	ctx, stop := p.interruptible(c.Context(),
+		func() { s.note("interrupted: finishing the journal; once more to leave at once\n") },
+		func() {
+			s.close()
+			if p.env.Exit != nil {
+				p.env.Exit(exitInterrupted)
+			}
+		})
+	defer stop()
+	err := j.do(ctx, args)
+	return j.finish(ctx, err)
+}
+
+func (p *program) screen(o runOptions) *screen {
+	s := &screen{out: p.env.Stdout, err: p.env.Stderr}
+	if o.output == outputText && !o.quiet && !o.debug && p.env.Getenv("TERM") != "dumb" {
+		s.width = width(p.env.Stderr)
+	}
+	s.shareLine = s.width != nil && width(p.env.Stdout) != nil
+	return s
+}
+
+func (p *program) viewOf(o runOptions, s *screen) view {
+	switch o.output {
+	case outputJSON:
+		return jsonView{p.env.Stdout}
+	case outputStream:
+		return streamView{p.env.Stdout}
+	default:
+		return &textView{
+			screen: s, quiet: o.quiet, safe: width(p.env.Stdout) != nil,
+			palette: paletteFor(p.env.Stderr, p.env.Getenv),
+		}
+	}
+}
+
+// job is one tenon run.
+type job struct {
+	*program
+	command *cobra.Command
+	options runOptions
+	screen  *screen
+	view    view
+	report  *report
+	wrote   error // what a write to standard output failed with
+}
+
+// tell says something that is no part of the answer.
+func (j *job) tell(text string) { j.screen.note(harmless(text) + "\n") }
+
+// do is the job, from the prompt to the end of the run. What came of it is in the report.
+func (j *job) do(ctx context.Context, args []string) error {
+	prompt, err := j.prompt(ctx, args, j.tell)
+	if err != nil {
+		return err
+	}
+	if prompt == "" && !j.options.resume && j.options.session == "" {
+		return usagef(j.command, "there is no prompt: say what to do, as arguments or on standard input")
+	}
+	model, err := j.model()
+	if err != nil {
+		return err
+	}
+	a, err := app.Open(ctx, j.env.Getenv, buildOf(j.env.Version).Version)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = a.Close() }() // all of it is durable: nothing is lost by a failure here
+
+	t, err := j.open(ctx, a, model)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = t.agent.Close() }()
+	return j.drive(ctx, t, model, prompt)
+}
+
+func (j *job) model() (app.Model, error) {
+	if j.env.Client != nil {
+		return app.Model{Client: j.env.Client, Why: "given by the caller"}, nil
+	}
+	m, err := app.ChooseModel(j.options.model, j.env.Getenv)
+	if _, unknown := errors.AsType[*app.UnknownModelError](err); unknown {
+		return m, &usageError{j.command.CommandPath(), err}
+	}
+	return m, err
+}
+
+// drive runs the agent and shows what happens.
+func (j *job) drive(ctx context.Context, t *target, m app.Model, prompt string) error {
+	id := t.agent.Session()
+	h := header{
+		Session: id, Resumed: t.resumed, Dir: t.dir, Model: m.Client.Model().Ref(), Why: m.Why,
+		Tenon: buildOf(j.env.Version).Version,
+	}
+	j.report.Session, j.report.Model = h.Session, h.Model
+	if !j.options.quiet {
+		j.tell(h.words())
+	}
+	events, err := j.events(ctx, t, prompt)
+	if err != nil {
+		return err
+	}
+	if j.wrote = j.view.begin(h); j.wrote != nil {
+		return j.wrote
+	}
+	err = j.follow(events)
+	if j.options.debug {
+		j.debugState(t.agent.Path())
+	}
+	return err
+}
+
+// events is the run: new input, or where the session stands when there is none.
+func (j *job) events(ctx context.Context, t *target, prompt string) (iter.Seq2[session.Event, error], error) {
+	if prompt != "" {
+		return t.agent.Run(ctx, app.Input(prompt, t.dir, t.elsewhere, time.Now())), nil
+	}
+	messages, err := session.Messages(ctx, t.agent.Path())
+	if err != nil {
+		return nil, err
+	}
+	if session.Continuable(messages) != nil {
+		return nil, usagef(j.command, "session %s has nothing left to do: give a prompt", t.agent.Session())
+	}
+	return t.agent.Continue(ctx, agent.Continuation{}), nil
+}
+
+// follow shows the events of the run. It returns the error that ended the run, or that of a write: then the run is
+// cancelled by leaving it, which also finishes the journal.
+func (j *job) follow(events iter.Seq2[session.Event, error]) error {
+	for e, err := range events {
+		if err != nil {
+			return err
+		}
+		j.report.event(e)
+		if j.options.debug {
+			j.debugEvent(e)
+		}
+		if j.wrote = j.view.event(e); j.wrote != nil {
+			return j.wrote
+		}
+	}
+	return nil
+}
+
+// finish tells how it ended, in every format, and returns what the command returns.
+func (j *job) finish(ctx context.Context, err error) error {
+	r := j.report
+	if j.wrote != nil {
+		if errors.Is(j.wrote, syscall.EPIPE) {
+			return exitCode(exitError) // nobody is there to be told
+		}
+		return fmt.Errorf("write the answer: %w; it is in the journal: tenon sessions show %s", j.wrote, r.Session)
+	}
+	r.ExitCode = j.code(ctx, err)
+	if err != nil && r.ExitCode != exitInterrupted {
+		r.fail(err)
+		r.Message = ""
+	}
+	if r.StopReason == "" {
+		r.StopReason = session.ReasonError
+		if r.ExitCode == exitInterrupted {
+			r.StopReason = session.ReasonCancelled
+		}
+	}
+	if werr := j.view.end(r); werr != nil && !errors.Is(werr, syscall.EPIPE) {
+		return fmt.Errorf("write the answer: %w", werr)
+	}
+	j.screen.close()
+	if err != nil && r.ExitCode != exitInterrupted {
+		j.exit(err)
+	}
+	j.last(r)
+	return exitCode(r.ExitCode)
+}
+
+// last tells what a person can do when the run did not end well.
+func (j *job) last(r *report) {
+	if r.StopReason == session.ReasonDone && !r.denied {
+		return
+	}
+	if r.Message != "" && r.StopReason != session.ReasonDone {
+		j.tell(r.Message)
+	}
+	if r.denied || r.StopReason == session.ReasonDenied {
+		j.tell(fmt.Sprintf("%s denied; allow changes and commands with --yes", count(len(r.Denied), "call")))
+	}
+	if r.ended && r.StopReason != session.ReasonDone {
+		j.tell("go on with: tenon run --session " + string(r.Session))
+	}
+}
+
+// code is the exit code.
+func (j *job) code(ctx context.Context, err error) int {
+	interrupted := context.Cause(ctx) != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded)
+	if _, usage := errors.AsType[*usageError](err); usage {
+		return exitUsage
+	}
+	switch {
+	case interrupted && j.report.StopReason != session.ReasonDone:
+		return exitInterrupted
+	case err != nil && (j.report.StopReason == "" || j.report.StopReason == session.ReasonDone):
+		return exitError
+	default:
+		return j.report.exit()
+	}
+}
+
+// directory returns the absolute path of a directory, links resolved, so that a session is found again however one gets
+// there.
+func directory(name string) (string, error) {
+	if name == "" {
+		wd, err := os.Getwd()
+		if err != nil {
+			return "", fmt.Errorf("find the working directory: %w", err)
+		}
+		name = wd
+	}
+	abs, err := filepath.Abs(name)
+	if err == nil {
+		abs, err = filepath.EvalSymlinks(abs)
+	}
+	if err != nil {
+		return "", fmt.Errorf("open the working directory: %w; name another with -C", err)
+	}
+	info, err := os.Stat(abs)
+	if err != nil {
+		return "", fmt.Errorf("open the working directory: %w; name another with -C", err)
+	}
+	if !info.IsDir() {
+		return "", fmt.Errorf("%s is no directory; name one with -C", abs)
+	}
+	return abs, nil
+}
+
+// needsYes is a gate whose denials say how a person can allow the call.
+type needsYes struct{ agent.Gate }
+
+// Decide implements [agent.Gate].
+func (g needsYes) Decide(ctx context.Context, calls []agent.Proposed) ([]agent.Verdict, error) {
+	verdicts, err := g.Gate.Decide(ctx, calls)
+	for i := range verdicts {
+		if !verdicts[i].Allow {
+			verdicts[i].Reason = "it needs --yes: without that a run only looks. " +
+				"Do what you can by looking, and tell the user what remains"
+		}
+	}
+	return verdicts, err
+}
+
+func gate(yes bool) agent.Gate {
+	if yes {
+		return agent.AllowAll()
+	}
+	return needsYes{agent.ReadOnly()}
+}

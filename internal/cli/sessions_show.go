@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenon-agent/tenon/internal/app"
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+)
+
+func (p *program) sessionsShow() *cobra.Command {
+	var asJSON, full bool
+	c := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show the conversation of a session",
+		Args:  exactArgs("the session's ID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.withSession(c, args[0], func(store session.Store, s session.Summary) error {
+				path := session.Stored(store, s.ID, "")
+				if asJSON {
+					return p.showJSON(c.Context(), path, s)
+				}
+				out := bufio.NewWriter(p.env.Stdout)
+				t := transcript{out: out, shown: p.shown, palette: paletteFor(p.env.Stdout, p.env.Getenv), full: full}
+				if err := t.write(c.Context(), path, s); err != nil {
+					return err
+				}
+				return out.Flush()
+			})
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as one JSON object: session, state and messages")
+	c.Flags().BoolVar(&full, "full", false, "results of calls in full")
+	p.completeSessions(c, "")
+	return c
+}
+
+func (p *program) showJSON(ctx context.Context, path session.Path, s session.Summary) error {
+	messages, err := session.Messages(ctx, path)
+	if err != nil {
+		return err
+	}
+	state, err := session.StateOf(ctx, path)
+	if err != nil {
+		return err
+	}
+	return writeJSON(p.env.Stdout, map[string]any{"session": s, "state": state, "messages": messages})
+}
+
+// transcript writes a conversation for people.
+type transcript struct {
+	out     io.Writer
+	shown   func(string) string
+	palette palette
+	full    bool // results as they are, instead of their beginnings
+}
+
+func (t transcript) write(ctx context.Context, path session.Path, s session.Summary) error {
+	messages, err := session.Messages(ctx, path)
+	if err != nil {
+		return err
+	}
+	state, err := session.StateOf(ctx, path)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(t.out, "%s\n", t.palette.bold(t.shown(s.Title)))
+	fmt.Fprintf(t.out, "%s\n", t.palette.dim(t.shown(fmt.Sprintf("%s  %s  %s  %s",
+		s.ID, s.Created.Local().Format("2006-01-02 15:04"), s.Dir, s.Model))))
+	calls := make(map[string]llm.ToolCall)
+	for _, e := range messages {
+		t.message(e.Body.(session.Message), calls)
+	}
+	fmt.Fprintf(t.out, "\n%s\n", t.palette.dim(t.shown(t.ending(s, state))))
+	return nil
+}
+
+func (t transcript) message(m session.Message, calls map[string]llm.ToolCall) {
+	switch m.Role {
+	case llm.RoleUser:
+		who := "You"
+		if m.Source == session.FromLoop {
+			who = "Tenon"
+		}
+		t.says(t.palette.bold(who), app.Prompt(m.Message))
+	case llm.RoleAssistant:
+		text := strings.TrimSpace(withoutIntent(m.Text()))
+		if m.Stop == llm.StopAborted {
+			text += t.palette.yellow("\n(broken off)")
+		}
+		if text != "" {
+			t.says(t.palette.bold(m.Model), text)
+		}
+		for _, c := range m.Calls() {
+			calls[c.ID] = c
+		}
+	case llm.RoleTool:
+		t.result(m, calls[m.CallID])
+	}
+}
+
+func (t transcript) says(who, text string) {
+	fmt.Fprintf(t.out, "\n%s\n%s\n", who, t.shown(strings.TrimRight(text, "\n")))
+}
+
+// result writes a call and, indented, the beginning of what came of it.
+func (t transcript) result(m session.Message, call llm.ToolCall) {
+	const few = 4 // lines
+	mark := t.palette.green("✓")
+	if m.IsError {
+		mark = t.palette.red("✗")
+	}
+	fmt.Fprintf(t.out, "\n%s %s %s\n", mark, oneLine(m.Tool), fit(argumentOf(call.Arguments), 120))
+	text := strings.TrimRight(m.Text(), "\n")
+	all := strings.Split(text, "\n")
+	for i, line := range all {
+		if i == few && !t.full && len(all) > few+1 {
+			fmt.Fprintf(t.out, "  %s\n", t.palette.dim(fmt.Sprintf("… %d more lines, see --full", len(all)-few)))
+			break
+		}
+		line = t.shown(line)
+		if !t.full {
+			line = fit(line, 160)
+		}
+		fmt.Fprintf(t.out, "  %s\n", t.palette.dim(line))
+	}
+}
+
+func (t transcript) ending(s session.Summary, state session.State) string {
+	how := "no run yet"
+	switch {
+	case state.Running && s.Owner != "":
+		how = "running now: " + s.Owner
+	case state.Running:
+		how = "the last run was interrupted; go on with: tenon run --session " + string(s.ID)
+	case state.Ended != nil:
+		how = strings.ReplaceAll(string(state.Ended.Reason), "_", " ")
+		if state.Ended.Message != "" {
+			how += ": " + state.Ended.Message
+		}
+	}
+	return fmt.Sprintf("%s, %s, %s", how, usageWords(s.Usage), s.Updated.Local().Format(time.DateTime))
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tenon-agent/tenon/internal/app"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// target is the session that a run is about.
+type target struct {
+	agent     *app.Agent
+	dir       string
+	resumed   bool
+	elsewhere bool // the conversation does not know yet where it is
+}
+
+// open makes a new session, or opens the one that the flags name.
+func (j *job) open(ctx context.Context, a *app.App, m app.Model) (*target, error) {
+	o := j.options
+	spec := app.Spec{
+		Client: m.Client, System: o.system, Gate: gate(o.yes), Limits: o.limits, Owner: "tenon run",
+	}
+	if o.session != "" {
+		s, err := resolve(ctx, a.Store, o.session)
+		if err != nil {
+			return nil, err
+		}
+		return j.resume(ctx, a, spec, s)
+	}
+	dir, err := directory(o.dir)
+	if err != nil {
+		return nil, err
+	}
+	if o.resume {
+		return j.resumeLast(ctx, a, spec, dir)
+	}
+	spec.Dir = dir
+	ag, err := a.New(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	return &target{agent: ag, dir: dir, elsewhere: true}, nil
+}
+
+// resume opens a session, in its own directory unless another one was named.
+func (j *job) resume(ctx context.Context, a *app.App, spec app.Spec, s session.Summary) (*target, error) {
+	name := j.options.dir
+	if name == "" {
+		name = s.Dir
+	}
+	dir, err := directory(name)
+	if err != nil {
+		return nil, err
+	}
+	spec.Dir = dir
+	ag, err := a.Resume(ctx, s.ID, spec)
+	if locked, ok := errors.AsType[*session.LockedError](err); ok {
+		return nil, fmt.Errorf("%w; wait for it, or end it", locked)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &target{agent: ag, dir: dir, resumed: true, elsewhere: s.Messages == 0 || dir != s.Dir}, nil
+}
+
+// resumeLast opens the session of a directory that was changed last, passing over those that others write.
+func (j *job) resumeLast(ctx context.Context, a *app.App, spec app.Spec, dir string) (*target, error) {
+	for s, err := range a.Store.List(ctx, session.Query{Dir: dir}) {
+		if err != nil {
+			return nil, err
+		}
+		t, err := j.resume(ctx, a, spec, s)
+		if locked, ok := errors.AsType[*session.LockedError](err); ok {
+			j.tell(fmt.Sprintf("passing over session %s: %s writes it", s.ID, locked.Owner))
+			continue
+		}
+		return t, err
+	}
+	return nil, fmt.Errorf("there is no session of %s to continue: run without --continue, or see 'tenon sessions list --all'", dir)
+}

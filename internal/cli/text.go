@@ -1,0 +1,315 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// view shows a run as one of the output formats does.
+type view interface {
+	// begin is called once, before the first event.
+	begin(h header) error
+	// event is called for each event in order. An error means that nobody reads what is written any more.
+	event(e session.Event) error
+	// end is called once, when r is complete, also when the run never began.
+	end(r *report) error
+}
+
+// textView is --output text: the answer on standard output as it comes, everything else on standard error.
+type textView struct {
+	screen  *screen
+	quiet   bool // only the answer, when it is complete
+	safe    bool // the answer goes to a terminal
+	palette palette
+
+	intent  intentFilter
+	runes   whole
+	begun   bool // text of the message that streams was shown
+	streams bool // deltas of the message came
+	before  bool // text of an earlier message was shown
+	cut     bool // and stopped at the output limit: the next message goes on in the middle of its line
+
+	turn    int
+	running []runningCall // calls that run now, oldest first
+	calls   map[string]llm.ToolCall
+}
+
+// runningCall is a call that has no result yet.
+type runningCall struct {
+	id, tool, argument string
+	started            time.Time
+	said               string // the last line that it told
+}
+
+func (v *textView) begin(header) error {
+	v.phase("starting", time.Now())
+	return nil
+}
+
+func (v *textView) event(e session.Event) error {
+	switch b := e.Body.(type) {
+	case session.TurnStarted:
+		v.turn = e.Turn
+		v.phase("waiting for the model", e.Time)
+	case session.MessageStarted:
+		v.message()
+		v.phase("waiting for the model", e.Time)
+	case session.Delta:
+		return v.delta(b, e.Time)
+	case session.Reset:
+		return v.reset(b.Cause)
+	case session.Waiting:
+		v.waiting(b)
+	case session.Notice:
+		v.note(v.palette.yellow("! " + oneLine(b.Text)))
+	case session.Rejected:
+		v.note(v.palette.red("✗ turned away: " + oneLine(b.Reason)))
+	case session.CallStarted:
+		v.callStarted(b, e.Time)
+	case session.Progress:
+		v.progress(b)
+	case session.Message:
+		if b.Role == llm.RoleAssistant {
+			return v.answer(b)
+		}
+		if b.Role == llm.RoleTool {
+			v.result(b, e.Time)
+		}
+	}
+	return nil
+}
+
+// message forgets what is known of the message before.
+func (v *textView) message() {
+	v.before = v.before || v.begun
+	v.begun, v.streams = false, false
+	v.intent, v.runes = intentFilter{}, whole{}
+}
+
+func (v *textView) delta(d session.Delta, at time.Time) error {
+	switch d.Type {
+	case session.DeltaText:
+		v.streams = true
+		if v.quiet {
+			return nil
+		}
+		if !v.begun {
+			v.phase("answering", at)
+		}
+		return v.show(v.intent.next(v.runes.next(d.Text)))
+	case session.DeltaThinking:
+		v.phase("thinking", at)
+	case session.DeltaArguments:
+		if d.Tool != "" {
+			v.phase("writing a call of "+oneLine(d.Tool), at)
+		}
+	}
+	return nil
+}
+
+// show writes text of the answer.
+func (v *textView) show(text string) error {
+	if !v.begun && !v.cut {
+		text = strings.TrimLeft(text, "\r\n")
+		if v.before && text != "" {
+			text = "\n" + text
+		}
+	}
+	v.begun = v.begun || text != ""
+	if v.safe {
+		text = harmless(text)
+	}
+	return v.screen.answer(text)
+}
+
+// answer is the whole message: what was not shown as it came is shown now.
+func (v *textView) answer(m session.Message) error {
+	v.calls = make(map[string]llm.ToolCall)
+	for _, c := range m.Calls() {
+		v.calls[c.ID] = c
+	}
+	if v.quiet {
+		return nil
+	}
+	text := v.intent.next(v.runes.flush()) + v.intent.flush()
+	if !v.streams {
+		text = withoutIntent(m.Text())
+	}
+	if err := v.show(text); err != nil {
+		return err
+	}
+	v.message()
+	if v.cut = m.Stop == llm.StopLength && len(v.calls) == 0; v.cut {
+		return nil
+	}
+	return v.screen.endLine()
+}
+
+func (v *textView) reset(cause *llm.Error) error {
+	begun := v.begun
+	v.message()
+	if !begun || v.quiet {
+		return nil
+	}
+	err := v.screen.endLine()
+	v.note(v.palette.yellow("! the answer above broke off" + because(cause) + "; it begins anew"))
+	return err
+}
+
+func because(cause *llm.Error) string {
+	if cause == nil {
+		return ""
+	}
+	return " (" + oneLine(cause.Error()) + ")"
+}
+
+func (v *textView) waiting(w session.Waiting) {
+	what := fmt.Sprintf("attempt %d of %d", w.Attempt, w.Of) + because(w.Cause)
+	until := time.Now().Add(time.Duration(w.Delay))
+	v.note(v.palette.yellow(fmt.Sprintf("! %s follows in %s", what, seconds(time.Duration(w.Delay)))))
+	v.screen.status(func(now time.Time) string {
+		left := max(until.Sub(now), 0)
+		return fmt.Sprintf("  %s in %ds", what, int((left+time.Second-1)/time.Second))
+	})
+}
+
+func (v *textView) callStarted(c session.CallStarted, at time.Time) {
+	v.running = append(v.running, runningCall{
+		id: c.Call, tool: oneLine(c.Tool), argument: argumentOf(string(c.Arguments)), started: at,
+	})
+	v.calling()
+}
+
+func (v *textView) progress(p session.Progress) {
+	for i := range v.running {
+		if v.running[i].id != p.Call {
+			continue
+		}
+		text := strings.TrimRight(p.Text, "\r\n")
+		text = text[strings.LastIndexAny(text, "\r\n")+1:]
+		if text = oneLine(text); text != "" {
+			v.running[i].said = text
+		}
+	}
+	v.calling()
+}
+
+// calling lets the status line tell of the oldest call that runs.
+func (v *textView) calling() {
+	if len(v.running) == 0 {
+		v.phase("waiting for the model", time.Now())
+		return
+	}
+	c, more := v.running[0], len(v.running)-1
+	v.screen.status(func(now time.Time) string {
+		text := "  " + c.tool + " " + fit(c.argument, 60)
+		if more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		text += elapsed(now.Sub(c.started))
+		if c.said != "" {
+			text += " · " + c.said
+		}
+		return text
+	})
+}
+
+// phase lets the status line say what goes on since a time.
+func (v *textView) phase(what string, since time.Time) {
+	turn := v.turn
+	v.screen.status(func(now time.Time) string {
+		text := "  " + what
+		if turn > 1 {
+			text += fmt.Sprintf(" (turn %d)", turn)
+		}
+		return text + elapsed(now.Sub(since))
+	})
+}
+
+// elapsed is for the status line: whole seconds, and nothing for the first one.
+func elapsed(d time.Duration) string {
+	if d < time.Second {
+		return ""
+	}
+	return " " + d.Truncate(time.Second).String()
+}
+
+func (v *textView) result(m session.Message, at time.Time) {
+	var took time.Duration
+	for i, c := range v.running {
+		if c.id == m.CallID {
+			took = at.Sub(c.started)
+			v.running = append(v.running[:i:i], v.running[i+1:]...)
+			break
+		}
+	}
+	v.calling()
+	v.note(v.resultLine(m, took))
+}
+
+// resultLine is what people see of a call: its tool, its main argument, what became of it, and how long it took.
+func (v *textView) resultLine(m session.Message, took time.Duration) string {
+	what := oneLine(m.Tool)
+	if arg := argumentOf(v.calls[m.CallID].Arguments); arg != "" {
+		what += " " + fit(arg, 80)
+	}
+	mark, outcome := v.palette.green("✓"), summary(m)
+	if m.IsError || m.Outcome != session.OutcomeOK {
+		mark, outcome = v.palette.red("✗"), firstLine(m.Text())
+		if m.Outcome != session.OutcomeFailed && m.Outcome != session.OutcomeOK {
+			outcome = strings.ReplaceAll(string(m.Outcome), "_", " ") + ": " + outcome
+		}
+		outcome = fit(outcome, 160)
+	}
+	line := mark + " " + what + v.palette.dim(" · "+outcome)
+	if took > 0 {
+		line += v.palette.dim(" · " + seconds(took))
+	}
+	return line
+}
+
+// firstLine is the first line of text that has words.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return oneLine(line)
+}
+
+func (v *textView) note(line string) {
+	if !v.quiet {
+		v.screen.note(line + "\n")
+	}
+}
+
+// end shows how the run ended.
+func (v *textView) end(r *report) error {
+	v.screen.status(nil)
+	var err error
+	if v.quiet && r.Answer != "" {
+		err = v.show(r.Answer)
+	}
+	if e := v.screen.endLine(); err == nil {
+		err = e
+	}
+	if r.ended {
+		v.note(v.endLine(r))
+	}
+	return err
+}
+
+func (v *textView) endLine(r *report) string {
+	usage := llm.Usage{
+		Input: r.Usage.Input, CacheRead: r.Usage.CacheRead, CacheWrite: r.Usage.CacheWrite,
+		Output: r.Usage.Output, Reasoning: r.Usage.Reasoning, Cost: r.Cost,
+	}
+	facts := fmt.Sprintf("%s, %s, %s, session %s", count(r.Turns, "turn"), usageWords(usage),
+		seconds(time.Duration(r.Seconds*float64(time.Second))), r.Session)
+	how := string(r.StopReason)
+	if r.StopReason != session.ReasonDone {
+		how = v.palette.yellow(how)
+	}
+	return how + v.palette.dim(": "+facts)
+}

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// argumentOf is the main argument of a call, for people: the command, the path, or what else tells calls apart. It is one
+// harmless line.
+func argumentOf(arguments string) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(arguments), &members) != nil {
+		return ""
+	}
+	for _, name := range []string{"command", "pattern", "path", "query", "url", "name"} {
+		if text, ok := stringOf(members[name]); ok && text != "" {
+			return oneLine(text)
+		}
+	}
+	names := make([]string, 0, len(members))
+	for name := range members {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if text, ok := stringOf(members[name]); ok && text != "" {
+			return oneLine(text)
+		}
+	}
+	return ""
+}
+
+func stringOf(raw json.RawMessage) (string, bool) {
+	var s string
+	return s, len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil
+}
+
+// seconds is a duration as short as it is useful.
+func seconds(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return "<1ms"
+	case d < time.Second:
+		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+	case d < 10*time.Second:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + "s"
+	case d < time.Minute:
+		return strconv.FormatInt(int64(d.Seconds()), 10) + "s"
+	default:
+		return d.Truncate(time.Second).String()
+	}
+}
+
+// count is a number of things: "1 line", "3 lines", "3 entries".
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	if stem, ok := strings.CutSuffix(thing, "try"); ok {
+		return strconv.Itoa(n) + " " + stem + "tries"
+	}
+	if strings.HasSuffix(thing, "ch") {
+		return strconv.Itoa(n) + " " + thing + "es"
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}
+
+// tokens is a number of tokens, rounded when it is large.
+func tokens(n int64) string {
+	switch {
+	case n < 10_000:
+		return strconv.FormatInt(n, 10)
+	case n < 1_000_000:
+		return strconv.FormatInt(n/1000, 10) + "k"
+	default:
+		return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + "M"
+	}
+}
+
+// usageWords says what was used, such as "1200 tokens in (800 cached), 90 out, $0.02".
+func usageWords(u llm.Usage) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s tokens in", tokens(u.Prompt()))
+	if u.CacheRead > 0 {
+		fmt.Fprintf(&b, " (%s cached)", tokens(u.CacheRead))
+	}
+	fmt.Fprintf(&b, ", %s out", tokens(u.Output+u.Reasoning))
+	if u.Cost > 0 {
+		b.WriteString(", " + dollars(u.Cost))
+	}
+	return b.String()
+}
+
+func dollars(cost float64) string {
+	if cost < 0.01 {
+		return "$" + strconv.FormatFloat(cost, 'f', 4, 64)
+	}
+	return "$" + strconv.FormatFloat(cost, 'f', 2, 64)
+}
+
+// details is what the results of tools tell people, as far as it fits into a line.
+type details struct {
+	Lines   *int // of the file that was read
+	First   int  // of the lines that were shown
+	Last    int  //
+	Entries *int // listed
+	Matches *int // found
+	Total   *int // files that were found
+	Created bool // the file is new
+	Added   *int // lines
+	Removed int  //
+}
+
+// summary is what came of a call, in a few words: what its details say, or how much text it returned.
+func summary(m session.Message) string {
+	var d details
+	if json.Unmarshal(m.Details, &d) != nil { // not an object, or of other types than those known here
+		d = details{}
+	}
+	switch {
+	case d.Added != nil:
+		text := fmt.Sprintf("+%d -%d", *d.Added, d.Removed)
+		if d.Created {
+			text += ", new"
+		}
+		return text
+	case d.Lines != nil && d.First > 0 && d.Last-d.First+1 < *d.Lines:
+		return fmt.Sprintf("lines %d to %d of %d", d.First, d.Last, *d.Lines)
+	case d.Lines != nil:
+		return count(*d.Lines, "line")
+	case d.Entries != nil:
+		return count(*d.Entries, "entry")
+	case d.Matches != nil:
+		return count(*d.Matches, "match")
+	case d.Total != nil:
+		return count(*d.Total, "file")
+	default:
+		return count(lines(m.Text()), "line")
+	}
+}
+
+// lines counts the lines of a text.
+func lines(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
