@@ -1,35 +1,35 @@
 package offline
 
 import (
-	"bytes"
-	"encoding/json"
+	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/tool"
+	filetools "github.com/tenon-agent/tenon/tool/files"
+	searchtools "github.com/tenon-agent/tenon/tool/search"
+	"github.com/tenon-agent/tenon/workspace"
 )
 
-// bench runs the calls of the model in a directory, as the loop and the tools do, without their limits.
+// bench runs the calls of the model in a directory with the real tools, as the loop does, without its limits.
 type bench struct {
 	dir     string
+	tool    map[string]tool.Tool
 	without []string // tools that are not offered
 	deny    []string // tools whose calls are denied
-	read    map[string]bool
 	turns   int
 	trace   []string // "tool arguments", in order
 }
 
-func newBench(t *testing.T, files map[string]string) *bench {
+func newBench(t testing.TB, files map[string]string) *bench {
 	t.Helper()
-	b := &bench{dir: t.TempDir(), read: map[string]bool{}}
+	b := &bench{dir: t.TempDir(), tool: map[string]tool.Tool{}}
 	for name, text := range files {
 		full := filepath.Join(b.dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
@@ -39,41 +39,59 @@ func newBench(t *testing.T, files map[string]string) *bench {
 			t.Fatal(err)
 		}
 	}
+	ws, err := workspace.Open(b.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := ws.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, one := range slices.Concat(filetools.New(ws), searchtools.New(ws), []tool.Tool{shell(b.dir)}) {
+		b.tool[one.Spec().Name] = one
+	}
 	return b
 }
 
-func (b *bench) tools() []llm.Tool {
-	var tools []llm.Tool
-	for _, t := range [][]string{
-		{"edit", "path", "old_text", "new_text", "replace_all"},
-		{"glob", "pattern", "path"},
-		{"grep", "pattern", "path", "include", "literal", "ignore_case", "context"},
-		{"list", "path", "depth"},
-		{"read", "path", "offset", "limit"},
-		{"shell", "command", "timeout"},
-		{"write", "path", "content"},
-	} {
-		if slices.Contains(b.without, t[0]) {
-			continue
-		}
-		props := map[string]any{}
-		for _, name := range t[1:] {
-			props[name] = map[string]any{}
-		}
-		schema, _ := json.Marshal(map[string]any{"type": "object", "properties": props})
-		tools = append(tools, llm.Tool{Name: t[0], Schema: schema})
+// shell is a tool that runs a command, without a limit.
+func shell(dir string) tool.Tool {
+	type arguments struct {
+		Command string `json:"command"`
+		Timeout int    `json:"timeout,omitempty"`
 	}
-	return tools
+	return tool.New("shell", "Run a command.",
+		func(context.Context, arguments) (tool.Effects, error) { return tool.Effects{Exec: true}, nil },
+		func(ctx context.Context, args arguments, _ tool.Report) (tool.Result, error) {
+			cmd := exec.CommandContext(ctx, "sh", "-c", args.Command)
+			cmd.Dir = dir
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				return tool.Result{}, fmt.Errorf("%s[%w]", out, err)
+			}
+			return tool.TextResult(string(out)), nil
+		})
+}
+
+func (b *bench) tools() []llm.Tool {
+	var specs []llm.Tool
+	for name, one := range b.tool {
+		if !slices.Contains(b.without, name) {
+			specs = append(specs, one.Spec())
+		}
+	}
+	slices.SortFunc(specs, func(a, b llm.Tool) int { return strings.Compare(a.Name, b.Name) })
+	return specs
 }
 
 // say sends a message and works until the model is done; it returns the last answer.
-func (b *bench) say(t *testing.T, text string) string {
+func (b *bench) say(t testing.TB, text string) string {
 	t.Helper()
 	_, last := b.converse(t, nil, text)
 	return last
 }
 
-func (b *bench) converse(t *testing.T, messages []llm.Message, text string) ([]llm.Message, string) {
+func (b *bench) converse(t testing.TB, messages []llm.Message, text string) ([]llm.Message, string) {
 	t.Helper()
 	messages = append(messages, llm.UserText(text))
 	for b.turns = 1; b.turns <= 60; b.turns++ {
@@ -82,178 +100,30 @@ func (b *bench) converse(t *testing.T, messages []llm.Message, text string) ([]l
 			t.Fatal(err)
 		}
 		messages = append(messages, m)
-		calls := m.Calls()
-		if len(calls) == 0 {
+		if len(m.Calls()) == 0 {
 			return messages, m.Text()
 		}
-		for _, c := range calls {
+		for _, c := range m.Calls() {
 			b.trace = append(b.trace, c.Name+" "+c.Arguments)
-			out, err := b.do(c)
-			if err != nil {
-				out = err.Error()
-			}
-			messages = append(messages, llm.ToolText(c, out, err != nil))
+			messages = append(messages, b.do(t.Context(), c))
 		}
 	}
 	t.Fatalf("no end after %d turns; the last calls: %q", b.turns, b.trace[max(0, len(b.trace)-3):])
 	return nil, ""
 }
 
-func (b *bench) do(c llm.ToolCall) (string, error) {
+// do runs one call and returns its result.
+func (b *bench) do(ctx context.Context, c llm.ToolCall) llm.Message {
 	if slices.Contains(b.deny, c.Name) {
-		return "", fmt.Errorf("This call was denied: %s needs --yes.", c.Name)
+		return llm.ToolText(c, "This call was denied: it is not allowed here.", true)
 	}
-	var a struct {
-		Path, Pattern, Include, Content, Command string
-		Old                                      string `json:"old_text"`
-		New                                      string `json:"new_text"`
-		All                                      bool   `json:"replace_all"`
-		Literal                                  bool
-		Offset, Limit, Depth                     int
-	}
-	if err := json.Unmarshal([]byte(c.Arguments), &a); err != nil {
-		return "", err
-	}
-	full := filepath.Join(b.dir, filepath.FromSlash(a.Path))
-	switch c.Name {
-	case "read":
-		return b.readFile(full, a.Offset, a.Limit)
-	case "write":
-		if _, err := os.Stat(full); err == nil && !b.read[full] {
-			return "", fmt.Errorf("%s exists and was not read", a.Path)
-		}
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			return "", err
-		}
-		return "written", os.WriteFile(full, []byte(a.Content), 0o644)
-	case "edit":
-		data, err := os.ReadFile(full)
-		switch n := strings.Count(string(data), a.Old); {
-		case err != nil:
-			return "", err
-		case !b.read[full]:
-			return "", fmt.Errorf("%s was not read", a.Path)
-		case n == 0 || n > 1 && !a.All:
-			return "", fmt.Errorf("old_text occurs %d times", n)
-		}
-		return "edited", os.WriteFile(full, []byte(strings.ReplaceAll(string(data), a.Old, a.New)), 0o644)
-	case "list":
-		entries, err := os.ReadDir(full)
-		var out strings.Builder
-		for _, e := range entries {
-			fmt.Fprintln(&out, e.Name()+map[bool]string{true: "/"}[e.IsDir()])
-		}
-		return out.String(), err
-	case "glob":
-		return strings.Join(b.glob(full, a.Pattern), "\n"), nil
-	case "grep":
-		return b.grep(full, a.Pattern, a.Include, a.Literal)
-	case "shell":
-		cmd := exec.Command("sh", "-c", a.Command)
-		cmd.Dir = b.dir
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			err = fmt.Errorf("%s[%v]", out, err)
-		}
-		return string(out), err
-	}
-	return "", fmt.Errorf("no tool %s", c.Name)
-}
-
-func (b *bench) readFile(full string, offset, limit int) (string, error) {
-	data, err := os.ReadFile(full)
+	call, err := b.tool[c.Name].Prepare(ctx, c.Arguments)
 	if err != nil {
-		return "", err
+		return llm.ToolText(c, err.Error(), true)
 	}
-	b.read[full] = true
-	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
-	if len(data) == 0 {
-		lines = nil
-	}
-	total, first := len(lines), max(offset, 1)
-	lines = lines[min(first-1, total):]
-	if limit > 0 {
-		lines = lines[:min(limit, len(lines))]
-	}
-	var out strings.Builder
-	for i, line := range lines {
-		fmt.Fprintf(&out, "%6d\t%s\n", first+i, line)
-	}
-	if total == 0 {
-		return "[the file is empty]", nil
-	}
-	end, more := first+len(lines)-1, ""
-	if end < total {
-		more = fmt.Sprintf("; go on with offset %d", end+1)
-	}
-	fmt.Fprintf(&out, "[lines %d-%d of %d%s]", first, end, total, more)
-	return out.String(), nil
-}
-
-// walk returns the files below full, relative to the directory of the bench.
-func (b *bench) walk(full string) (names []string) {
-	_ = filepath.WalkDir(full, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.Name() == ".git" {
-			return filepath.SkipDir
-		}
-		if !d.IsDir() {
-			rel, _ := filepath.Rel(b.dir, name)
-			names = append(names, filepath.ToSlash(rel))
-		}
-		return nil
-	})
-	return names
-}
-
-func (b *bench) glob(full, pattern string) (found []string) {
-	for _, name := range b.walk(full) {
-		rel, _ := filepath.Rel(full, filepath.Join(b.dir, name))
-		for _, p := range braces(pattern) {
-			subject := filepath.ToSlash(rel)
-			if rest, ok := strings.CutPrefix(p, "**/"); ok {
-				p, subject = rest, path.Base(name)
-			}
-			if ok, _ := path.Match(p, subject); ok {
-				found = append(found, name)
-				break
-			}
-		}
-	}
-	return found
-}
-
-func braces(pattern string) []string {
-	before, rest, ok := strings.Cut(pattern, "{")
-	inner, after, closed := strings.Cut(rest, "}")
-	if !ok || !closed {
-		return []string{pattern}
-	}
-	var all []string
-	for one := range strings.SplitSeq(inner, ",") {
-		all = append(all, before+one+after)
-	}
-	return all
-}
-
-func (b *bench) grep(full, pattern, include string, literal bool) (string, error) {
-	if literal {
-		pattern = regexp.QuoteMeta(pattern)
-	}
-	expr, err := regexp.Compile(pattern)
+	result, err := call.Run(ctx, func(string) {})
 	if err != nil {
-		return "", err
+		return llm.ToolText(c, err.Error(), true)
 	}
-	var out bytes.Buffer
-	for _, name := range b.walk(full) {
-		if include != "" && !slices.ContainsFunc(braces(include), func(p string) bool { ok, _ := path.Match(p, path.Base(name)); return ok }) {
-			continue
-		}
-		data, _ := os.ReadFile(filepath.Join(b.dir, name))
-		for i, line := range strings.Split(strings.TrimSuffix(string(data), "\n"), "\n") {
-			if expr.MatchString(line) {
-				fmt.Fprintf(&out, "%s:%d:%s\n", name, i+1, line)
-			}
-		}
-	}
-	return out.String(), nil
+	return llm.ToolText(c, result.Content.Text(), result.IsError)
 }

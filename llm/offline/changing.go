@@ -48,8 +48,7 @@ func (p *play) exists(name string) (exists, ok bool) {
 	if !ok || r.failed {
 		return false, ok
 	}
-	paths, _ := pathsOf(r.text)
-	return slices.ContainsFunc(paths, func(s string) bool { return path.Clean(s) == path.Clean(name) }), true
+	return slices.ContainsFunc(pathsOf(r.text).paths, func(s string) bool { return path.Clean(s) == path.Clean(name) }), true
 }
 
 func (p *play) write(in instruction, did string) (string, bool) {
@@ -123,69 +122,94 @@ func (p *play) appendTo(in instruction) (string, bool) {
 	return fmt.Sprintf("Appended %s to %s.", count(lineCount(in.content), "line", "lines"), code(in.path)), true
 }
 
-// maxReplaced bounds in how many files one instruction replaces.
-const maxReplaced = 100
+// maxRounds bounds how often one instruction searches again because a search did not tell all.
+const maxRounds = 10
 
+// replace searches, reads and edits, and searches again while there was more than a search could tell.
 func (p *play) replace(in instruction) (string, bool) {
 	if in.pattern == in.with {
 		return "Both texts are the same: there is nothing to replace.", true
 	}
-	in.regex = false
-	r, ok := p.one("", p.grepCall(in))
-	if !ok {
-		return "", false
-	}
-	names, more := []string{in.path}, false
-	single := in.glob == "" && isFileLike(in.path)
-	if !single || !r.missing {
-		if r.failed {
-			return failure(r), true
+	var done, problems []string
+	seen := make(map[string]bool)
+	for range maxRounds {
+		found, more, failed, ok := p.holders(in)
+		if !ok {
+			return "", false
 		}
-		var hits []hit
-		hits, more = hitsOf(r.text)
-		if names = filesOf(hits); len(names) == 0 {
-			return nothingFound(in), true
+		if failed != "" {
+			problems = append(problems, failed)
+			break
 		}
-		if single {
-			names = []string{in.path}
+		found = slices.DeleteFunc(found, func(name string) bool { return seen[name] })
+		changed, wrong, ok := p.replaceIn(found, in)
+		if !ok {
+			return "", false
 		}
-	}
-	if len(names) > maxReplaced {
-		names, more = names[:maxReplaced], true
-	}
-	return p.replaceIn(names, in, more)
-}
-
-func (p *play) replaceIn(names []string, in instruction, more bool) (string, bool) {
-	reads := make([]call, len(names))
-	for i, name := range names {
-		reads[i] = readCall(name, 0, 0)
-	}
-	if _, ok := p.ask("", reads...); !ok {
-		return "", false
-	}
-	edits := make([]call, len(names))
-	for i, name := range names {
-		edits[i] = editCall(name, in.pattern, in.with, true)
-	}
-	results, ok := p.ask("", edits...)
-	if !ok {
-		return "", false
+		for _, name := range found {
+			seen[name] = true
+		}
+		done, problems = append(done, changed...), append(problems, wrong...)
+		if !more {
+			break
+		}
+		if len(found) == 0 {
+			problems = append(problems, "There may be more places than a search can tell: name a directory to go on there.")
+			break
+		}
 	}
 	var b strings.Builder
-	var done []string
-	for i, r := range results {
-		if r.failed {
-			fmt.Fprintf(&b, "%s: %s\n\n", code(names[i]), failure(r))
-			continue
-		}
-		done = append(done, code(names[i]))
-	}
 	if len(done) > 0 {
 		fmt.Fprintf(&b, "Replaced %s with %s in %s.\n\n", code(in.pattern), code(in.with), strings.Join(done, ", "))
 	}
-	if more {
-		b.WriteString("There may be more files: say it again to go on.\n")
+	b.WriteString(strings.Join(problems, "\n\n"))
+	if b.Len() == 0 {
+		return nothingFound(in), true
 	}
 	return b.String(), true
+}
+
+// holders returns the files that hold the pattern of in, and whether there may be more of them.
+func (p *play) holders(in instruction) (found []string, more bool, failed string, ok bool) {
+	in.regex = false
+	c := p.grepCall(in)
+	single := in.glob == "" && isFileLike(in.path)
+	if single && !p.offers(c) {
+		return []string{in.path}, false, "", true
+	}
+	r, ok := p.one("", c)
+	if !ok || r.failed {
+		return nil, false, failure(r), ok
+	}
+	hits, more := hitsOf(r.text)
+	found = filesOf(hits)
+	if single && len(found) > 0 {
+		return []string{in.path}, false, "", true
+	}
+	return found, more, "", true
+}
+
+// replaceIn reads the files and then replaces in each. It returns those that were changed and what went wrong.
+func (p *play) replaceIn(files []string, in instruction) (changed, wrong []string, ok bool) {
+	reads := make([]call, len(files))
+	edits := make([]call, len(files))
+	for i, name := range files {
+		reads[i] = readCall(name, 0, 0)
+		edits[i] = editCall(name, in.pattern, in.with, true)
+	}
+	if _, ok := p.ask("", reads...); !ok {
+		return nil, nil, false
+	}
+	results, ok := p.ask("", edits...)
+	if !ok {
+		return nil, nil, false
+	}
+	for i, r := range results {
+		if r.failed {
+			wrong = append(wrong, code(files[i])+": "+failure(r))
+			continue
+		}
+		changed = append(changed, code(files[i]))
+	}
+	return changed, wrong, true
 }

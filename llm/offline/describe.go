@@ -12,6 +12,9 @@ import (
 const (
 	mostLines   = 300 // of a README or a manifest that are read
 	mostCounted = 80  // files whose lines are counted, one call for each
+
+	mostDirectories = 20 // that are looked into one by one
+	mostLanguages   = 6  // whose files are counted one by one
 )
 
 // historyCommand is the one command that a description runs, at its end.
@@ -20,10 +23,10 @@ const historyCommand = `git --no-pager log -n 10 --date=short --pretty=format:"%
 // openNotes matches notes at the beginning of a comment.
 const openNotes = `(//|#|/\*|\*|--|;|<!--|%)\s*(TODO|FIXME)\b`
 
-// describe looks at the project in three rounds of calls and writes an overview.
+// describe looks at the project in at most four rounds of calls and writes an overview.
 func (p *play) describe() (string, bool) {
-	project := &overview.Project{Texts: map[string]string{}, Lines: map[string]int{}}
-	for _, round := range []func(*overview.Project) bool{p.survey, p.study, p.measure} {
+	project := overview.New()
+	for _, round := range []func(*overview.Project) bool{p.survey, p.widen, p.study, p.measure} {
 		if !round(project) {
 			return "", false
 		}
@@ -35,18 +38,14 @@ func (p *play) describe() (string, bool) {
 	return project.Write(name), true
 }
 
-// survey finds the names of the files. The second and third pattern make sure that what matters most is known when a large
-// project has more files than one call tells.
+// survey finds the names of the files. The list and the second pattern make sure that what matters most is known when a
+// large project has more files than one call tells.
 func (p *play) survey(project *overview.Project) bool {
-	calls := []call{globCall("**/*", ""), globCall("*", ""), globCall(overview.ManifestGlob(), ""), listCall("", treeDepth)}
-	if p.offers(calls[0]) {
-		calls = calls[:3]
-	}
-	results, ok := p.ask("I look at the tree first.", calls...)
+	all, top := globCall("**/*", ""), listCall("", 0)
+	results, ok := p.ask("I look at the tree first.", all, top, globCall(overview.ManifestGlob(), ""))
 	if !ok {
 		return false
 	}
-	seen := make(map[string]bool)
 	for i, r := range results {
 		if r.failed {
 			if i == 0 && !r.missing {
@@ -54,17 +53,41 @@ func (p *play) survey(project *overview.Project) bool {
 			}
 			continue
 		}
-		names, more := pathsOf(r.text)
-		project.More = project.More || more && i == 0
-		for _, name := range names {
-			if !seen[name] && !strings.HasSuffix(name, "/") {
-				seen[name] = true
-				project.Files = append(project.Files, name)
-			}
+		found := pathsOf(r.text)
+		project.Add(found.paths)
+		if i == 0 {
+			project.Total = found.total
 		}
 	}
-	if !p.offers(calls[0]) && !p.offers(calls[len(calls)-1]) {
+	if !p.offers(all) && !p.offers(top) {
 		project.Gaps = append(project.Gaps, "the files: the tools glob and list are not offered")
+	}
+	return true
+}
+
+// widen looks into each main directory of a project that is too large for one call.
+func (p *play) widen(project *overview.Project) bool {
+	if !project.Large() {
+		return true
+	}
+	dirs := project.Directories
+	if len(dirs) > mostDirectories {
+		dirs = dirs[:mostDirectories]
+	}
+	var calls []call
+	for _, dir := range dirs {
+		calls = append(calls, globCall("**/*", dir))
+	}
+	results, ok := p.ask("It is a large one: I look into each directory.", calls...)
+	if !ok {
+		return false
+	}
+	for i, r := range results {
+		if !r.failed {
+			found := pathsOf(r.text)
+			project.Add(found.paths)
+			project.InDirectory[dirs[i]] = found.total
+		}
 	}
 	return true
 }
@@ -80,6 +103,13 @@ func (p *play) study(project *overview.Project) bool {
 		calls = append(calls, readCall(name, 0, mostLines))
 	}
 	calls = append(calls, p.grepCall(instruction{pattern: openNotes, regex: true}))
+	var languages []string
+	if project.Large() {
+		languages = project.MainLanguages(mostLanguages)
+	}
+	for _, l := range languages {
+		calls = append(calls, globCall(overview.LanguageGlob(l), ""))
+	}
 	results, ok := p.ask("Now the README and the manifests.", calls...)
 	if !ok {
 		return false
@@ -94,6 +124,11 @@ func (p *play) study(project *overview.Project) bool {
 		}
 	}
 	p.note(project, results[len(names)])
+	for i, l := range languages {
+		if r := results[len(names)+1+i]; !r.failed {
+			project.OfLanguage[l] = pathsOf(r.text).total
+		}
+	}
 	return true
 }
 
@@ -120,7 +155,7 @@ func (p *play) measure(project *overview.Project) bool {
 	source := slices.DeleteFunc(slices.Clone(project.Files), func(f string) bool { return !overview.Code(f) })
 	var calls []call
 	switch {
-	case project.More || len(source) > mostCounted:
+	case project.Large() || len(source) > mostCounted:
 		project.Gaps = append(project.Gaps, "lines of code: there are too many files to count them by reading")
 		source = nil
 	case !p.totals:

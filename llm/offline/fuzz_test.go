@@ -17,7 +17,7 @@ func FuzzConversation(f *testing.F) {
 	f.Add("run a then run a then run a", "denied", "", uint8(255))
 	f.Add("1. list files\n2. create it with x\n3. overwrite x.y with z", "x.y\nit", "\x00\xff", uint8(85))
 	f.Add("count lines in x.go", "5\tx\n6\ty\n[more lines: go on with offset 7]", "7\tz\n[truncated]", uint8(0))
-	tools := (&bench{}).tools()
+	tools := newBench(f, nil).tools()
 	f.Fuzz(func(t *testing.T, text, one, two string, failing uint8) {
 		if len(text)+len(one)+len(two) > 4<<10 {
 			return

@@ -3,7 +3,6 @@ package offline
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -87,12 +86,18 @@ func (p *play) find(in instruction) (string, bool) {
 	if r.failed {
 		return failure(r), true
 	}
-	paths, more := pathsOf(r.text)
-	if len(paths) == 0 {
+	found := pathsOf(r.text)
+	if len(found.paths) == 0 {
 		return "No file matches " + code(in.glob) + ".", true
 	}
-	return fmt.Sprintf("%s%s match%s %s:\n\n%s", atLeast(more), count(len(paths), "file", "files"),
-		map[bool]string{true: "es"}[len(paths) == 1], code(in.glob), fenced("", strings.Join(paths, "\n"))), true
+	what := count(found.total, "file matches", "files match")
+	if strings.HasSuffix(found.paths[0], "/") {
+		what = count(found.total, "directory matches", "directories match")
+	}
+	if found.more {
+		what += " (the first " + count(len(found.paths), "is", "are") + " shown)"
+	}
+	return what + " " + code(in.glob) + ":\n\n" + fenced("", strings.Join(found.paths, "\n")), true
 }
 
 func (p *play) search(in instruction) (string, bool) {
@@ -171,17 +176,18 @@ func (p *play) countFiles(in instruction) (string, bool) {
 	if r.failed {
 		return failure(r), true
 	}
-	paths, more := pathsOf(r.text)
-	paths = slices.DeleteFunc(paths, func(s string) bool { return strings.HasSuffix(s, "/") })
+	found := pathsOf(r.text)
+	if len(found.paths) > 0 && len(found.files()) == 0 {
+		found.total = 0 // only directories have such names
+	}
 	where := ""
 	if in.path != "" {
 		where = " in " + code(in.path)
 	}
 	if in.glob != "" {
-		return fmt.Sprintf("%s%s match%s %s%s.", atLeast(more), count(len(paths), "file", "files"),
-			map[bool]string{true: "es"}[len(paths) == 1], code(in.glob), where), true
+		return count(found.total, "file matches ", "files match ") + code(in.glob) + where + ".", true
 	}
-	return fmt.Sprintf("%s%s%s.", atLeast(more), count(len(paths), "file", "files"), where), true
+	return count(found.total, "file", "files") + where + ".", true
 }
 
 // maxPages bounds how much of a file is read to count its lines.
@@ -189,7 +195,6 @@ const maxPages = 40
 
 func (p *play) countLines(in instruction) (string, bool) {
 	if in.path == "" || !isFileLike(in.path) || strings.ContainsAny(in.path, globRunes) {
-		in.pattern, in.regex = "^", true
 		return p.countAllLines(in)
 	}
 	last := 0
@@ -217,18 +222,40 @@ func (p *play) countLines(in instruction) (string, bool) {
 	return fmt.Sprintf("%s has %s.", code(in.path), count(last, "line", "lines")), true
 }
 
-// countAllLines counts the lines of many files by searching for what is in all of them.
+// countAllLines adds up the lines of many files, when reading a file tells how many it has.
 func (p *play) countAllLines(in instruction) (string, bool) {
+	pattern := "**/*"
 	if strings.ContainsAny(in.path, globRunes) {
-		in.glob, in.path = in.path, ""
+		pattern, in.path = anywhere(in.path), ""
 	}
-	r, ok := p.one("", p.grepCall(in))
+	r, ok := p.one("", globCall(pattern, in.path))
 	if !ok {
 		return "", false
 	}
 	if r.failed {
 		return failure(r), true
 	}
-	hits, more := hitsOf(r.text)
-	return fmt.Sprintf("%s%s in %s.", atLeast(more), count(len(hits), "line", "lines"), count(len(filesOf(hits)), "file", "files")), true
+	found := pathsOf(r.text)
+	if found.more {
+		return fmt.Sprintf("%s are too many to count their lines one by one: name a smaller directory, or let a command do it, such as `run git ls-files | xargs wc -l`.",
+			count(found.total, "file", "files")), true
+	}
+	files := found.files()
+	reads := make([]call, len(files))
+	for i, name := range files {
+		reads[i] = readCall(name, 0, 1)
+	}
+	results, ok := p.ask("", reads...)
+	if !ok {
+		return "", false
+	}
+	lines, counted := 0, 0
+	for _, r := range results {
+		page := pageOf(r.text)
+		if n := max(page.total, len(page.lines)); n > 0 && !r.failed {
+			lines += n
+			counted++
+		}
+	}
+	return fmt.Sprintf("%s in %s.", count(lines, "line", "lines"), count(counted, "file", "files")), true
 }

@@ -39,7 +39,7 @@ func TestInstructions(t *testing.T) {
 		{name: "list a directory", say: "list the files in src", want: []string{"x.go"}, calls: []string{`list {"path":"src"}`}},
 		{name: "read", say: "read a.txt", want: []string{"two foo"}},
 		{name: "read lines", say: "show lines 2-3 of a.txt", want: []string{"three"}, not: []string{"one"}, calls: []string{`read {"path":"a.txt","offset":2,"limit":2}`}},
-		{name: "read what is not there", say: "read no.txt", want: []string{"did not work", "no such file"}},
+		{name: "read what is not there", say: "read no.txt", want: []string{"did not work", "does not exist"}},
 		{name: "odd name", say: "read \"it's `odd`.md\"", want: []string{"odd"}, calls: []string{"read {\"path\":\"it's `odd`.md\"}"}},
 		{name: "find", say: "find all go files", want: []string{"2 files match", "src/sub/y.go"}},
 		{name: "find nothing", say: "find *.rs", want: []string{"No file matches"}},
@@ -176,7 +176,7 @@ func TestOutputLimit(t *testing.T) {
 		t.Errorf("the parts are not the whole (%v):\n%q\n%q", err, m.Text(), rest.Text())
 	}
 
-	req = &llm.Request{Messages: []llm.Message{llm.UserText("run " + strings.Repeat("x", 200))}, Tools: (&bench{}).tools(), MaxTokens: 40}
+	req = &llm.Request{Messages: []llm.Message{llm.UserText("run " + strings.Repeat("x", 200))}, Tools: newBench(t, nil).tools(), MaxTokens: 40}
 	m, err = llm.Collect(t.Context(), New(), req)
 	if calls := m.Calls(); err != nil || len(calls) != 1 || !calls[0].Truncated || m.Stop != llm.StopLength {
 		t.Errorf("%+v, %v: want one truncated call", m, err)
@@ -184,7 +184,7 @@ func TestOutputLimit(t *testing.T) {
 }
 
 func TestStreamAndMessageAgree(t *testing.T) {
-	req := &llm.Request{Tools: (&bench{}).tools(), Messages: []llm.Message{llm.UserText("describe this project")}}
+	req := &llm.Request{Tools: newBench(t, nil).tools(), Messages: []llm.Message{llm.UserText("describe this project")}}
 	var text strings.Builder
 	var ready []llm.ToolCall
 	var done llm.Done

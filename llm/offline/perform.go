@@ -127,7 +127,10 @@ func failure(r result) string {
 		text = "the tool failed without saying why"
 	}
 	short := cut(text, 2<<10)
-	said := "This did not work: " + strings.TrimRight(short, ".") + "."
+	said := "This did not work: " + short
+	if !strings.ContainsAny(short[len(short)-1:], ".?!]") {
+		said += "."
+	}
 	if strings.Contains(short, "\n") {
 		said = "This did not work:\n\n" + fenced("", short)
 	}

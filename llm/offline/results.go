@@ -24,17 +24,35 @@ func isRemark(line string) bool {
 	return wrapped || strings.HasSuffix(line, ".") && strings.Contains(line, " ") || strings.HasSuffix(line, ":") && strings.Contains(line, " ")
 }
 
-// pathsOf returns the names in a list of one name to a line, and whether the tool said that there are more.
-func pathsOf(text string) (paths []string, more bool) {
+// names is what a list of files tells.
+type names struct {
+	paths []string
+	total int  // how many there are in all
+	more  bool // not all are in paths
+}
+
+// pathsOf returns the names in a list of one name to a line.
+func pathsOf(text string) names {
+	var n names
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if isRemark(line) {
-			more = more || truncated.MatchString(line)
+			n.more = n.more || truncated.MatchString(line)
+			if g := ofTotal.FindStringSubmatch(line); g != nil {
+				n.total = max(n.total, number(g[1]+g[2]))
+			}
 			continue
 		}
-		paths = append(paths, strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "- "), "./"))
+		n.paths = append(n.paths, strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "- "), "./"))
 	}
-	return paths, more
+	n.total = max(n.total, len(n.paths))
+	n.more = n.more || n.total > len(n.paths)
+	return n
+}
+
+// files returns the names that are no directories.
+func (n names) files() []string {
+	return slices.DeleteFunc(slices.Clone(n.paths), func(s string) bool { return strings.HasSuffix(s, "/") })
 }
 
 // hit is one matching line.
@@ -46,7 +64,7 @@ type hit struct {
 
 var (
 	flatHit  = regexp.MustCompile(`^(.+?):(\d+):(?:\d+:)? ?(.*)$`)
-	underHit = regexp.MustCompile(`^\s*(?:[Ll]ine )?(\d+)(?::|\t|\s*[|→])\s?(.*)$`)
+	underHit = regexp.MustCompile(`^\s*(?:[Ll]ine )?(\d+)(?::|\t|\s*[|→])(.*)$`)
 )
 
 // hitsOf returns the matches in a result of "path:line:text" lines, or of "line:text" lines below the names of files.
@@ -96,7 +114,7 @@ type page struct {
 
 var (
 	numberedLine = regexp.MustCompile(`^\s*(\d+)(?:\t|→|\s?[|│:]\s?| {2})(.*)$`)
-	ofTotal      = regexp.MustCompile(`(?i)\bof (\d+)(?: lines)?\b|\b(\d+) lines(?: in all|\b)`)
+	ofTotal      = regexp.MustCompile(`(?i)\bof (\d+)\b|\b(\d+) lines(?: in all|\b)`)
 )
 
 // pageOf takes the lines out of the numbered text that reading a file gives.

@@ -44,16 +44,15 @@ var recipes = []recipe{
 
 // runFor runs the tests or the build of the project, by the manifests at its top.
 func (p *play) runFor(v verb) (string, bool) {
-	r, ok := p.one("", globCall("*", ""))
+	r, ok := p.one("", listCall("", 0))
 	if !ok {
 		return "", false
 	}
 	if r.failed {
 		return failure(r), true
 	}
-	paths, _ := pathsOf(r.text)
-	there := make(map[string]bool, len(paths))
-	for _, name := range paths {
+	there := make(map[string]bool)
+	for _, name := range pathsOf(r.text).paths {
 		there[strings.TrimPrefix(name, "./")] = true
 	}
 	for _, known := range recipes {

@@ -43,11 +43,38 @@ func Code(name string) bool {
 type share struct {
 	Language string
 	Files    int
-	Lines    int // of the counted files
-	Counted  int // files whose lines are known
+	Lines    int  // of the counted files
+	Counted  int  // files whose lines are known
+	Partly   bool // there may be more files
 }
 
-// shares returns the languages of files, those with the most lines first, as far as they are known, then those with the most files; prose last.
+// MainLanguages returns at most n languages of the files whose names are known, those with the most files first.
+func (p *Project) MainLanguages(n int) []string {
+	var names []string
+	for _, s := range p.shares(p.own()) {
+		if len(names) < n {
+			names = append(names, s.Language)
+		}
+	}
+	return names
+}
+
+// LanguageGlob matches the files of a language, wherever they are.
+func LanguageGlob(language string) string {
+	var ends []string
+	for end, l := range languages {
+		if l == language {
+			ends = append(ends, strings.TrimPrefix(end, "."))
+		}
+	}
+	slices.Sort(ends)
+	if len(ends) == 1 {
+		return "**/*." + ends[0]
+	}
+	return "**/*.{" + strings.Join(ends, ",") + "}"
+}
+
+// shares returns the languages of files, sorted.
 func (p *Project) shares(files []string) []share {
 	by := map[string]*share{}
 	for _, f := range files {
@@ -70,6 +97,11 @@ func (p *Project) shares(files []string) []share {
 	for _, s := range by {
 		all = append(all, *s)
 	}
+	return sortShares(all)
+}
+
+// sortShares puts those with the most lines first, as far as they are known, then those with the most files; prose last.
+func sortShares(all []share) []share {
 	slices.SortFunc(all, func(a, b share) int {
 		if prose[a.Language] != prose[b.Language] {
 			if prose[a.Language] {
@@ -80,6 +112,16 @@ func (p *Project) shares(files []string) []share {
 		return cmp.Or(b.Lines-a.Lines, b.Files-a.Files, strings.Compare(a.Language, b.Language))
 	})
 	return all
+}
+
+// whole returns the languages of the whole project, as far as they are known.
+func (p *Project) whole() []share {
+	all := p.shares(p.own())
+	for i, s := range all {
+		all[i].Partly = p.Large() && p.OfLanguage[s.Language] == 0
+		all[i].Files = max(s.Files, p.OfLanguage[s.Language])
+	}
+	return sortShares(all)
 }
 
 // isTest reports whether a file holds tests, by the customs of the languages.

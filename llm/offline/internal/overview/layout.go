@@ -47,7 +47,7 @@ func (p *Project) layout() (dirs []directory, more int) {
 		}
 	}
 	for name, files := range by {
-		d := directory{Name: name, Files: len(files), About: customs[strings.ToLower(name)], Below: below(name, files)}
+		d := directory{Name: name, Files: max(len(files), p.InDirectory[name]), About: customs[strings.ToLower(name)], Below: below(name, files)}
 		if s := p.shares(files); len(s) > 0 && s[0].Files*2 > len(files) {
 			d.Main = s[0].Language
 		}

@@ -10,8 +10,12 @@ import (
 
 // Project is what was found out. Every field may be empty.
 type Project struct {
-	Files []string          // names relative to the project, with slashes
-	More  bool              // there are more files than Files
+	Files       []string       // names relative to the project, with slashes, each once
+	Directories []string       // those at the top
+	Total       int            // files in all, when that is known
+	InDirectory map[string]int // files below a directory at the top, when Files does not hold all of them
+	OfLanguage  map[string]int // files of a language, when Files does not hold all of them
+
 	Texts map[string]string // the beginnings of files that were read, by name
 	Lines map[string]int    // lines by file, as far as they are known
 
@@ -21,6 +25,39 @@ type Project struct {
 	History []string // the last changes, newest first
 	Gaps    []string // what could not be found out, each a short sentence
 }
+
+// New returns a project of which nothing is known.
+func New() *Project {
+	return &Project{
+		Texts: map[string]string{}, Lines: map[string]int{}, InDirectory: map[string]int{}, OfLanguage: map[string]int{},
+	}
+}
+
+// Add adds the names that are new. Those that end in a slash are directories.
+func (p *Project) Add(names []string) {
+	known := make(map[string]bool, len(p.Files)+len(names))
+	for _, f := range append(p.Files, p.Directories...) {
+		known[f] = true
+	}
+	add := func(list *[]string, name string) {
+		if name != "" && !known[name] {
+			known[name] = true
+			*list = append(*list, name)
+		}
+	}
+	for _, name := range names {
+		top, _, below := strings.Cut(name, "/")
+		if below {
+			add(&p.Directories, top)
+		}
+		if !strings.HasSuffix(name, "/") {
+			add(&p.Files, name)
+		}
+	}
+}
+
+// Large reports whether there are more files than those whose names are known.
+func (p *Project) Large() bool { return p.Total > len(p.Files) }
 
 // Note is a place where somebody left work for later.
 type Note struct {

@@ -62,7 +62,7 @@ func (w *writer) head(name string) {
 	switch {
 	case purpose != "":
 		w.f("\n%s\n", plain(purpose))
-	case len(w.p.Files) == 0 && !w.p.More:
+	case len(w.p.Files) == 0:
 		w.f("\nThe directory is empty, or everything in it is ignored.\n")
 	default:
 		w.miss("what the project is for: neither a README nor a manifest says it")
@@ -100,17 +100,22 @@ func (w *writer) facts() string {
 		}
 		kinds = append(kinds, kind)
 	}
-	size := count(len(w.files), "file", "files")
-	if w.p.More {
-		size = "more than " + size
-	}
-	if s := w.p.shares(w.files); len(s) > 0 {
+	size := count(w.size(), "file", "files")
+	if s := w.p.whole(); len(s) > 0 {
 		size += ", " + mainly(s)
 	}
 	if len(kinds) == 0 {
 		return strings.ToUpper(size[:1]) + size[1:] + "."
 	}
 	return strings.Join(kinds, ", ") + "; " + size + "."
+}
+
+// size is how many files the project has, without those of others when all names are known.
+func (w *writer) size() int {
+	if w.p.Large() {
+		return w.p.Total
+	}
+	return len(w.files)
 }
 
 // mainly says in a few words what the files are written in.
@@ -136,7 +141,7 @@ func mainly(shares []share) string {
 }
 
 func (w *writer) languages(string) {
-	shares := w.p.shares(w.files)
+	shares := w.p.whole()
 	if len(shares) == 0 {
 		return
 	}
@@ -148,7 +153,11 @@ func (w *writer) languages(string) {
 		w.f("| Language | Files |\n|---|---:|\n")
 	}
 	for _, s := range shares[:min(len(shares), 12)] {
-		w.f("| %s | %d |", s.Language, s.Files)
+		if s.Partly {
+			w.f("| %s | at least %d |", s.Language, s.Files)
+		} else {
+			w.f("| %s | %d |", s.Language, s.Files)
+		}
 		switch {
 		case !counted:
 		case s.Counted == 0:
@@ -159,9 +168,6 @@ func (w *writer) languages(string) {
 			w.f(" %d |", s.Lines)
 		}
 		w.f("\n")
-	}
-	if w.p.More {
-		w.f("\nThe counts are of the files that could be listed at once; there are more.\n")
 	}
 }
 
@@ -245,7 +251,11 @@ func (w *writer) tests(string) {
 		}
 		where = append(where, fmt.Sprintf("%s (%d)", label, dirs[d]))
 	}
-	w.f("%s, in %s", count(total, "file", "files"), strings.Join(where, ", "))
+	number := count(total, "file", "files")
+	if w.p.Large() {
+		number = "At least " + number
+	}
+	w.f("%s, in %s", number, strings.Join(where, ", "))
 	if n := len(names) - 6; n > 0 {
 		w.f(" and %s", count(n, "more directory", "more directories"))
 	}
