@@ -4,6 +4,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // Stat is about the file or directory that name leads to.
@@ -41,12 +42,30 @@ func (p place) open() (*os.File, error) {
 	if err := regular(p.abs, info.Mode()); err != nil {
 		return nil, err
 	}
-	// Another process may put a pipe in its place now: opened like this it does not block, and is seen below.
+	return p.openRegular()
+}
+
+// OpenEntry opens a file that a walk came to, like OpenFile but faster: a walk goes through no links.
+func (w *Workspace) OpenEntry(e Entry) (*os.File, error) {
+	if err := regular(e.Path, e.Type); err != nil {
+		return nil, err
+	}
+	rel := filepath.FromSlash(e.Path)
+	f, err := place{w.root, rel, filepath.Join(w.dir, rel)}.openRegular()
+	if err != nil {
+		return nil, w.tell(e.Path, err)
+	}
+	return f, nil
+}
+
+// openRegular opens what was a regular file. Another process may have put a pipe in its place: it does not block, and is seen.
+func (p place) openRegular() (*os.File, error) {
 	f, err := p.root.OpenFile(p.rel, os.O_RDONLY|noBlock, 0)
 	if err != nil {
 		return nil, err
 	}
-	if info, err = f.Stat(); err == nil {
+	info, err := f.Stat()
+	if err == nil {
 		err = regular(p.abs, info.Mode())
 	}
 	if err != nil {

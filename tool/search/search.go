@@ -1,0 +1,84 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/tenon-agent/tenon/tool"
+	"github.com/tenon-agent/tenon/workspace"
+)
+
+// New returns the tools glob and grep for a workspace.
+func New(ws *workspace.Workspace) []tool.Tool {
+	s := set{ws}
+	return []tool.Tool{s.glob(), s.grep()}
+}
+
+type set struct{ ws *workspace.Workspace }
+
+// reads is the effects of looking at a tree.
+func (s set) reads(name string) (tool.Effects, error) {
+	abs, err := s.ws.Resolve(cmp.Or(name, "."))
+	return tool.Effects{Reads: []tool.Path{tool.Tree(abs)}, Idempotent: true}, err
+}
+
+// start is the directory or file where a search begins, from the root.
+func (s set) start(ctx context.Context, name string) (string, error) {
+	name = cmp.Or(name, ".")
+	if _, err := s.ws.Stat(name); err != nil {
+		near := s.ws.Similar(ctx, name, 5)
+		if errors.Is(err, fs.ErrNotExist) && len(near) > 0 {
+			return "", fmt.Errorf("%s does not exist; did you mean %s?", name, strings.Join(near, ", "))
+		}
+		return "", err
+	}
+	abs, err := s.ws.Resolve(name)
+	return s.ws.Rel(abs), err
+}
+
+// nameFilter matches paths with a glob pattern.
+type nameFilter struct {
+	pattern string
+	anyDir  bool // the pattern is about the name alone
+}
+
+func newNameFilter(ws *workspace.Workspace, pattern string) (nameFilter, error) {
+	pattern = strings.TrimPrefix(filepath.ToSlash(pattern), "./")
+	if rest, ok := strings.CutPrefix(pattern, filepath.ToSlash(ws.Dir())+"/"); ok {
+		pattern = rest
+	}
+	pattern = strings.TrimSuffix(pattern, "/")
+	if !doublestar.ValidatePattern(pattern) {
+		return nameFilter{}, fmt.Errorf("the pattern %q is not valid: a bracket or brace is not closed, or it ends in a backslash", pattern)
+	}
+	return nameFilter{pattern, !strings.Contains(pattern, "/")}, nil
+}
+
+// match reports whether a path from the root, below start, fits.
+func (f nameFilter) match(start, name string) bool {
+	switch {
+	case f.anyDir:
+		name = path.Base(name)
+	case start != ".":
+		if f.pattern == name || doublestar.MatchUnvalidated(f.pattern, name) {
+			return true // some give the path twice
+		}
+		name = strings.TrimPrefix(name, start+"/")
+	}
+	return doublestar.MatchUnvalidated(f.pattern, name)
+}
+
+//go:embed glob.md
+var globText string
+
+//go:embed grep.md
+var grepText string
