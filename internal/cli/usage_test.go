@@ -49,6 +49,7 @@ func TestWords(t *testing.T) {
 		{seconds(0), "<1ms"},
 		{seconds(12_345_678), "12ms"},
 		{seconds(1_500_000_000), "1.5s"},
+		{seconds(3_000_000_000), "3s"},
 		{seconds(59_900_000_000), "59s"},
 		{seconds(61_000_000_000), "1m1s"},
 		{count(lines(""), "line"), "0 lines"},
