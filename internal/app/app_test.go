@@ -33,14 +33,14 @@ func TestDataDirectories(t *testing.T) {
 		env        func(string) string
 		want       string
 	}{
-		{"linux", "linux", vars("HOME", "/home/a"), "/home/a/.local/share/tenon"},
-		{"linux with XDG", "linux", vars("HOME", "/home/a", "XDG_DATA_HOME", "/data"), "/data/tenon"},
-		{"a relative XDG does not count", "linux", vars("HOME", "/home/a", "XDG_DATA_HOME", "data"), "/home/a/.local/share/tenon"},
-		{"darwin", "darwin", vars("HOME", "/Users/a"), "/Users/a/Library/Application Support/tenon"},
+		{"linux", "linux", vars("HOME", "/home/me"), "/home/me/.local/share/tenon"},
+		{"linux with XDG", "linux", vars("HOME", "/home/me", "XDG_DATA_HOME", "/data"), "/data/tenon"},
+		{"a relative XDG does not count", "linux", vars("HOME", "/home/me", "XDG_DATA_HOME", "data"), "/home/me/.local/share/tenon"},
+		{"darwin", "darwin", vars("HOME", "/Users/me"), "/Users/me/Library/Application Support/tenon"},
 		{"windows", "windows", vars("LocalAppData", "/local"), "/local/tenon"},
 		{"nothing is set", "linux", vars(), ""},
 		{"nothing is set on darwin", "darwin", vars(), ""},
-		{"nothing is set on windows", "windows", vars("HOME", "/home/a"), ""},
+		{"nothing is set on windows", "windows", vars("HOME", "/home/me"), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := dataDirOf(c.goos, c.env)
@@ -52,7 +52,7 @@ func TestDataDirectories(t *testing.T) {
 			}
 		})
 	}
-	if got, err := DataDir(vars("TENON_DATA_DIR", "/mine", "HOME", "/home/a")); got != "/mine" || err != nil {
+	if got, err := DataDir(vars("TENON_DATA_DIR", "/mine", "HOME", "/home/me")); got != "/mine" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
 	if got, err := DataDir(vars("TENON_DATA_DIR", "mine")); !filepath.IsAbs(got) || err != nil {

@@ -36,3 +36,15 @@ func (p *program) completion() *cobra.Command {
 		},
 	}
 }
+
+// completeWith lets the shell complete the values of a flag.
+func completeWith(c *cobra.Command, flag string, f cobra.CompletionFunc) {
+	if err := c.RegisterFlagCompletionFunc(flag, f); err != nil {
+		panic(err) // there is no such flag: a mistake in this package
+	}
+}
+
+// directories lets the shell complete directories.
+func directories(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}

@@ -143,7 +143,6 @@ func TestAnInterruptFinishesTheJournal(t *testing.T) {
 	}
 }
 
-
 func TestASecondInterruptLeavesAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	c := start(t, dir, []string{"TENON_TEST_STUCK=1"}, "run", "--output", outputStream, "hello")

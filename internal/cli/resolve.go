@@ -102,7 +102,5 @@ func (p *program) completeSessions(c *cobra.Command, flag string) {
 		c.ValidArgsFunction = complete
 		return
 	}
-	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
-		panic(err) // there is no such flag: a mistake in this package
-	}
+	completeWith(c, flag, complete)
 }

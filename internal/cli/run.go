@@ -72,6 +72,8 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached, 4 calls were denied
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show the final answer and errors only")
 	f.BoolVar(&o.debug, "debug", false, "show every event, and the state at the end, on standard error")
 	p.completeSessions(c, "session")
+	completeWith(c, "output", cobra.FixedCompletions([]string{outputText, outputJSON, outputStream}, cobra.ShellCompDirectiveNoFileComp))
+	completeWith(c, "dir", directories)
 	return c
 }
 

@@ -62,6 +62,7 @@ func (p *program) sessionsList() *cobra.Command {
 	f.StringVarP(&dir, "dir", "C", "", "of another `directory`")
 	f.IntVarP(&limit, "limit", "n", 20, "at most `N`; 0 lists all")
 	f.BoolVar(&asJSON, "json", false, "as JSON, one object to a line")
+	completeWith(c, "dir", directories)
 	return c
 }
 
