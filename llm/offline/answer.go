@@ -16,12 +16,9 @@ import (
 // answer is the whole model: what it says to a request.
 func answer(req *llm.Request) llm.Message {
 	text, after := instructionsOf(req.Messages)
-	tools := req.Tools
-	if req.ToolChoice == llm.ToolNone {
-		tools = nil
-	}
 	list := parse(text)
-	p := newPlay(tools, after)
+	p := newPlay(req.Tools, after)
+	p.mute = req.ToolChoice == llm.ToolNone
 	p.place = placeOf(req.Messages)
 	report, done := p.perform(list)
 

@@ -84,10 +84,13 @@ var closers = map[rune]string{'"': `"`, '`': "`", '\'': "'", '“': "”", '‘'
 func (m *masked) quotes(text string) string {
 	var out strings.Builder
 	before := ' '
+	endless := make(map[rune]bool) // quotes that nothing behind here closes
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
-		if closer, ok := closers[r]; ok && opensAfter(before) {
-			if n := closing(text[i+size:], r, closer); n >= 0 {
+		if closer, ok := closers[r]; ok && opensAfter(before) && !endless[r] {
+			n := closing(text[i+size:], r, closer)
+			endless[r] = n < 0
+			if n >= 0 {
 				inner := text[i+size : i+size+n]
 				end := i + size + n + len(closer)
 				if r == '"' {
@@ -125,6 +128,19 @@ func closing(s string, open rune, closer string) int {
 		from = at + len(closer)
 	}
 	return -1
+}
+
+// hide makes a span of text that stands on lines of its own.
+func (m *masked) hide(text string) string {
+	if loc := mark.FindString(text); loc != "" && strings.TrimSpace(text) == loc {
+		return loc
+	}
+	raw := m.raw(text)
+	text = strings.TrimRight(raw, " \t\n")
+	if text == "" {
+		return ""
+	}
+	return m.add(raw, text+"\n")
 }
 
 // raw returns s with its spans as they were written.

@@ -149,6 +149,21 @@ func TestCallsHaveTheirOwnNames(t *testing.T) {
 	}
 }
 
+// When no more calls are allowed, what was found out before is still told.
+func TestConclusion(t *testing.T) {
+	b := newBench(t, small)
+	messages, _ := b.converse(t, nil, "read a.txt then run echo hello")
+	for _, req := range []*llm.Request{
+		{Messages: messages[:3], Tools: b.tools(), ToolChoice: llm.ToolNone},
+		{Messages: messages[:3]},
+	} {
+		m, err := llm.Collect(t.Context(), New(), req)
+		if err != nil || m.Stop != llm.StopEnd || !strings.Contains(m.Text(), "two foo") || !strings.Contains(m.Text(), "did not work") {
+			t.Errorf("%+v, %v", m, err)
+		}
+	}
+}
+
 func TestGoOn(t *testing.T) {
 	b := newBench(t, small)
 	req := &llm.Request{Tools: b.tools(), Messages: []llm.Message{llm.UserText("list files then read a.txt")}}

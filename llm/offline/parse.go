@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// maxClause is the longest instruction, in bytes, without its quotes and its content.
+const maxClause = 8 << 10
+
 // maxInstructions bounds how many instructions of one message are carried out.
 const maxInstructions = 50
 
@@ -71,13 +74,15 @@ func clauses(m *masked) []string {
 		body := bare(numbered.ReplaceAllString(line, ""))
 		if opening.MatchString(body) || tail.MatchString(body) {
 			n := contentLines(lines[i+1:], item && !strings.ContainsAny(strings.TrimSpace(line)[:1], "-*"))
-			out = append(out, strings.TrimRight(body, " ")+"\n"+strings.Join(lines[i+1:i+1+n], "\n"))
+			out = append(out, strings.TrimRight(body, " ")+"\n"+m.hide(strings.Join(lines[i+1:i+1+n], "\n")))
 			i += n
 			continue
 		}
 		onlySpan := mark.ReplaceAllString(body, "") == ""
 		if n := len(out); n > 0 && !item && (onlySpan || !verbs.MatchString(body)) && !told.MatchString(line) {
-			out[n-1] += "\n" + body
+			if len(out[n-1]) <= maxClause { // what is longer is no instruction
+				out[n-1] += "\n" + body
+			}
 			continue
 		}
 		if told.MatchString(line) {
@@ -104,17 +109,20 @@ func contentLines(lines []string, inList bool) int {
 // bare removes the politeness before a clause.
 func bare(s string) string {
 	for {
-		rest := filler.ReplaceAllString(s, "")
-		if rest == s || rest == "" {
+		loc := filler.FindStringIndex(s)
+		if loc == nil || loc[1] == 0 || loc[1] == len(s) {
 			return strings.TrimSpace(s)
 		}
-		s = rest
+		s = s[loc[1]:]
 	}
 }
 
 // split cuts a line where a new instruction begins: after "then" and the like, and after a comma, "and" or the end of a
 // sentence unless that may belong to a command or to the content of a file.
 func split(s string) []string {
+	if len(s) > maxClause {
+		return []string{s}
+	}
 	var out []string
 	for from := 0; ; {
 		at, end := connector(s, from)

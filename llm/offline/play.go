@@ -14,6 +14,7 @@ type play struct {
 	tools   map[string]map[string]bool // offered tools and their arguments; nil arguments: not known
 	history map[string][]result        // results by call, in the order in which they were asked for
 	taken   map[string]int             // how many of them this enactment has used
+	mute    bool                       // this answer must not have calls
 	place   place
 	started bool // the conversation has calls since the user's message
 	asked   int  // calls so far, played and pending
@@ -115,21 +116,20 @@ func (p *play) ask(say string, calls ...call) ([]result, bool) {
 	results := make([]result, len(calls))
 	for i, c := range calls {
 		p.asked++
-		if !p.offers(c) {
-			results[i] = result{text: "the tool " + c.tool + " is not offered here", failed: true, missing: true}
-			continue
-		}
-		if p.asked > maxCalls {
-			results[i] = result{text: "too many calls for one message; ask for less at once", failed: true}
-			continue
-		}
 		k := key(c.tool, p.encode(c))
-		if n := p.taken[k]; n < len(p.history[k]) {
+		switch n := p.taken[k]; {
+		case n < len(p.history[k]):
 			results[i] = p.history[k][n]
 			p.taken[k]++
-			continue
+		case p.mute:
+			results[i] = result{text: "no more calls are allowed here", failed: true, missing: true}
+		case !p.offers(c):
+			results[i] = result{text: "the tool " + c.tool + " is not offered here", failed: true, missing: true}
+		case p.asked > maxCalls:
+			results[i] = result{text: "too many calls for one message; ask for less at once", failed: true, missing: true}
+		default:
+			p.pending = append(p.pending, c)
 		}
-		p.pending = append(p.pending, c)
 	}
 	if len(p.pending) > 0 {
 		p.say = say

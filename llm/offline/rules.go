@@ -105,6 +105,9 @@ const lines = `lines?\s+([0-9]+)(?:\s*(?:-|–|to|through|until|and|\.\.)\s*(?:l
 
 // instruction applies the rules to one clause.
 func (m *masked) instruction(clause string) instruction {
+	if len(clause) > maxClause {
+		return instruction{verb: unknown}
+	}
 	for _, r := range rules {
 		if g := r.match.FindStringSubmatch(clause); g != nil {
 			if in := r.make(m, g); in.verb != "" {
