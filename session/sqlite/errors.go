@@ -61,6 +61,8 @@ func classify(err error) (advice string, cause error) {
 		return permit, session.ErrUnwritable
 	case errors.Is(err, sql.ErrConnDone), errors.Is(err, errClosed):
 		return "the store was closed", nil
+	case err != nil && err.Error() == "sql: database is closed": // an error without a name
+		return "the store was closed meanwhile", errClosed
 	}
 	return "", nil
 }

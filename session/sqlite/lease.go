@@ -71,7 +71,6 @@ type writer struct {
 
 	mu     sync.Mutex
 	closed bool
-	fenced *session.FencedError // for ever, once it was
 }
 
 func (w *writer) Session() session.SessionID { return w.id }
@@ -82,14 +81,7 @@ func (w *writer) Append(ctx context.Context, at session.Stamp, bodies ...session
 	if w.closed {
 		return nil, fmt.Errorf("session %s: append to a closed writer: %w", w.id, fs.ErrClosed)
 	}
-	if w.fenced != nil {
-		return nil, w.fenced
-	}
-	events, err := w.store.append(ctx, w.id, w.epoch, at, bodies)
-	if fenced, ok := errors.AsType[*session.FencedError](err); ok {
-		w.fenced = fenced
-	}
-	return events, err
+	return w.store.append(ctx, w.id, w.epoch, at, bodies)
 }
 
 // Close gives the lease back, unless somebody else has it. When that cannot be written, the lease is free all the same once
@@ -97,8 +89,7 @@ func (w *writer) Append(ctx context.Context, at session.Stamp, bodies ...session
 func (w *writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.closed || w.fenced != nil {
-		w.closed = true
+	if w.closed {
 		return nil
 	}
 	w.closed = true
