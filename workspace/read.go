@@ -51,6 +51,9 @@ func (w *Workspace) OpenEntry(e Entry) (*os.File, error) {
 		return nil, err
 	}
 	rel := filepath.FromSlash(e.Path)
+	if filepath.IsAbs(rel) {
+		return w.OpenFile(rel)
+	}
 	f, err := place{w.root, rel, filepath.Join(w.dir, rel)}.openRegular()
 	if err != nil {
 		return nil, w.tell(e.Path, err)

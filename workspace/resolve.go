@@ -21,9 +21,10 @@ type place struct {
 }
 
 // Resolve returns the absolute path that name leads to, links followed as far as it exists. Relative names start at the root
-// of the workspace. The error for a path that leads out is an [*OutsideError].
+// of the workspace. The error for a path that leads out is an [*OutsideError]. The files with the output of commands, which lie
+// outside, may be read but not written.
 func (w *Workspace) Resolve(name string) (string, error) {
-	p, err := w.place(name)
+	p, err := w.readable(name)
 	return p.abs, err
 }
 

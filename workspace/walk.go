@@ -16,7 +16,7 @@ import (
 
 // Entry is a file, a directory or a link that a walk came to.
 type Entry struct {
-	Path  string      // from the root of the workspace, with slashes
+	Path  string      // from the root of the workspace, with slashes; absolute for the output of a command
 	Type  fs.FileMode // the type bits; a link is a link, wherever it leads
 	Depth int         // 1 for what lies in the directory where the walk began
 }
@@ -43,7 +43,7 @@ const maxIgnoreFile = 1 << 20
 // When name is a file, it is the only entry.
 func (w *Workspace) Walk(ctx context.Context, name string, o WalkOptions) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		p, err := w.place(name)
+		p, err := w.readable(name)
 		if err != nil {
 			yield(Entry{}, err)
 			return
@@ -54,6 +54,9 @@ func (w *Workspace) Walk(ctx context.Context, name string, o WalkOptions) iter.S
 			return
 		}
 		rel := filepath.ToSlash(p.rel)
+		if p.root != w.root {
+			rel = p.abs // a file with output
+		}
 		if !info.IsDir() {
 			yield(Entry{Path: rel, Type: info.Mode().Type()}, nil)
 			return

@@ -1,0 +1,40 @@
+package shell_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/tenon-agent/tenon/tool/shell"
+	"github.com/tenon-agent/tenon/workspace"
+)
+
+func Example() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	ws, err := workspace.Open(dir)
+	if err != nil {
+		panic(err)
+	}
+	defer ws.Close()
+
+	call, err := shell.New(ws).Prepare(context.Background(), `{"command": "echo tests failed; exit 1"}`)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("runs:", call.Effects.Command)
+	result, err := call.Run(context.Background(), nil)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(result.Content.Text())
+	fmt.Println("failed call:", result.IsError, "exit code:", result.Details.(shell.Ran).ExitCode)
+	// Output:
+	// runs: echo tests failed; exit 1
+	// tests failed
+	// [exit code 1]
+	// failed call: false exit code: 1
+}

@@ -1,0 +1,258 @@
+//go:build unix
+
+package shell_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/tenon-agent/tenon/tool"
+	"github.com/tenon-agent/tenon/tool/files"
+	"github.com/tenon-agent/tenon/tool/search"
+	"github.com/tenon-agent/tenon/tool/shell"
+	"github.com/tenon-agent/tenon/workspace"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func open(t testing.TB) *workspace.Workspace {
+	t.Helper()
+	ws, err := workspace.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ws.Close() })
+	return ws
+}
+
+func prepare(t testing.TB, one tool.Tool, arguments any) *tool.Call {
+	t.Helper()
+	data, err := json.Marshal(arguments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call, err := one.Prepare(t.Context(), string(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return call
+}
+
+func run(t testing.TB, ws *workspace.Workspace, arguments map[string]any) (tool.Result, shell.Ran) {
+	t.Helper()
+	result, err := prepare(t, shell.New(ws), arguments).Run(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result, result.Details.(shell.Ran)
+}
+
+func TestShell(t *testing.T) {
+	ws := open(t)
+	tests := []struct{ command, want string }{
+		{"echo hello", "hello\n[exit code 0]"},
+		{"echo no >&2; exit 3", "no\n[exit code 3]"},
+		{"true", "[exit code 0; no output]"},
+		{"printf open", "open\n[exit code 0]"},
+		{`printf 'caf\351\n'`, "caf\ufffd\n[exit code 0]"},
+		{`printf '\177ELF\000'`, "[binary output, 5 bytes, not shown]\n[exit code 0]"},
+		{"kill -KILL $$", "[ended by a signal: " + syscall.SIGKILL.String() + "; no output]"},
+		{"sleep 1000 & echo ready", "ready\n[exit code 0; processes are left running in the background; they end with the session]"},
+	}
+	for _, test := range tests {
+		t.Run(test.command, func(t *testing.T) {
+			result, ran := run(t, ws, map[string]any{"command": test.command, "description": "d"})
+			if got := result.Content.Text(); got != test.want || result.IsError {
+				t.Errorf("%q, error %t; want %q", got, result.IsError, test.want)
+			}
+			if ran.Command != test.command || ran.Description != "d" || ran.File != "" {
+				t.Errorf("details %+v", ran)
+			}
+		})
+	}
+	if _, ran := run(t, ws, map[string]any{"command": "exit 7"}); ran.ExitCode != 7 {
+		t.Errorf("details %+v", ran)
+	}
+}
+
+func TestEffects(t *testing.T) {
+	effects := prepare(t, shell.New(open(t)), map[string]any{"command": "rm x"}).Effects
+	if !effects.Exec || effects.Command != "rm x" || effects.Idempotent || effects.ReadOnly() {
+		t.Errorf("%+v", effects)
+	}
+}
+
+func TestArguments(t *testing.T) {
+	one := shell.New(open(t))
+	for arguments, want := range map[string]string{
+		`{}`:                             "command: missing",
+		`{"command":""}`:                 "command: must not be empty",
+		`{"cmd":"ls"}`:                   `did you mean "command"?`,
+		`{"command":"ls","timeout":601}`: "timeout: must be at most 600",
+	} {
+		if _, err := one.Prepare(t.Context(), arguments); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %q", arguments, err, want)
+		}
+	}
+}
+
+func TestLongOutput(t *testing.T) {
+	ws := open(t)
+	result, ran := run(t, ws, map[string]any{"command": "seq 1 100000; exit 1"})
+	text := result.Content.Text()
+	if len(text) > 51<<10 || !strings.HasPrefix(text, "1\n2\n3\n") || !strings.Contains(text, " bytes left out ...]\n") ||
+		!strings.HasSuffix(text, "\n99999\n100000\n[exit code 1; all of 588895 bytes of output: "+ran.File+"]") {
+		t.Errorf("%d bytes: %.40q … %q", len(text), text, text[len(text)-200:])
+	}
+	if ran.Bytes != 588_895 {
+		t.Errorf("details %+v", ran)
+	}
+	// What is missing is told exactly, and the model can read it.
+	var lines, bytes int
+	notice := text[strings.Index(text, "[... ")+5:]
+	lines, _ = strconv.Atoi(notice[:strings.Index(notice, " lines")])
+	notice = notice[strings.Index(notice, ", ")+2:]
+	bytes, _ = strconv.Atoi(notice[:strings.Index(notice, " bytes")])
+	shown := text[:strings.Index(text, "[... ")] + text[strings.Index(text, "left out ...]\n")+14:strings.LastIndex(text, "[exit")]
+	if lines != 100_000-strings.Count(shown, "\n") || bytes != 588_895-len(shown) {
+		t.Errorf("%d lines and %d bytes are told to be missing, of %d and %d that are shown", lines, bytes, strings.Count(shown, "\n"), len(shown))
+	}
+	read := files.New(ws)[2]
+	page, err := prepare(t, read, map[string]any{"path": ran.File, "offset": 50_000, "limit": 1}).Run(t.Context(), nil)
+	if err != nil || !strings.HasPrefix(page.Content.Text(), "50000\t50000\n") {
+		t.Errorf("%q, %v", page.Content.Text(), err)
+	}
+	grep := search.New(ws)[1]
+	found, err := prepare(t, grep, map[string]any{"path": ran.File, "pattern": "^77777$"}).Run(t.Context(), nil)
+	if err != nil || found.Content.Text() != ran.File+"\n77777:77777" {
+		t.Errorf("%q, %v", found.Content.Text(), err)
+	}
+	if _, err := prepare(t, files.New(ws)[3], map[string]any{"path": ran.File, "content": "x"}).Run(t.Context(), nil); err == nil {
+		t.Error("the output was overwritten")
+	}
+}
+
+func TestHugeOutput(t *testing.T) {
+	ws := open(t)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	told := 0
+	call := prepare(t, shell.New(ws), map[string]any{"command": "yes | head -c 1G"})
+	result, err := call.Run(t.Context(), func(text string) { told += len(text) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	text := result.Content.Text()
+	if len(text) > 51<<10 || !strings.Contains(text, "the first 67108864 bytes of 1073741824 bytes of output: ") {
+		t.Errorf("%d bytes, ending in %q", len(text), text[max(0, len(text)-200):])
+	}
+	if told > 300<<10 {
+		t.Errorf("%d bytes were told live", told)
+	}
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 8<<20 {
+		t.Errorf("1 GB of output took %d bytes of memory", grown)
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	result, ran := run(t, open(t), map[string]any{"command": "echo before; sleep 1000", "timeout": 1})
+	want := "before\n[not done after 1 s and ended; above is what it wrote until then; a longer timeout may help]"
+	if result.Content.Text() != want || !result.IsError || !ran.TimedOut || ran.Cancelled {
+		t.Errorf("%q, %+v", result.Content.Text(), ran)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var mu sync.Mutex
+	var told strings.Builder
+	call := prepare(t, shell.New(open(t)), map[string]any{"command": "sleep 1000 & echo $!; wait"})
+	result, err := call.Run(ctx, func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if told.WriteString(text); strings.Contains(told.String(), "\n") {
+			cancel()
+		}
+	})
+	ran, _ := result.Details.(shell.Ran)
+	if err != nil || !result.IsError || !ran.Cancelled || ran.TimedOut || !strings.HasSuffix(result.Content.Text(), "\n[cancelled; above is what it wrote until then]") {
+		t.Errorf("%q, %+v, %v", result.Content.Text(), ran, err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(told.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); running(pid); runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatal("the child still runs")
+		}
+	}
+}
+
+func running(pid int) bool {
+	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && len(out) > 0 && out[0] != 'Z'
+}
+
+func TestOutputIsToldAsItComes(t *testing.T) {
+	var told []string
+	call := prepare(t, shell.New(open(t)), map[string]any{"command": `printf 'a\303'; sleep 0.05; printf '\251\n'; printf 'b\377\n'`})
+	if _, err := call.Run(t.Context(), func(text string) { told = append(told, text) }); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(told, ""); got != "aé\nb\ufffd\n" {
+		t.Errorf("told %q", told)
+	}
+}
+
+func TestShellThatDoesNotStart(t *testing.T) {
+	ws := open(t)
+	t.Setenv("PATH", t.TempDir())
+	if result, err := prepare(t, shell.New(ws), map[string]any{"command": "true"}).Run(t.Context(), nil); err == nil {
+		t.Errorf("no error but %q", result.Content.Text())
+	}
+}
+
+func TestOutputThatCannotBeKept(t *testing.T) {
+	ws := open(t)
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
+	result, ran := run(t, ws, map[string]any{"command": "seq 1 100000"})
+	if text := result.Content.Text(); ran.File != "" || !strings.Contains(text, "the full output could not be kept") {
+		t.Errorf("%q", text[len(text)-200:])
+	}
+	if _, err := os.Stat(os.TempDir()); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func BenchmarkShell(b *testing.B) {
+	call := prepare(b, shell.New(open(b)), map[string]any{"command": "true"})
+	for b.Loop() {
+		if _, err := call.Run(b.Context(), nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkBareProcess is what the same shell costs without the tool.
+func BenchmarkBareProcess(b *testing.B) {
+	for b.Loop() {
+		if err := exec.Command("bash", "-c", "true").Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
