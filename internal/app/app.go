@@ -17,6 +17,7 @@ import (
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/tool/files"
 	"github.com/tenon-agent/tenon/tool/search"
+	"github.com/tenon-agent/tenon/tool/shell"
 	"github.com/tenon-agent/tenon/workspace"
 )
 
@@ -115,7 +116,7 @@ func (a *Agent) Close() error {
 
 // tools is the built-in tools.
 func tools(ws *workspace.Workspace) []tool.Tool {
-	return append(files.New(ws), search.New(ws)...)
+	return append(append(files.New(ws), search.New(ws)...), shell.New(ws))
 }
 
 // owner names this process for people who find a session locked.

@@ -312,14 +312,14 @@ func directory(name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("open the working directory: %w; name another with -C", err)
 	}
-	info, err := os.Stat(abs)
+	if info, err := os.Stat(abs); err == nil && !info.IsDir() {
+		return "", fmt.Errorf("%s is no directory; name one with -C", abs)
+	}
+	f, err := os.Open(abs) // whether it can be read is told now, not by each tool
 	if err != nil {
 		return "", fmt.Errorf("open the working directory: %w; name another with -C", err)
 	}
-	if !info.IsDir() {
-		return "", fmt.Errorf("%s is no directory; name one with -C", abs)
-	}
-	return abs, nil
+	return abs, f.Close()
 }
 
 // needsYes is a gate whose denials say how a person can allow the call.

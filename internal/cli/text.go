@@ -258,6 +258,9 @@ func (v *textView) resultLine(m session.Message, took time.Duration) string {
 		what += " " + fit(arg, 80)
 	}
 	mark, outcome := v.palette.green("✓"), summary(m)
+	if detailsOf(m).failed() != "" {
+		mark = v.palette.red("✗")
+	}
 	if m.IsError || m.Outcome != session.OutcomeOK {
 		mark, outcome = v.palette.red("✗"), firstLine(m.Text())
 		if m.Outcome != session.OutcomeFailed && m.Outcome != session.OutcomeOK {

@@ -263,6 +263,10 @@ func TestWhatCameOfACallIsToldByItsDetails(t *testing.T) {
 		{`{"total":12,"paths":[]}`, "12 files"},
 		{`{"added":3,"removed":1}`, "+3 -1"},
 		{`{"added":3,"removed":0,"created":true}`, "+3 -0, new"},
+		{`{"command":"true","exit_code":0}`, "2 lines"},
+		{`{"command":"false","exit_code":1}`, "exit code 1, 2 lines"},
+		{`{"command":"x","exit_code":-1,"signal":"killed"}`, "ended by killed, 2 lines"},
+		{`{"command":"x","exit_code":-1,"signal":"killed","timed_out":true}`, "timed out, 2 lines"},
 	} {
 		m := session.Message{Message: llm.ToolText(llm.ToolCall{}, "a\nb\n", false), Details: json.RawMessage(c.details)}
 		if got := summary(m); got != c.want {

@@ -120,11 +120,9 @@ type details struct {
 
 // summary is what came of a call, in a few words: what its details say, or how much text it returned.
 func summary(m session.Message) string {
-	var d details
-	if json.Unmarshal(m.Details, &d) != nil { // not an object, or of other types than those known here
-		d = details{}
-	}
-	switch {
+	switch d := detailsOf(m); {
+	case d.failed() != "":
+		return d.failed() + ", " + count(lines(m.Text()), "line")
 	case d.Added != nil:
 		text := fmt.Sprintf("+%d -%d", *d.Added, d.Removed)
 		if d.Created {
