@@ -50,8 +50,8 @@ func (p *play) intent(list []instruction) string {
 // wish is the answer that asks for the pending calls.
 func (p *play) wish(req *llm.Request, intent string) llm.Message {
 	m := llm.Message{Role: llm.RoleAssistant, Stop: llm.StopCalls}
-	if say := intent + p.say; say != "" {
-		m.Content = append(m.Content, llm.Text{Text: say})
+	if intent != "" {
+		m.Content = append(m.Content, llm.Text{Text: intent})
 	}
 	base := callBase(req.Messages)
 	for i, c := range p.pending {

@@ -2,9 +2,7 @@ package offline
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +12,7 @@ import (
 	"github.com/tenon-agent/tenon/tool"
 	filetools "github.com/tenon-agent/tenon/tool/files"
 	searchtools "github.com/tenon-agent/tenon/tool/search"
+	shelltool "github.com/tenon-agent/tenon/tool/shell"
 	"github.com/tenon-agent/tenon/workspace"
 )
 
@@ -48,29 +47,10 @@ func newBench(t testing.TB, files map[string]string) *bench {
 			t.Error(err)
 		}
 	})
-	for _, one := range slices.Concat(filetools.New(ws), searchtools.New(ws), []tool.Tool{shell(b.dir)}) {
+	for _, one := range slices.Concat(filetools.New(ws), searchtools.New(ws), []tool.Tool{shelltool.New(ws)}) {
 		b.tool[one.Spec().Name] = one
 	}
 	return b
-}
-
-// shell is a tool that runs a command, without a limit.
-func shell(dir string) tool.Tool {
-	type arguments struct {
-		Command string `json:"command"`
-		Timeout int    `json:"timeout,omitempty"`
-	}
-	return tool.New("shell", "Run a command.",
-		func(context.Context, arguments) (tool.Effects, error) { return tool.Effects{Exec: true}, nil },
-		func(ctx context.Context, args arguments, _ tool.Report) (tool.Result, error) {
-			cmd := exec.CommandContext(ctx, "sh", "-c", args.Command)
-			cmd.Dir = dir
-			out, err := cmd.CombinedOutput()
-			if err != nil {
-				return tool.Result{}, fmt.Errorf("%s[%w]", out, err)
-			}
-			return tool.TextResult(string(out)), nil
-		})
 }
 
 func (b *bench) tools() []llm.Tool {

@@ -44,7 +44,7 @@ func (p *play) exists(name string) (exists, ok bool) {
 	if !p.offers(c) {
 		return false, true
 	}
-	r, ok := p.one("", c)
+	r, ok := p.one(c)
 	if !ok || r.failed {
 		return false, ok
 	}
@@ -52,7 +52,7 @@ func (p *play) exists(name string) (exists, ok bool) {
 }
 
 func (p *play) write(in instruction, did string) (string, bool) {
-	r, ok := p.one("", writeCall(in.path, in.content))
+	r, ok := p.one(writeCall(in.path, in.content))
 	switch {
 	case !ok:
 		return "", false
@@ -82,7 +82,7 @@ func (p *play) overwrite(in instruction) (string, bool) {
 	if !exists {
 		return p.write(in, "Created")
 	}
-	if _, ok := p.one("", readCall(in.path, 0, 0)); !ok {
+	if _, ok := p.one(readCall(in.path, 0, 0)); !ok {
 		return "", false
 	}
 	return p.write(in, "Replaced")
@@ -97,7 +97,7 @@ func (p *play) appendTo(in instruction) (string, bool) {
 	if !exists {
 		return p.write(in, "Created")
 	}
-	r, ok := p.one("", readCall(in.path, 0, 0))
+	r, ok := p.one(readCall(in.path, 0, 0))
 	if !ok {
 		return "", false
 	}
@@ -112,7 +112,7 @@ func (p *play) appendTo(in instruction) (string, bool) {
 	if !ok {
 		return fmt.Sprintf("I cannot append to %s: its end is not told apart from the rest of it by what I can see.", code(in.path)), true
 	}
-	e, ok := p.one("", editCall(in.path, tail, strings.TrimSuffix(tail, "\n")+"\n"+strings.TrimSuffix(in.content, "\n"), false))
+	e, ok := p.one(editCall(in.path, tail, strings.TrimSuffix(tail, "\n")+"\n"+strings.TrimSuffix(in.content, "\n"), false))
 	switch {
 	case !ok:
 		return "", false
@@ -177,7 +177,7 @@ func (p *play) holders(in instruction) (found []string, more bool, failed string
 	if single && !p.offers(c) {
 		return []string{in.path}, false, "", true
 	}
-	r, ok := p.one("", c)
+	r, ok := p.one(c)
 	if !ok || r.failed {
 		return nil, false, failure(r), ok
 	}
@@ -197,10 +197,10 @@ func (p *play) replaceIn(files []string, in instruction) (changed, wrong []strin
 		reads[i] = readCall(name, 0, 0)
 		edits[i] = editCall(name, in.pattern, in.with, true)
 	}
-	if _, ok := p.ask("", reads...); !ok {
+	if _, ok := p.ask(reads...); !ok {
 		return nil, nil, false
 	}
-	results, ok := p.ask("", edits...)
+	results, ok := p.ask(edits...)
 	if !ok {
 		return nil, nil, false
 	}

@@ -42,7 +42,7 @@ func (p *play) describe() (string, bool) {
 // large project has more files than one call tells.
 func (p *play) survey(project *overview.Project) bool {
 	all, top := globCall("**/*", ""), listCall("", 0)
-	results, ok := p.ask("I look at the tree first.", all, top, globCall(overview.ManifestGlob(), ""))
+	results, ok := p.ask(all, top, globCall(overview.ManifestGlob(), ""))
 	if !ok {
 		return false
 	}
@@ -78,7 +78,7 @@ func (p *play) widen(project *overview.Project) bool {
 	for _, dir := range dirs {
 		calls = append(calls, globCall("**/*", dir))
 	}
-	results, ok := p.ask("It is a large one: I look into each directory.", calls...)
+	results, ok := p.ask(calls...)
 	if !ok {
 		return false
 	}
@@ -110,7 +110,7 @@ func (p *play) study(project *overview.Project) bool {
 	for _, l := range languages {
 		calls = append(calls, globCall(overview.LanguageGlob(l), ""))
 	}
-	results, ok := p.ask("Now the README and the manifests.", calls...)
+	results, ok := p.ask(calls...)
 	if !ok {
 		return false
 	}
@@ -167,7 +167,7 @@ func (p *play) measure(project *overview.Project) bool {
 	if !p.place.noGit {
 		calls = append(calls, shellCall(historyCommand))
 	}
-	results, ok := p.ask("Last, the size and the history.", calls...)
+	results, ok := p.ask(calls...)
 	if !ok {
 		return false
 	}
@@ -184,8 +184,11 @@ func (p *play) measure(project *overview.Project) bool {
 	return true
 }
 
-// noRepository matches what git says outside of one.
-var noRepository = regexp.MustCompile(`(?i)not a git repository`)
+// What git says outside of a repository, and in one without commits.
+var (
+	noRepository = regexp.MustCompile(`(?i)not a git repository`)
+	noCommits    = regexp.MustCompile(`(?i)does not have any commits`)
+)
 
 func (p *play) commits(project *overview.Project, r result) {
 	for line := range strings.Lines(r.text) {
@@ -197,13 +200,11 @@ func (p *play) commits(project *overview.Project, r result) {
 	switch {
 	case len(project.History) > 0:
 		return
-	case r.missing:
-		gap = "needs a tool that runs commands, which is not offered here"
 	case noRepository.MatchString(r.text):
 		gap = "this is no git repository"
-	case denied(r):
+	case r.missing, denied(r):
 		gap = "needs permission to run commands (`--yes`)"
-	case r.failed:
+	case exited(r) && !noCommits.MatchString(r.text):
 		gap = "the command for it failed: " + brief(r.text)
 	default:
 		gap = "there are no commits yet"

@@ -1,6 +1,8 @@
 package offline
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -8,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tenon-agent/tenon/tool"
 )
 
 var update = flag.Bool("update", false, "write the overviews into testdata")
@@ -59,15 +63,27 @@ func unpack(archive string) map[string]string {
 	return files
 }
 
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "git", args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+// broken is a tool of which each call fails.
+type broken struct{ tool.Tool }
+
+func (broken) Prepare(context.Context, string) (*tool.Call, error) {
+	return nil, errors.New("git: command not found")
+}
+
 func TestDescribeWithHistory(t *testing.T) {
 	b := newBench(t, map[string]string{"main.go": "package main\n"})
-	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=Ann", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false", "commit", "-qm", "Begin"}} {
-		cmd := exec.CommandContext(t.Context(), "git", args...)
-		cmd.Dir = b.dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-	}
+	git(t, b.dir, "init", "-q")
+	git(t, b.dir, "add", ".")
+	git(t, b.dir, "-c", "user.name=Ann", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false", "commit", "-qm", "Begin")
 	got := b.say(t, "what is this project?")
 	if !strings.Contains(got, "## Recent history") || !strings.Contains(got, "Ann: Begin") || strings.Contains(got, "git history:") {
 		t.Errorf("no history in:\n%s", got)
@@ -82,8 +98,10 @@ func TestDescribeGoesOn(t *testing.T) {
 		want          string
 	}{
 		{"shell denied", []string{"shell"}, nil, "git history: needs permission to run commands (`--yes`)"},
-		{"no shell", nil, []string{"shell"}, "git history: needs a tool that runs commands"},
+		{"no shell", nil, []string{"shell"}, "git history: needs permission to run commands (`--yes`)"},
 		{"no repository", nil, nil, "git history: this is no git repository"},
+		{"no commits", nil, nil, "git history: there are no commits yet"},
+		{"no git", nil, nil, "git history: the command for it failed"},
 		{"no grep", nil, []string{"grep"}, "open TODOs: the tool grep is not offered here"},
 		{"no glob", nil, []string{"glob"}, "| Markdown | 1 |"},
 		{"read denied", []string{"read"}, nil, "what is in `README.md`"},
@@ -94,8 +112,13 @@ func TestDescribeGoesOn(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t, map[string]string{"a.go": "package a\n", "README.md": "# Name\n\nThis is what it is for.\n"})
 			b.deny, b.without = tt.deny, tt.without
-			if tt.name == "no repository" {
+			switch tt.name {
+			case "no repository":
 				t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(b.dir))
+			case "no commits":
+				git(t, b.dir, "init", "-q")
+			case "no git":
+				b.tool["shell"] = broken{b.tool["shell"]}
 			}
 			if got := b.say(t, "describe this project"); !strings.Contains(got, tt.want) {
 				t.Errorf("the answer lacks %q:\n%s", tt.want, got)

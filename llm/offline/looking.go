@@ -14,7 +14,7 @@ func (p *play) read(in instruction) (string, bool) {
 	if in.to > 0 {
 		c = readCall(in.path, in.from, in.to-max(in.from, 1)+1)
 	}
-	r, ok := p.one("", c)
+	r, ok := p.one(c)
 	switch {
 	case !ok:
 		return "", false
@@ -79,7 +79,7 @@ func (p *play) grepCall(in instruction) call {
 }
 
 func (p *play) find(in instruction) (string, bool) {
-	r, ok := p.one("", globCall(in.glob, in.path))
+	r, ok := p.one(globCall(in.glob, in.path))
 	if !ok {
 		return "", false
 	}
@@ -101,7 +101,7 @@ func (p *play) find(in instruction) (string, bool) {
 }
 
 func (p *play) search(in instruction) (string, bool) {
-	r, ok := p.one("", p.grepCall(in))
+	r, ok := p.one(p.grepCall(in))
 	if !ok {
 		return "", false
 	}
@@ -134,7 +134,7 @@ func atLeast(more bool) string {
 }
 
 func (p *play) countMatches(in instruction) (string, bool) {
-	r, ok := p.one("", p.grepCall(in))
+	r, ok := p.one(p.grepCall(in))
 	if !ok {
 		return "", false
 	}
@@ -169,7 +169,7 @@ func (p *play) countFiles(in instruction) (string, bool) {
 	if pattern == "" {
 		pattern = "**/*"
 	}
-	r, ok := p.one("", globCall(pattern, in.path))
+	r, ok := p.one(globCall(pattern, in.path))
 	if !ok {
 		return "", false
 	}
@@ -199,7 +199,7 @@ func (p *play) countLines(in instruction) (string, bool) {
 	}
 	last := 0
 	for range maxPages {
-		r, ok := p.one("", readCall(in.path, last+1, 2000))
+		r, ok := p.one(readCall(in.path, last+1, 2000))
 		if !ok {
 			return "", false
 		}
@@ -228,7 +228,7 @@ func (p *play) countAllLines(in instruction) (string, bool) {
 	if strings.ContainsAny(in.path, globRunes) {
 		pattern, in.path = anywhere(in.path), ""
 	}
-	r, ok := p.one("", globCall(pattern, in.path))
+	r, ok := p.one(globCall(pattern, in.path))
 	if !ok {
 		return "", false
 	}
@@ -245,7 +245,7 @@ func (p *play) countAllLines(in instruction) (string, bool) {
 	for i, name := range files {
 		reads[i] = readCall(name, 0, 1)
 	}
-	results, ok := p.ask("", reads...)
+	results, ok := p.ask(reads...)
 	if !ok {
 		return "", false
 	}

@@ -60,7 +60,7 @@ func TestInstructions(t *testing.T) {
 		{name: "append creates", say: "append \"four\" to new.txt", want: []string{"Created `new.txt`"}, file: "new.txt", content: "four\n"},
 		{name: "content that looks like instructions", say: "create notes.md with:\n1. run rm -rf src\n2. list files\n", want: []string{"Created"}, file: "notes.md", content: "1. run rm -rf src\n2. list files\n"},
 		{name: "run", say: "run echo hello", want: []string{"hello"}, calls: []string{`shell {"command":"echo hello"}`}},
-		{name: "run fails", say: "run `exit 3`", want: []string{"failed", "exit status 3"}},
+		{name: "run fails", say: "run `exit 3`", want: []string{"failed", "exit code 3"}},
 		{name: "run denied", say: "run echo hello", deny: []string{"shell"}, want: []string{"not permitted", "--yes"}},
 		{name: "run without a shell", say: "run echo hello", without: []string{"shell"}, want: []string{"shell is not offered"}, calls: []string{}},
 		{name: "no tests to run", say: "run the tests", want: []string{"no manifest"}},

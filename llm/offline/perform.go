@@ -76,7 +76,7 @@ func (p *play) do(in instruction) (report string, ok bool) {
 
 // show makes one call and reports its result as it is.
 func (p *play) show(empty string, c call) (string, bool) {
-	r, ok := p.one("", c)
+	r, ok := p.one(c)
 	if !ok {
 		return "", false
 	}

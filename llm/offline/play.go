@@ -20,7 +20,6 @@ type play struct {
 	asked   int  // calls so far, played and pending
 	totals  bool // reading a file tells how many lines it has in all
 
-	say     string // what to say with the pending calls
 	pending []call
 }
 
@@ -112,7 +111,7 @@ func (p *play) offers(c call) bool {
 
 // ask returns the results of calls, in their order. It returns false when some are still to come: what is pending is the
 // answer then, and the caller must return at once. A call of a tool that is not offered has a result that says so.
-func (p *play) ask(say string, calls ...call) ([]result, bool) {
+func (p *play) ask(calls ...call) ([]result, bool) {
 	results := make([]result, len(calls))
 	for i, c := range calls {
 		p.asked++
@@ -124,7 +123,7 @@ func (p *play) ask(say string, calls ...call) ([]result, bool) {
 		case p.mute:
 			results[i] = result{text: "no more calls are allowed here", failed: true, missing: true}
 		case !p.offers(c):
-			results[i] = result{text: "the tool " + c.tool + " is not offered here", failed: true, missing: true}
+			results[i] = result{text: notOffered(c.tool), failed: true, missing: true}
 		case p.asked > maxCalls:
 			results[i] = result{text: "too many calls for one message; ask for less at once", failed: true, missing: true}
 		default:
@@ -132,15 +131,24 @@ func (p *play) ask(say string, calls ...call) ([]result, bool) {
 		}
 	}
 	if len(p.pending) > 0 {
-		p.say = say
 		return nil, false
 	}
 	return results, true
 }
 
+// notOffered says that there is no such tool, and what would help.
+func notOffered(tool string) string {
+	text := "the tool " + tool + " is not offered here"
+	switch tool {
+	case "shell", "write", "edit":
+		text += "; running again with --yes permits changes and commands"
+	}
+	return text
+}
+
 // one is ask for a single call.
-func (p *play) one(say string, c call) (result, bool) {
-	r, ok := p.ask(say, c)
+func (p *play) one(c call) (result, bool) {
+	r, ok := p.ask(c)
 	if !ok {
 		return result{}, false
 	}

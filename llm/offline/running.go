@@ -1,11 +1,14 @@
 package offline
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 func shellCall(command string) call { return call{"shell", []arg{{"command", command, false}}} }
 
 func (p *play) run(command string) (string, bool) {
-	r, ok := p.one("", shellCall(command))
+	r, ok := p.one(shellCall(command))
 	switch {
 	case !ok:
 		return "", false
@@ -13,13 +16,19 @@ func (p *play) run(command string) (string, bool) {
 		return failure(r), true
 	case denied(r):
 		return "I was not permitted to run " + code(command) + ". " + failure(r), true
-	case r.failed:
+	case exited(r):
 		return "The command " + code(command) + " failed:\n\n" + fenced("", r.text), true
 	case strings.TrimSpace(r.text) == "":
 		return "The command " + code(command) + " ended without output.", true
 	}
 	return code(command) + ":\n\n" + fenced("", r.text), true
 }
+
+// exitCode matches the remark about a command that failed, at the end of its output.
+var exitCode = regexp.MustCompile(`(?i)\[[^\[\]\n]*exit (?:code|status):? ?-?[1-9][0-9]*[^\[\]\n]*\]\s*$`)
+
+// exited reports whether a command failed, as far as its result tells.
+func exited(r result) bool { return r.failed || exitCode.MatchString(r.text) }
 
 // recipe is how a kind of project is tested and built.
 type recipe struct{ manifest, test, build string }
@@ -44,7 +53,7 @@ var recipes = []recipe{
 
 // runFor runs the tests or the build of the project, by the manifests at its top.
 func (p *play) runFor(v verb) (string, bool) {
-	r, ok := p.one("", listCall("", 0))
+	r, ok := p.one(listCall("", 0))
 	if !ok {
 		return "", false
 	}
