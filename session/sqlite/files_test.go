@@ -27,9 +27,9 @@ func mode(t *testing.T, path string) os.FileMode {
 // All files are their owner's alone, whatever the umask.
 func TestPermissions(t *testing.T) {
 	for _, umask := range []int{0, 0o022, 0o277} {
+		dir := filepath.Join(t.TempDir(), "tenon")
 		old := syscall.Umask(umask)
 		defer syscall.Umask(old)
-		dir := filepath.Join(t.TempDir(), "tenon")
 		path := filepath.Join(dir, "sessions.db")
 		s := open(t, path)
 		writerFor(t, s)

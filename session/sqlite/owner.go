@@ -39,7 +39,7 @@ func (o *owner) token() (string, error) {
 	if o.lock != nil {
 		return o.name, nil
 	}
-	if err := os.MkdirAll(o.dir, 0o700); err != nil {
+	if err := makeDir(o.dir); err != nil {
 		return "", err
 	}
 	o.reap()
@@ -111,7 +111,7 @@ func (o *owner) ring() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.rope == nil {
-		if err := os.MkdirAll(o.dir, 0o700); err != nil {
+		if err := makeDir(o.dir); err != nil {
 			return err
 		}
 		rope, err := os.OpenFile(filepath.Join(o.dir, bellName), os.O_CREATE|os.O_RDWR, 0o600)

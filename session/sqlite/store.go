@@ -109,10 +109,8 @@ func (s *Store) locate() error {
 // first: to close a database that somebody in this process has open already would drop SQLite's locks on it.
 func create(path string) error {
 	dir := filepath.Dir(path)
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
+	if err := makeDir(dir); err != nil {
+		return err
 	}
 	f, err := os.CreateTemp(dir, filepath.Base(path)+".new-*")
 	if err != nil {
@@ -133,6 +131,17 @@ func create(path string) error {
 		return err
 	}
 	return f.Close()
+}
+
+// makeDir makes a directory for its owner alone, whatever the umask, unless there is one.
+func makeDir(dir string) error {
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return os.Chmod(dir, 0o700)
 }
 
 // Close implements [session.Store]. Who watches is told that the store was closed.

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"iter"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -117,7 +116,7 @@ func (h *hub) listen() (stop func()) {
 // ears watch the bell's directory, which never holds the database: on some systems to watch a directory opens its files, and
 // to close a database drops SQLite's locks on it.
 func (h *hub) ears() (*fsnotify.Watcher, error) {
-	if err := os.MkdirAll(h.dir, 0o700); err != nil {
+	if err := makeDir(h.dir); err != nil {
 		return nil, err
 	}
 	ears, err := fsnotify.NewWatcher()
