@@ -107,15 +107,42 @@ func dollars(cost float64) string {
 
 // details is what the results of tools tell people, as far as it fits into a line.
 type details struct {
-	Lines   *int // of the file that was read
-	First   int  // of the lines that were shown
-	Last    int  //
-	Entries *int // listed
-	Matches *int // found
-	Total   *int // files that were found
-	Created bool // the file is new
+	Lines       *int // of the file that was read
+	First, Last int  // of the lines that were shown
+	Entries     *int // listed
+	Matches     *int // found
+	Total       *int // files that were found
+
 	Added   *int // lines
-	Removed int  //
+	Removed int
+	Created bool // the file is new
+
+	ExitCode int    `json:"exit_code"` // of a command
+	Signal   string // that ended it
+	TimedOut bool   `json:"timed_out"`
+}
+
+// failed says how a command failed, though the call that ran it did not.
+func (d details) failed() string {
+	switch {
+	case d.TimedOut:
+		return "timed out"
+	case d.Signal != "":
+		return "ended by " + oneLine(d.Signal)
+	case d.ExitCode != 0:
+		return "exit code " + strconv.Itoa(d.ExitCode)
+	default:
+		return ""
+	}
+}
+
+// detailsOf reads the details of a result. Those that are no object, or of other types than are known here, are none.
+func detailsOf(m session.Message) details {
+	var d details
+	if json.Unmarshal(m.Details, &d) != nil {
+		return details{}
+	}
+	return d
 }
 
 // summary is what came of a call, in a few words: what its details say, or how much text it returned.
