@@ -16,12 +16,20 @@ const maxInstructions = 50
 func parse(text string) []instruction {
 	m := mask(text)
 	var list []instruction
-	last := ""
+	last, command := "", "" // what "it" is
 	for _, c := range clauses(m) {
 		in := m.instruction(c)
 		in.text = strings.TrimSpace(m.raw(c))
 		if isPronoun(in.path) {
 			in.path = last
+		}
+		if in.verb == run {
+			if command == "" && again.MatchString(in.command) {
+				in = instruction{verb: unknown, text: in.text}
+			} else if again.MatchString(in.command) {
+				in.command = command
+			}
+			command = in.command
 		}
 		if in.path != "" && in.verb != unknown {
 			last = in.path
@@ -36,6 +44,9 @@ func parse(text string) []instruction {
 	}
 	return list
 }
+
+// again matches what stands for the command before it.
+var again = regexp.MustCompile(`(?i)^(?:it|that|this|the (?:same )?command)(?: again| once more)?$`)
 
 func isPronoun(s string) bool {
 	switch strings.ToLower(s) {

@@ -140,6 +140,8 @@ func TestParse(t *testing.T) {
 		{"run the tests and then show what changed", `test; git_status`},
 		{"list files. think hard about life. count files", `list; unknown; count_files`},
 		{"I had a bug. Run fails with x.", `unknown`},
+		{"run `make`, list files and then run it again", `run command="make"; list; run command="make"`},
+		{"create a.sh with \"x\" then run it", `create path="a.sh" content="x"; unknown`},
 		{"- list files\n- count files", `list; count_files`},
 		{"please refactor the parser", `unsupported`},
 		{"refactor the parser so that it is nicer", `unsupported`},
