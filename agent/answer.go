@@ -15,11 +15,11 @@ import (
 const partialEvery = 250 * time.Millisecond
 
 // answer asks the model for its next answer, tells it as it comes, and makes it durable.
-func (r *run) answer() (session.Message, error) {
+func (r *run) answer() (llm.Message, error) {
 	client := r.a.client()
 	req, err := r.request(client)
 	if err != nil {
-		return session.Message{}, err
+		return llm.Message{}, err
 	}
 	r.moment(session.MessageStarted{Model: client.Model().Ref()})
 	s := stream{run: r, saved: time.Now()}
@@ -28,12 +28,12 @@ func (r *run) answer() (session.Message, error) {
 		if saved := s.save(); saved != nil { // what people have seen stays
 			err = saved
 		}
-		return session.Message{}, err
+		return llm.Message{}, err
 	}
-	entry := session.Message{Message: finish(message, client.Model())}
-	r.usage = r.usage.Plus(entry.Usage)
-	_, err = r.append(entry)
-	return entry, err
+	message = finish(message, client.Model())
+	r.usage = r.usage.Plus(message.Usage)
+	_, err = r.append(session.Message{Message: message})
+	return message, err
 }
 
 func (r *run) request(client llm.Client) (*llm.Request, error) {

@@ -24,7 +24,8 @@ type job struct {
 // runCalls gives every call of an answer its result: it checks the arguments, asks the gate about all of them together, and
 // runs what may run. Results are durable as they come in. The error is one that ends the run; then, too, every call has its
 // result, unless the journal cannot be written.
-func (r *run) runCalls(answer llm.Message, calls []llm.ToolCall) error {
+func (r *run) runCalls(answer llm.Message) error {
+	calls := answer.Calls()
 	if len(calls) == 0 {
 		return nil
 	}

@@ -36,25 +36,16 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// spent is what a run has used up when its limits are checked.
-type spent struct {
-	turns   int
-	usage   llm.Usage
-	elapsed time.Duration
-}
-
 // reached returns the end of a run that has come to one of its limits, and whether it has. What sessions and days cost is
-// asked of the store only where there is a limit.
-func (l Limits) reached(ctx context.Context, store session.Store, id session.SessionID, s spent) (session.RunEnded, bool, error) {
+// asked of the store only where there is a limit. The time is not looked at here: it ends the run's context.
+func (l Limits) reached(ctx context.Context, store session.Store, id session.SessionID, turns int, used llm.Usage) (session.RunEnded, bool, error) {
 	switch {
-	case l.Turns > 0 && s.turns >= l.Turns:
+	case l.Turns > 0 && turns >= l.Turns:
 		return limitEnd("turns", fmt.Sprintf("the limit of %d turns", l.Turns))
-	case l.Tokens > 0 && s.usage.Total() >= l.Tokens:
-		return limitEnd("tokens", fmt.Sprintf("the limit of %d tokens (%d used)", l.Tokens, s.usage.Total()))
-	case l.Time > 0 && s.elapsed >= l.Time:
-		return limitEnd("time", fmt.Sprintf("the limit of %s", l.Time))
-	case l.Cost > 0 && s.usage.Cost >= l.Cost:
-		return limitEnd("cost", fmt.Sprintf("the limit of $%.2f for a run ($%.2f spent)", l.Cost, s.usage.Cost))
+	case l.Tokens > 0 && used.Total() >= l.Tokens:
+		return limitEnd("tokens", fmt.Sprintf("the limit of %d tokens (%d used)", l.Tokens, used.Total()))
+	case l.Cost > 0 && used.Cost >= l.Cost:
+		return limitEnd("cost", fmt.Sprintf("the limit of $%.2f for a run ($%.2f spent)", l.Cost, used.Cost))
 	}
 	if l.SessionCost > 0 {
 		summary, err := summaryOf(ctx, store, id)

@@ -92,26 +92,28 @@ func (r *run) turns() (*session.RunEnded, error) {
 			return end, err
 		}
 		r.beginTurn()
-		if err := r.steer(); err != nil {
-			return r.endTurn(session.TurnEnded{}, r.failure(err), err)
-		}
-		answer, err := r.answer()
+		answer, err := r.exchange()
+		r.endTurn(answer, err)
 		if err != nil {
-			return r.endTurn(session.TurnEnded{}, r.failure(err), err)
+			return r.failure(err), err
 		}
-		calls := answer.Calls()
-		summary := session.TurnEnded{Usage: answer.Usage, Calls: len(calls)}
-		if err := r.runCalls(answer.Message, calls); err != nil {
-			return r.endTurn(summary, r.failure(err), err)
-		}
-		if end, err := r.endTurn(summary, nil, nil); end != nil {
-			return end, err
-		}
-		again, end, err := r.next(answer.Message, calls)
+		again, end, err := r.next(answer)
 		if !again {
 			return end, err
 		}
 	}
+}
+
+// exchange is what a turn is about: messages that wait enter, the model answers, and its calls are run.
+func (r *run) exchange() (llm.Message, error) {
+	if err := r.steer(); err != nil {
+		return llm.Message{}, err
+	}
+	answer, err := r.answer()
+	if err != nil {
+		return llm.Message{}, err
+	}
+	return answer, r.runCalls(answer)
 }
 
 // mayGoOn returns an end when there must be no further turn: the run was cancelled, a limit is reached, or a hook vetoes.
@@ -120,8 +122,7 @@ func (r *run) mayGoOn() (*session.RunEnded, error) {
 	if r.ctx.Err() != nil {
 		return r.cancelled(), nil
 	}
-	used := spent{turns: r.turn, usage: r.usage, elapsed: time.Since(r.started)}
-	end, reached, err := r.a.options.Limits.reached(r.ctx, r.a.store, r.a.Session(), used)
+	end, reached, err := r.a.options.Limits.reached(r.ctx, r.a.store, r.a.Session(), r.turn, r.usage)
 	switch {
 	case err != nil:
 		return r.failure(err), err
@@ -142,19 +143,21 @@ func (r *run) beginTurn() {
 	r.moment(session.TurnStarted{Trigger: r.trigger()})
 }
 
-// endTurn ends the turn and returns the end of the run that was handed to it.
-func (r *run) endTurn(t session.TurnEnded, end *session.RunEnded, err error) (*session.RunEnded, error) {
-	r.tell(end, err)
+// endTurn ends a turn with the answer that it had, or the error that ends the run.
+func (r *run) endTurn(answer llm.Message, err error) {
+	if err != nil {
+		r.tell(r.failure(err), err)
+	}
+	t := session.TurnEnded{Usage: answer.Usage, Calls: len(answer.Calls())}
 	r.moment(t)
 	if after := r.a.options.Hooks.AfterTurn; after != nil {
 		after(r.ctx, r.turn, t)
 	}
 	r.a.feed.turn(0)
-	return end, err
 }
 
 // next decides what follows a turn: another one, or the end of the run.
-func (r *run) next(answer llm.Message, calls []llm.ToolCall) (again bool, _ *session.RunEnded, _ error) {
+func (r *run) next(answer llm.Message) (again bool, _ *session.RunEnded, _ error) {
 	if answer.Stop != llm.StopLength {
 		r.recoveries = 0
 	}
@@ -167,7 +170,7 @@ func (r *run) next(answer llm.Message, calls []llm.ToolCall) (again bool, _ *ses
 	case r.denials >= maxDenials:
 		r.concluding = true // one more answer, in which the model says how far it came
 		return true, nil, nil
-	case len(calls) > 0:
+	case len(answer.Calls()) > 0:
 		return true, nil, nil
 	}
 	if again, end, err := r.admit(session.FromSteering); again || err != nil {
