@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/llm"
@@ -149,13 +151,23 @@ func TestJournalThatFails(t *testing.T) {
 		text I look.
 		delay 300ms
 		text Slowly.
+		reset network "x"
+		text I look.
 		call look {"path":"/a"}
 		call change {"path":"/a"}
 		call command {"path":"x"}
+		raw look {
 		---
 		call change {"path":"/b"}
 		---
-		text Done.`
+		text I
+		stop length
+		---
+		text  am done.
+		---
+		text And more.
+		---
+		text And still more.`
 	appends := 1
 	for k := 0; k < appends; k++ {
 		t.Run(fmt.Sprint("append ", k+1), func(t *testing.T) {
@@ -163,12 +175,23 @@ func TestJournalThatFails(t *testing.T) {
 				store := &failingStore{Store: memory.New(), good: 1000}
 				log := &callLog{}
 				o := agent.Options{
-					Client: llmtest.New(t, script, llmtest.ByHistory()), Tools: log.tools(), Gate: agent.AllowAll(),
+					Client: llmtest.New(t, script, llmtest.ByHistory()), Tools: log.tools(),
+					Gate: agent.GateFunc(func(context.Context, agent.Proposed) agent.Verdict {
+						return agent.Verdict{Allow: true, By: "rule"}
+					}),
 				}
 				a, err := agent.New(t.Context(), store, o)
 				if err != nil {
 					t.Fatal(err)
 				}
+				for word, add := range map[string]func(context.Context, llm.Message) (agent.Draft, error){
+					"steering": a.Steer, "later": a.FollowUp,
+				} {
+					if _, err := add(t.Context(), text(word)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				store.good = 1000
 				if k == 0 { // the first time nothing fails: see how many there are
 					endsWith(t, collect(t, a.Run(t.Context(), text("go"))), session.ReasonDone, "")
 					appends = 1000 - store.good
@@ -265,5 +288,94 @@ func TestOpenWhatIsNotThere(t *testing.T) {
 	_, err := agent.Open(t.Context(), memory.New(), "nowhere", agent.Options{Client: llmtest.Must("")})
 	if !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("error = %v", err)
+	}
+}
+
+// While a request waits to be sent again people are told; nothing of it is kept.
+func TestWaiting(t *testing.T) {
+	b := newBench(t, "text x", func(o *agent.Options) { o.Client = waits{o.Client} })
+	events := b.run("go")
+	got := bodies[session.Waiting](events)
+	if len(got) != 1 || got[0].Attempt != 2 || got[0].Of != 3 || time.Duration(got[0].Delay) != time.Second || got[0].Cause.Kind != llm.KindOverloaded {
+		t.Errorf("waiting = %+v", got)
+	}
+	checkStream(t, b, events)
+}
+
+// waits is a client that had to wait.
+type waits struct{ llm.Client }
+
+func (c waits) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		cause := &llm.Error{Kind: llm.KindOverloaded}
+		if yield(llm.Waiting{Attempt: 2, Of: 3, Delay: time.Second, Cause: cause}, nil) {
+			c.Client.Stream(ctx, req)(yield)
+		}
+	}
+}
+
+// unreadable is a store some of whose parts cannot be read.
+type unreadable struct {
+	session.Store
+	create, annotations bool
+	backward            int // how often the branch can be read; -1: always
+}
+
+func (s *unreadable) Create(ctx context.Context, c session.Created) (session.SessionID, error) {
+	if s.create {
+		return "", errDisk
+	}
+	return s.Store.Create(ctx, c)
+}
+
+func (s *unreadable) Annotations(ctx context.Context, id session.SessionID) iter.Seq2[session.Event, error] {
+	if s.annotations {
+		return broken
+	}
+	return s.Store.Annotations(ctx, id)
+}
+
+func (s *unreadable) Backward(ctx context.Context, id session.SessionID, leaf session.ID) iter.Seq2[session.Event, error] {
+	if s.backward == 0 {
+		return broken
+	}
+	s.backward--
+	return s.Store.Backward(ctx, id, leaf)
+}
+
+func broken(yield func(session.Event, error) bool) { yield(session.Event{}, errDisk) }
+
+// A session that cannot be read is not opened, and its lease is given back.
+func TestStoreThatCannotBeRead(t *testing.T) {
+	b := newBench(t, "text Hello.", nil)
+	b.run("hi")
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o := agent.Options{Client: b.client}
+	if _, err := agent.New(t.Context(), &unreadable{Store: b.store, create: true}, o); !errors.Is(err, errDisk) {
+		t.Errorf("New: %v", err)
+	}
+	for name, store := range map[string]*unreadable{
+		"the queue":        {annotations: true, backward: -1},
+		"the branch":       {backward: 0},
+		"more of it":       {backward: 1},
+		"still more of it": {backward: 2},
+	} {
+		store.Store = b.store
+		if _, err := agent.Open(t.Context(), store, b.Session(), o); !errors.Is(err, errDisk) {
+			t.Errorf("%s cannot be read: %v", name, err)
+		}
+	}
+	store := &unreadable{Store: b.store, backward: 3}
+	a, err := agent.Open(t.Context(), store, b.Session(), o)
+	if err != nil {
+		t.Fatal("the lease was not given back, or Open reads more than it must: ", err)
+	}
+	defer a.Close()
+	for _, how := range []agent.Continuation{{}, {Kind: session.ContinuesRerun}} {
+		if events, err := drain(a.Continue(t.Context(), how)); !errors.Is(err, errDisk) || len(events) > 0 {
+			t.Errorf("Continue: %d events, %v", len(events), err)
+		}
 	}
 }

@@ -210,3 +210,11 @@ func (*blindStore) List(context.Context, session.Query) iter.Seq2[session.Summar
 }
 
 func (*blindStore) Spent(context.Context, time.Time) (llm.Usage, error) { return llm.Usage{}, errBlind }
+
+// Without a limit of time a run may take as long as it takes.
+func TestNoTimeLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "call nap {\"for\":\"48h\"}\n---\ntext Done.", func(o *agent.Options) { o.Limits.Time = agent.Unlimited })
+		endsWith(t, b.run("go"), session.ReasonDone, "")
+	})
+}

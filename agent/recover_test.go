@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/llm"
@@ -365,5 +366,30 @@ func TestCallsWithoutAName(t *testing.T) {
 		tool look ok "seen /a"
 		tool look ok "seen /b"
 		assistant "So."`)
+	checkJournal(t, b)
+}
+
+// Models come and go from another goroutine while a run reads and writes its branch.
+func TestSetClientFromAnotherGoroutine(t *testing.T) {
+	b := newBench(t, strings.Repeat("call look {\"path\":\"/a\"}\n---\n", 30)+"text Done.", nil)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				if err := b.SetClient(t.Context(), b.client); err != nil {
+					t.Error(err)
+				}
+				time.Sleep(50 * time.Microsecond)
+			}
+		}
+	}()
+	events := b.run("go")
+	close(stop)
+	<-stopped
+	endsWith(t, events, session.ReasonDone, "")
 	checkJournal(t, b)
 }

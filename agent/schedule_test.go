@@ -204,7 +204,7 @@ func TestSlowConsumer(t *testing.T) {
 
 // Progress that comes faster than the consumer takes it is put together, and what is held for it is bounded.
 func TestProgress(t *testing.T) {
-	const lines, line = 100_000, "a line of thirty-two characters\n"
+	const lines, line = 10_000, "a line of thirty-two characters\n"
 	synctest.Test(t, func(t *testing.T) {
 		talkative := does("talkative", func(_ context.Context, report tool.Report) (tool.Result, error) {
 			report("")
