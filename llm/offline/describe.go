@@ -3,7 +3,6 @@ package offline
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/tenon-agent/tenon/llm/offline/internal/overview"
@@ -11,7 +10,7 @@ import (
 
 const (
 	mostLines   = 300 // of a README or a manifest that are read
-	mostCounted = 80  // files whose lines are counted, one call for each
+	mostCounted = 60  // files whose lines are counted, one call for each
 
 	mostDirectories = 20 // that are looked into one by one
 	mostLanguages   = 6  // whose files are counted one by one
@@ -147,20 +146,16 @@ func (p *play) note(project *overview.Project, r result) {
 // commit matches a line of the history.
 var commit = regexp.MustCompile(`^[0-9a-f]{4,40} \d{4}-\d\d-\d\d .+`)
 
-// measure counts the lines of a project that is small enough, and asks for its history.
+// measure counts the lines of the files, or of some of them when there are many, and asks for its history.
 func (p *play) measure(project *overview.Project) bool {
 	if len(project.Files) == 0 {
 		return true
 	}
-	source := slices.DeleteFunc(slices.Clone(project.Files), func(f string) bool { return !overview.Code(f) })
-	var calls []call
-	switch {
-	case project.Large() || len(source) > mostCounted:
-		project.Gaps = append(project.Gaps, "lines of code: there are too many files to count them by reading")
-		source = nil
-	case !p.totals:
-		source = nil
+	var source []string
+	if p.totals { // a read of one line tells how many there are
+		source = project.Sample(mostCounted)
 	}
+	var calls []call
 	for _, name := range source {
 		calls = append(calls, readCall(name, 0, 1))
 	}

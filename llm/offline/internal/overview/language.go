@@ -39,6 +39,20 @@ func Code(name string) bool {
 	return l != "" && !prose[l] && !foreign(name)
 }
 
+// Sample returns at most n files of source code, from all languages and directories by their part of the whole.
+func (p *Project) Sample(n int) []string {
+	source := slices.DeleteFunc(p.own(), func(f string) bool { return !Code(f) })
+	if len(source) <= n {
+		return source
+	}
+	slices.SortStableFunc(source, func(a, b string) int { return strings.Compare(languageOf(a), languageOf(b)) })
+	some := make([]string, n)
+	for i := range some {
+		some[i] = source[i*len(source)/n]
+	}
+	return some
+}
+
 // share is how much of a project one language is.
 type share struct {
 	Language string
@@ -46,6 +60,24 @@ type share struct {
 	Lines    int  // of the counted files
 	Counted  int  // files whose lines are known
 	Partly   bool // there may be more files
+}
+
+// estimate is how many lines all files of the language have, by those whose lines are known, and whether that is exact.
+// It is 0 when too few are known.
+func (s share) estimate() (lines int, exact bool) {
+	const enough = 5
+	switch {
+	case s.Counted == s.Files:
+		return s.Lines, true
+	case s.Counted < enough:
+		return 0, false
+	}
+	lines = s.Lines * s.Files / s.Counted
+	unit := 1
+	for lines/unit >= 100 {
+		unit *= 10
+	}
+	return (lines + unit/2) / unit * unit, false
 }
 
 // MainLanguages returns at most n languages of the files whose names are known, those with the most files first.
@@ -109,7 +141,9 @@ func sortShares(all []share) []share {
 			}
 			return -1
 		}
-		return cmp.Or(b.Lines-a.Lines, b.Files-a.Files, strings.Compare(a.Language, b.Language))
+		lines, _ := a.estimate()
+		others, _ := b.estimate()
+		return cmp.Or(others-lines, b.Files-a.Files, strings.Compare(a.Language, b.Language))
 	})
 	return all
 }

@@ -146,6 +146,7 @@ func (w *writer) languages(string) {
 		return
 	}
 	counted := slices.ContainsFunc(shares, func(s share) bool { return s.Counted > 0 })
+	guessed := false
 	w.section("Languages")
 	if counted {
 		w.f("| Language | Files | Lines |\n|---|---:|---:|\n")
@@ -158,16 +159,20 @@ func (w *writer) languages(string) {
 		} else {
 			w.f("| %s | %d |", s.Language, s.Files)
 		}
-		switch {
+		switch lines, exact := s.estimate(); {
 		case !counted:
-		case s.Counted == 0:
+		case exact:
+			w.f(" %d |", lines)
+		case lines == 0:
 			w.f(" |")
-		case s.Counted < s.Files:
-			w.f(" %d in %d of them |", s.Lines, s.Counted)
 		default:
-			w.f(" %d |", s.Lines)
+			guessed = true
+			w.f(" about %d |", lines)
 		}
 		w.f("\n")
+	}
+	if guessed {
+		w.f("\nNumbers with \"about\" are estimated from %s.\n", count(len(w.p.Lines), "file", "files"))
 	}
 }
 
