@@ -152,7 +152,10 @@ func (p *play) measure(project *overview.Project) bool {
 		return true
 	}
 	var source []string
-	if p.totals { // a read of one line tells how many there are
+	switch {
+	case project.Large(): // a sample of the names that are known would be a sample of a few directories
+		project.Gaps = append(project.Gaps, "lines of code: there are too many files to count or sample them")
+	case p.totals || len(project.Texts) == 0: // a read of one line tells how many there are
 		source = project.Sample(mostCounted)
 	}
 	var calls []call
@@ -167,8 +170,8 @@ func (p *play) measure(project *overview.Project) bool {
 		return false
 	}
 	for i, name := range source {
-		if page := pageOf(results[i].text); !results[i].failed {
-			project.Lines[name] = max(page.total, len(page.lines))
+		if page := pageOf(results[i].text); !results[i].failed && page.total > 0 {
+			project.Lines[name] = page.total
 		}
 	}
 	if p.place.noGit {

@@ -135,10 +135,23 @@ func TestDescribeALargeProject(t *testing.T) {
 	b := newBench(t, files)
 	b.deny = []string{"shell"}
 	got := b.say(t, "describe this project")
-	if b.turns > 6 || len(b.trace) > 90 {
+	if b.turns > 6 || len(b.trace) > 30 {
 		t.Errorf("%d turns, %d calls", b.turns, len(b.trace))
 	}
-	for _, want := range []string{"| Go | 1500 | about 1500 |", "smaller directories", "estimated from 60 files"} {
+	for _, want := range []string{"| Go | 1500 |", "smaller directories", "too many files to count"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the answer lacks %q:\n%s", want, got)
+		}
+	}
+}
+
+func TestDescribeEstimatesLines(t *testing.T) {
+	files := map[string]string{}
+	for i := range 150 {
+		files[fmt.Sprintf("file%d.go", i)] = "package p\n\nvar x = 1\n"
+	}
+	got := newBench(t, files).say(t, "describe this project")
+	for _, want := range []string{"| Go | 150 | about 450 |", "estimated from 60 files"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the answer lacks %q:\n%s", want, got)
 		}
