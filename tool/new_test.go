@@ -296,3 +296,12 @@ func FuzzPrepare(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkPrepare(b *testing.B) {
+	one := probe(b)
+	for b.Loop() {
+		if _, err := one.Prepare(b.Context(), `{"path":"a/b/c.go","limit":"20","names":"x","changes":[{"path":"b","lines":[1,2,3]}]}`); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -257,3 +257,12 @@ func TestEffects(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkRead(b *testing.B) {
+	p := newProject(b, map[string]string{"src/f": strings.Repeat("a line of some text\n", 500)})
+	for b.Loop() {
+		if _, _, err := p.call("read", `{"path":"src/f"}`); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

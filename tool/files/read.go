@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -22,6 +23,7 @@ const (
 	maxRead      = 50 << 10 // bytes of one read
 	maxLine      = 2000     // bytes shown of one line
 	maxScan      = 1 << 30  // bytes from which a file is not even counted
+	sniff        = 8 << 10  // bytes that tell binary data from text
 )
 
 type readArguments struct {
@@ -60,7 +62,7 @@ func (s *set) read() tool.Tool {
 				return tool.Result{}, fmt.Errorf("%s has %d bytes, too many to read; look for parts with grep, or with head and tail in shell", args.Path, info.Size())
 			}
 			hash := sha256.New()
-			p := page{in: bufio.NewReaderSize(io.TeeReader(f, hash), 64<<10), first: max(args.Offset, 1)}
+			p := page{in: bufio.NewReaderSize(io.TeeReader(f, hash), int(min(max(info.Size()+1, sniff), 64<<10))), first: max(args.Offset, 1)}
 			p.last = p.first + cmp.Or(args.Limit, defaultLines) - 1
 			if err := p.read(ctx); err != nil {
 				return tool.Result{}, fmt.Errorf("%s: %w", args.Path, err)
@@ -99,7 +101,7 @@ type page struct {
 }
 
 func (p *page) read(ctx context.Context) error {
-	start, err := p.in.Peek(8 << 10)
+	start, err := p.in.Peek(sniff)
 	if err != nil && err != io.EOF {
 		return err
 	}
@@ -167,14 +169,28 @@ func (p *page) take(line []byte, size int) {
 	if cut != "" {
 		p.cut++
 	}
-	for rest := text; len(rest) > 0; {
-		r, n := utf8.DecodeRune(rest)
-		if r == utf8.RuneError && n == 1 {
-			p.invalid++
-		}
-		rest = rest[n:]
+	p.out.WriteString(strconv.Itoa(p.lines))
+	p.out.WriteByte('\t')
+	if utf8.Valid(text) {
+		p.out.Write(text)
+	} else {
+		p.invalid += invalid(text)
+		p.out.Write(bytes.ToValidUTF8(text, []byte("\ufffd")))
 	}
-	fmt.Fprintf(&p.out, "%d\t%s%s\n", p.lines, bytes.ToValidUTF8(text, []byte("\ufffd")), cut)
+	p.out.WriteString(cut)
+	p.out.WriteByte('\n')
+}
+
+// invalid counts the bytes that are no UTF-8.
+func invalid(text []byte) (n int) {
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		if r == utf8.RuneError && size == 1 {
+			n++
+		}
+		text = text[size:]
+	}
+	return n
 }
 
 // trimEnd takes the end of a line from it.
