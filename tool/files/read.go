@@ -87,6 +87,7 @@ type page struct {
 	first, last int // wanted
 
 	out     strings.Builder
+	number  [20]byte
 	from    int // shown; 0: none
 	to      int
 	lines   int // of the whole file
@@ -169,7 +170,7 @@ func (p *page) take(line []byte, size int) {
 	if cut != "" {
 		p.cut++
 	}
-	p.out.WriteString(strconv.Itoa(p.lines))
+	p.out.Write(strconv.AppendInt(p.number[:0], int64(p.lines), 10))
 	p.out.WriteByte('\t')
 	if utf8.Valid(text) {
 		p.out.Write(text)
