@@ -28,7 +28,7 @@ type App struct {
 }
 
 // Open opens the store, and makes it if there is none. Close the App after all of its agents.
-func Open(ctx context.Context, getenv func(string) string, version string) (*App, error) {
+func Open(getenv func(string) string, version string) (*App, error) {
 	dir, err := DataDir(getenv)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func Open(ctx context.Context, getenv func(string) string, version string) (*App
 
 // OpenExisting is [Open] for commands that only look at sessions: where there is no store it makes none, and the error
 // is an [fs.ErrNotExist].
-func OpenExisting(ctx context.Context, getenv func(string) string, version string) (*App, error) {
+func OpenExisting(getenv func(string) string, version string) (*App, error) {
 	dir, err := DataDir(getenv)
 	if err != nil {
 		return nil, err

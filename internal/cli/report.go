@@ -40,7 +40,7 @@ type report struct {
 	Denied     []deniedReport    `json:"denied"`
 
 	calls  map[string]llm.ToolCall // of the last turn that had any
-	denied bool                    // a call of that turn was denied
+	denied bool                    // all calls of that turn were denied
 	cut    bool                    // Answer was cut at the output limit: the next message may go on with it
 	ended  bool
 }
@@ -99,16 +99,17 @@ func (r *report) message(m session.Message) {
 			break
 		}
 		r.Answer = ""
-		r.denied = false
+		r.denied = true
 		r.calls = make(map[string]llm.ToolCall, len(calls))
 		for _, c := range calls {
 			r.calls[c.ID] = c
 		}
 	case llm.RoleTool:
-		if m.Outcome == session.OutcomeDenied {
-			r.denied = true
-			r.Denied = append(r.Denied, deniedReport{m.Tool, r.calls[m.CallID].Arguments, m.Text()})
+		if m.Outcome != session.OutcomeDenied {
+			r.denied = false
+			break
 		}
+		r.Denied = append(r.Denied, deniedReport{m.Tool, r.calls[m.CallID].Arguments, m.Text()})
 	}
 }
 

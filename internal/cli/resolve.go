@@ -51,8 +51,8 @@ func resolve(ctx context.Context, store session.Store, prefix string) (session.S
 }
 
 // withStore runs f with the sessions there are. none is what it returns when there never was one.
-func (p *program) withStore(ctx context.Context, none error, f func(session.Store) error) (err error) {
-	a, err := app.OpenExisting(ctx, p.env.Getenv, buildOf(p.env.Version).Version)
+func (p *program) withStore(none error, f func(session.Store) error) (err error) {
+	a, err := app.OpenExisting(p.env.Getenv, buildOf(p.env.Version).Version)
 	if errors.Is(err, fs.ErrNotExist) {
 		return none
 	}
@@ -70,7 +70,7 @@ func (p *program) withStore(ctx context.Context, none error, f func(session.Stor
 // withSession runs f with the session that the first argument names.
 func (p *program) withSession(c *cobra.Command, prefix string, f func(session.Store, session.Summary) error) error {
 	none := fmt.Errorf("session %q: %w; there are no sessions yet", prefix, session.ErrNotFound)
-	return p.withStore(c.Context(), none, func(store session.Store) error {
+	return p.withStore(none, func(store session.Store) error {
 		s, err := resolve(c.Context(), store, prefix)
 		if err != nil {
 			return err
@@ -87,7 +87,7 @@ func (p *program) completeSessions(c *cobra.Command, flag string) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		var ids []string
-		_ = p.withStore(c.Context(), nil, func(store session.Store) error { // a shell has no place for an error
+		_ = p.withStore(nil, func(store session.Store) error { // a shell has no place for an error
 			for s, err := range store.List(c.Context(), session.Query{Prefix: prefix, Limit: enough}) {
 				if err != nil {
 					return err

@@ -47,7 +47,7 @@ The answer goes to standard output as it comes, everything else to standard erro
 Without --yes the model can look at everything in the directory and change nothing. With --continue or --session and
 without a prompt, a run that was interrupted goes on where it stood.
 
-Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached, 4 calls were denied, 130 interrupted.`,
+Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached, 4 what it needed was denied, 130 interrupted.`,
 		Example: `  tenon run "describe this project"
   tenon run --yes "make the tests pass" --max-turns 30
   git diff | tenon run "write a commit message" --quiet
@@ -149,7 +149,7 @@ func (j *job) do(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	a, err := app.Open(ctx, j.env.Getenv, buildOf(j.env.Version).Version)
+	a, err := app.Open(j.env.Getenv, buildOf(j.env.Version).Version)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (p *program) sessionsList() *cobra.Command {
 				}
 			}
 			var found []session.Summary
-			err := p.withStore(c.Context(), nil, func(store session.Store) error {
+			err := p.withStore(nil, func(store session.Store) error {
 				for s, err := range store.List(c.Context(), q) {
 					if err != nil {
 						return err

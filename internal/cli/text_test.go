@@ -291,3 +291,15 @@ func TestTheMainArgumentOfACall(t *testing.T) {
 		}
 	}
 }
+
+func FuzzTheMainArgumentIsOneHarmlessLine(f *testing.F) {
+	f.Add(`{"path":"a\u001b[1m\nb"}`)
+	f.Add(`{"command":["x"],"b":"\u0007"}`)
+	f.Add(`[`)
+	f.Fuzz(func(t *testing.T, arguments string) {
+		got := argumentOf(arguments)
+		if strings.ContainsAny(got, "\n\r\t\x1b\x07") || harmless(got) != got {
+			t.Errorf("%q becomes %q", arguments, got)
+		}
+	})
+}
