@@ -16,7 +16,7 @@ const (
 	mostLanguages   = 6  // whose files are counted one by one
 )
 
-// historyCommand is the one command that a description runs, at its end.
+// historyCommand is the one command that a description runs.
 const historyCommand = `git --no-pager log -n 10 --date=short --pretty=format:"%h %ad %an: %s"`
 
 // openNotes matches notes at the beginning of a comment.
@@ -109,9 +109,17 @@ func (p *play) study(project *overview.Project) bool {
 	for _, l := range languages {
 		calls = append(calls, globCall(overview.LanguageGlob(l), ""))
 	}
+	if !p.place.noGit { // together with calls that are allowed: a denial must not be all that came of a turn
+		calls = append(calls, shellCall(historyCommand))
+	}
 	results, ok := p.ask(calls...)
 	if !ok {
 		return false
+	}
+	if p.place.noGit {
+		project.Gaps = append(project.Gaps, "git history: this is no git repository")
+	} else {
+		p.commits(project, results[len(results)-1])
 	}
 	for i, name := range names {
 		if r := results[i]; !r.failed {
@@ -146,7 +154,7 @@ func (p *play) note(project *overview.Project, r result) {
 // commit matches a line of the history.
 var commit = regexp.MustCompile(`^[0-9a-f]{4,40} \d{4}-\d\d-\d\d .+`)
 
-// measure counts the lines of the files, or of some of them when there are many, and asks for its history.
+// measure counts the lines of the files, or of some of them when there are many.
 func (p *play) measure(project *overview.Project) bool {
 	if len(project.Files) == 0 {
 		return true
@@ -162,9 +170,6 @@ func (p *play) measure(project *overview.Project) bool {
 	for _, name := range source {
 		calls = append(calls, readCall(name, 0, 1))
 	}
-	if !p.place.noGit {
-		calls = append(calls, shellCall(historyCommand))
-	}
 	results, ok := p.ask(calls...)
 	if !ok {
 		return false
@@ -174,11 +179,6 @@ func (p *play) measure(project *overview.Project) bool {
 			project.Lines[name] = page.total
 		}
 	}
-	if p.place.noGit {
-		project.Gaps = append(project.Gaps, "git history: this is no git repository")
-		return true
-	}
-	p.commits(project, results[len(source)])
 	return true
 }
 
