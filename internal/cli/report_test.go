@@ -53,9 +53,14 @@ func TestExitCodes(t *testing.T) {
 		{"cancelled by the caller", told(ended(session.ReasonCancelled)), exitError},
 		{"never begun", told(), exitError},
 		{
-			"denied in the last turn that had calls",
-			told(answer("", llm.StopCalls, one, two), result(one, session.OutcomeDenied), result(two, session.OutcomeOK),
+			"all denied in the last turn that had calls",
+			told(answer("", llm.StopCalls, one, two), result(one, session.OutcomeDenied), result(two, session.OutcomeDenied),
 				answer("no", llm.StopEnd), ended(session.ReasonDone)), exitDenied,
+		},
+		{
+			"some denied, the others were enough",
+			told(answer("", llm.StopCalls, one, two), result(one, session.OutcomeDenied), result(two, session.OutcomeOK),
+				answer("yes", llm.StopEnd), ended(session.ReasonDone)), exitDone,
 		},
 		{
 			"denied in an earlier turn",
