@@ -5,12 +5,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/offline/internal/lazy"
 )
 
 // answer is the whole model: what it says to a request.
@@ -107,10 +107,10 @@ func userText(m llm.Message) string {
 }
 
 // goOn matches a message that asks to go on and says nothing else.
-var goOn = regexp.MustCompile(`(?is)^\s*(?:please\s+)?(?:continue|go on|carry on|keep going|resume|proceed)\b[^\n]{0,80}$`)
+var goOn = lazy.Compile(`(?is)^\s*(?:please\s+)?(?:continue|go on|carry on|keep going|resume|proceed)\b[^\n]{0,80}$`)
 
 // notice matches a text that is one block of markup, as programs add it to what a person said.
-var notice = regexp.MustCompile(`(?s)^\s*(?:<(workspace|environment|context|reminder|system-reminder|status|notice|summary|digest|files)\b[^<>]*>.*</(?:workspace|environment|context|reminder|system-reminder|status|notice|summary|digest|files)>\s*)?$`)
+var notice = lazy.Compile(`(?s)^\s*(?:<(workspace|environment|context|reminder|system-reminder|status|notice|summary|digest|files)\b[^<>]*>.*</(?:workspace|environment|context|reminder|system-reminder|status|notice|summary|digest|files)>\s*)?$`)
 
 func isNotice(text string) bool { return notice.MatchString(text) }
 
@@ -121,8 +121,8 @@ type place struct {
 }
 
 var (
-	toldDirectory = regexp.MustCompile(`(?mi)^(?:working )?directory: .*?([^/\\\r\n]+)[/\\]?\r?$`)
-	toldNoGit     = regexp.MustCompile(`(?mi)^git: no(?:ne| repository)\b`)
+	toldDirectory = lazy.Compile(`(?mi)^(?:working )?directory: .*?([^/\\\r\n]+)[/\\]?\r?$`)
+	toldNoGit     = lazy.Compile(`(?mi)^git: no(?:ne| repository)\b`)
 )
 
 // placeOf reads the notices in the messages of the person's side.

@@ -2,16 +2,17 @@ package offline
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/tenon-agent/tenon/llm/offline/internal/lazy"
 )
 
 var (
-	nameNoise = regexp.MustCompile(`(?i)^(?:(?:the|a|an|my|our|this|file|directory|folder|dir|all|every|each)\s+)+`)
-	nameTail  = regexp.MustCompile(`(?i)\s+(?:file|directory|folder|dir|package|module)$`)
+	nameNoise = lazy.Compile(`(?i)^(?:(?:the|a|an|my|our|this|file|directory|folder|dir|all|every|each)\s+)+`)
+	nameTail  = lazy.Compile(`(?i)\s+(?:file|directory|folder|dir|package|module)$`)
 	// wholePlace matches the words for the project as a whole.
-	wholePlace = regexp.MustCompile(`(?i)^(?:here|there|everywhere|\.|\./|it|(?:in\s+)?(?:(?:this|the|my|our|whole|entire|current)\s+)*(?:project|repo|repository|code ?base|code|directory|folder|dir|workspace|tree|root|working directory|all files|files|file))$`)
-	globPlace  = regexp.MustCompile(`(?i)^(?:(?:all|every|each|the|any|of)\s+)*(\S+?)\s+files?(?:\s+(?:in|under|of|below)\s+(.+))?$`)
+	wholePlace = lazy.Compile(`(?i)^(?:here|there|everywhere|\.|\./|it|(?:in\s+)?(?:(?:this|the|my|our|whole|entire|current)\s+)*(?:project|repo|repository|code ?base|code|directory|folder|dir|workspace|tree|root|working directory|all files|files|file))$`)
+	globPlace  = lazy.Compile(`(?i)^(?:(?:all|every|each|the|any|of)\s+)*(\S+?)\s+files?(?:\s+(?:in|under|of|below)\s+(.+))?$`)
 	globRunes  = "*?[{"
 )
 
@@ -111,7 +112,7 @@ func anywhere(glob string) string {
 }
 
 // fileLike matches what is a file's name or a pattern for names rather than a word.
-var fileLike = regexp.MustCompile(`^[\w@~./\\+*?{},\[\]-]*(?:\.[A-Za-z]\w{0,9}|[*?][\w.*{},]*|/[\w.-]+)$`)
+var fileLike = lazy.Compile(`^[\w@~./\\+*?{},\[\]-]*(?:\.[A-Za-z]\w{0,9}|[*?][\w.*{},]*|/[\w.-]+)$`)
 
 // knownNames are file names without an extension.
 var knownNames = map[string]bool{

@@ -2,9 +2,9 @@ package offline
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/tenon-agent/tenon/llm/offline/internal/lazy"
 	"github.com/tenon-agent/tenon/llm/offline/internal/overview"
 )
 
@@ -152,7 +152,7 @@ func (p *play) note(project *overview.Project, r result) {
 }
 
 // commit matches a line of the history.
-var commit = regexp.MustCompile(`^[0-9a-f]{4,40} \d{4}-\d\d-\d\d .+`)
+var commit = lazy.Compile(`^[0-9a-f]{4,40} \d{4}-\d\d-\d\d .+`)
 
 // measure counts the lines of the files, or of some of them when there are many.
 func (p *play) measure(project *overview.Project) bool {
@@ -184,8 +184,8 @@ func (p *play) measure(project *overview.Project) bool {
 
 // What git says outside of a repository, and in one without commits.
 var (
-	noRepository = regexp.MustCompile(`(?i)not a git repository`)
-	noCommits    = regexp.MustCompile(`(?i)does not have any commits`)
+	noRepository = lazy.Compile(`(?i)not a git repository`)
+	noCommits    = lazy.Compile(`(?i)does not have any commits`)
 )
 
 func (p *play) commits(project *overview.Project, r result) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/tenon-agent/tenon/llm/offline/internal/lazy"
 )
 
 func (p *play) read(in instruction) (string, bool) {
@@ -27,7 +29,7 @@ func (p *play) read(in instruction) (string, bool) {
 }
 
 // emptyFile matches what reading an empty file gives.
-var emptyFile = regexp.MustCompile(`(?i)^\s*(?:[\[(]?(?:the )?file is empty[\])]?\.?)?\s*$`)
+var emptyFile = lazy.Compile(`(?i)^\s*(?:[\[(]?(?:the )?file is empty[\])]?\.?)?\s*$`)
 
 func readCall(path string, offset, limit int) call {
 	c := call{"read", []arg{{"path", path, false}}}

@@ -1,8 +1,9 @@
 package offline
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/tenon-agent/tenon/llm/offline/internal/lazy"
 )
 
 // Makers of instructions from the groups of a rule. One that finds that the words do not fit after all returns none, and
@@ -47,10 +48,10 @@ func makeCountFiles(m *masked, g []string) instruction {
 	return in
 }
 
-var slashed = regexp.MustCompile(`^/(.+)/$`)
+var slashed = lazy.Compile(`^/(.+)/$`)
 
 // notes are the marks that people leave in code for later.
-var notes = regexp.MustCompile(`(?i)^(?:todos?|fixmes?|to-?dos?(?:\s*(?:,|/|and|or)\s*fixmes?)?|todos?\s*(?:,|/|and|or)\s*fixmes?)(?:\s+comments?)?$`)
+var notes = lazy.Compile(`(?i)^(?:todos?|fixmes?|to-?dos?(?:\s*(?:,|/|and|or)\s*fixmes?)?|todos?\s*(?:,|/|and|or)\s*fixmes?)(?:\s+comments?)?$`)
 
 // makeSearch makes a search from the pattern in group 1 and the place in group 2.
 func makeSearch(v verb) func(m *masked, g []string) instruction {
@@ -109,7 +110,7 @@ func withNewline(s string) string {
 }
 
 // contentNoise is what stands between "with" and the content itself.
-var contentNoise = regexp.MustCompile(`(?i)^\s*(?:the\s+)?(?:(?:following\s+)?(?:contents?|text|lines?)|following)?\s*(:[ \t]*\n?|\s)`)
+var contentNoise = lazy.Compile(`(?i)^\s*(?:the\s+)?(?:(?:following\s+)?(?:contents?|text|lines?)|following)?\s*(:[ \t]*\n?|\s)`)
 
 func makeWrite(m *masked, g []string) instruction {
 	in := instruction{verb: create, path: m.name(g[3])}

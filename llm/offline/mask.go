@@ -2,11 +2,12 @@ package offline
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tenon-agent/tenon/llm/offline/internal/lazy"
 )
 
 // masked is a text whose quoted spans and code fences are replaced by marks, so that rules cannot match inside them.
@@ -19,7 +20,7 @@ type masked struct {
 type span struct{ raw, inner string }
 
 // mark matches the stand-in of a span.
-var mark = regexp.MustCompile("\x00([0-9]+)\x00")
+var mark = lazy.Compile("\x00([0-9]+)\x00")
 
 // mask hides the fences, backticks and quotes of text.
 func mask(text string) *masked {

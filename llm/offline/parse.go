@@ -1,8 +1,9 @@
 package offline
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/tenon-agent/tenon/llm/offline/internal/lazy"
 )
 
 // maxClause is the longest instruction, in bytes, without its quotes and its content.
@@ -46,7 +47,7 @@ func parse(text string) []instruction {
 }
 
 // again matches what stands for the command before it.
-var again = regexp.MustCompile(`(?i)^(?:it|that|this|the (?:same )?command)(?: again| once more)?$`)
+var again = lazy.Compile(`(?i)^(?:it|that|this|the (?:same )?command)(?: again| once more)?$`)
 
 func isPronoun(s string) bool {
 	switch strings.ToLower(s) {
@@ -57,19 +58,19 @@ func isPronoun(s string) bool {
 }
 
 var (
-	numbered = regexp.MustCompile(`^\s*(?:[0-9]{1,2}[.)]|[-*•])\s+`)
-	filler   = regexp.MustCompile(`(?i)^[\s,]*(?:please|now|also|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|lastly|next|then|after(?: ?wards| that)|and|so|ok|okay|hi|hello|hey|tenon|just|kindly|(?:can|could|would|will) you|i(?: want|'d like| would like| need) you to|let'?s|go(?: ahead)? and|try to)\b[\s,:]*`)
-	verbs    = regexp.MustCompile(`(?i)^(?:list|ls|tree|show|read|open|print|display|cat|view|look|find|locate|search|grep|where|which|what|how|count|replace|change|rename|substitute|create|make|write|add|save|generate|overwrite|append|put|run|execute|exec|test|build|compile|describe|explain|summari[sz]e|outline|overview|tell|give|delete|remove|fix|implement|commit|help|in|lines?)\b`)
+	numbered = lazy.Compile(`^\s*(?:[0-9]{1,2}[.)]|[-*•])\s+`)
+	filler   = lazy.Compile(`(?i)^[\s,]*(?:please|now|also|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|lastly|next|then|after(?: ?wards| that)|and|so|ok|okay|hi|hello|hey|tenon|just|kindly|(?:can|could|would|will) you|i(?: want|'d like| would like| need) you to|let'?s|go(?: ahead)? and|try to)\b[\s,:]*`)
+	verbs    = lazy.Compile(`(?i)^(?:list|ls|tree|show|read|open|print|display|cat|view|look|find|locate|search|grep|where|which|what|how|count|replace|change|rename|substitute|create|make|write|add|save|generate|overwrite|append|put|run|execute|exec|test|build|compile|describe|explain|summari[sz]e|outline|overview|tell|give|delete|remove|fix|implement|commit|help|in|lines?)\b`)
 	// free begins a clause whose rest may be anything: content or a command.
-	free   = regexp.MustCompile(`(?i)^(?:run|execute|exec|create|make|write|add|save|generate|overwrite|append|put)\b|^[$!]`)
-	strong = regexp.MustCompile(`(?i)(?:[,;.]?\s+and\s+then|[,;.!?]?\s+then|[,;.]\s+after(?: that|wards)|[,;.]\s+(?:and\s+)?(?:finally|next|now))[,:]?\s+`)
-	weak   = regexp.MustCompile(`(?i)[.;!?]\s+|,\s*(?:and\s+)?(?:also\s+)?|\s+and\s+(?:also\s+)?`)
+	free   = lazy.Compile(`(?i)^(?:run|execute|exec|create|make|write|add|save|generate|overwrite|append|put)\b|^[$!]`)
+	strong = lazy.Compile(`(?i)(?:[,;.]?\s+and\s+then|[,;.!?]?\s+then|[,;.]\s+after(?: that|wards)|[,;.]\s+(?:and\s+)?(?:finally|next|now))[,:]?\s+`)
+	weak   = lazy.Compile(`(?i)[.;!?]\s+|,\s*(?:and\s+)?(?:also\s+)?|\s+and\s+(?:also\s+)?`)
 	// opening is a clause that announces content in the lines after it.
-	opening = regexp.MustCompile(`(?i)^(?:create|make|write|add|save|generate|overwrite|append|put)\b.*:\s*$`)
+	opening = lazy.Compile(`(?i)^(?:create|make|write|add|save|generate|overwrite|append|put)\b.*:\s*$`)
 	// tail is a clause that lacks its content, such as: create a.txt with
-	tail = regexp.MustCompile(`(?i)^(?:create|make|write|add|save|generate|overwrite|append)\b.*\b(?:with|containing|content|contents|following|following content)\s*$`)
+	tail = lazy.Compile(`(?i)^(?:create|make|write|add|save|generate|overwrite|append)\b.*\b(?:with|containing|content|contents|following|following content)\s*$`)
 	// told is a command with its mark, which is all of its line.
-	told = regexp.MustCompile(`^\s*[$!]\s*\S`)
+	told = lazy.Compile(`^\s*[$!]\s*\S`)
 )
 
 // clauses splits a masked text into what each rule is tried on.
@@ -166,7 +167,7 @@ func parts(head, connector, rest string) bool {
 }
 
 // openPlace is a place without its instruction, such as: in main.go
-var openPlace = regexp.MustCompile(`(?i)^in\s+\S+$`)
+var openPlace = lazy.Compile(`(?i)^in\s+\S+$`)
 
 func startsClause(s string) bool { return verbs.MatchString(s) || told.MatchString(s) }
 
@@ -190,7 +191,7 @@ func connector(s string, from int) (at, end int) {
 }
 
 // wholeJob matches the instructions that begin like a command and are none.
-var wholeJob = regexp.MustCompile(`(?i)^(?:run|execute) (?:all )?(?:the |my |its )?(?:unit )?(?:tests?(?: suite)?|build)$`)
+var wholeJob = lazy.Compile(`(?i)^(?:run|execute) (?:all )?(?:the |my |its )?(?:unit )?(?:tests?(?: suite)?|build)$`)
 
 // closed reports whether nothing of the free text s can follow: it ends with a quote, or it is known as a whole.
 func closed(s string) bool {

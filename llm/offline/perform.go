@@ -2,8 +2,9 @@ package offline
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/tenon-agent/tenon/llm/offline/internal/lazy"
 )
 
 // perform carries out the instructions in their order and returns the report about them. It returns false when an answer
@@ -116,7 +117,7 @@ func code(s string) string {
 }
 
 // refused matches the words of a call that was not permitted.
-var refused = regexp.MustCompile(`(?i)\b(?:denied|not (?:allowed|permitted)|permission|forbidden|refused)\b|--yes`)
+var refused = lazy.Compile(`(?i)\b(?:denied|not (?:allowed|permitted)|permission|forbidden|refused)\b|--yes`)
 
 func denied(r result) bool { return r.failed && !r.missing && refused.MatchString(r.text) }
 

@@ -1,16 +1,17 @@
 package offline
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tenon-agent/tenon/llm/offline/internal/lazy"
 )
 
 // What tools return is text for a model. These functions take out of it what they can recognise and ignore the rest.
 
 // truncated matches what tools say when there is more than they show.
-var truncated = regexp.MustCompile(`(?i)\b(?:truncated|more (?:lines|results|matches|files|entries|follow)|omitted|left out|not shown|continue with|only the first|showing|limit(?:ed)? (?:reached|to)|offset)\b`)
+var truncated = lazy.Compile(`(?i)\b(?:truncated|more (?:lines|results|matches|files|entries|follow)|omitted|left out|not shown|continue with|only the first|showing|limit(?:ed)? (?:reached|to)|offset)\b`)
 
 // isRemark reports whether a line is a tool's own, such as "[12 more files]", rather than a name or a match.
 func isRemark(line string) bool {
@@ -63,8 +64,8 @@ type hit struct {
 }
 
 var (
-	flatHit  = regexp.MustCompile(`^(.+?):(\d+):(?:\d+:)? ?(.*)$`)
-	underHit = regexp.MustCompile(`^\s*(?:[Ll]ine )?(\d+)(?::|\t|\s*[|→])(.*)$`)
+	flatHit  = lazy.Compile(`^(.+?):(\d+):(?:\d+:)? ?(.*)$`)
+	underHit = lazy.Compile(`^\s*(?:[Ll]ine )?(\d+)(?::|\t|\s*[|→])(.*)$`)
 )
 
 // hitsOf returns the matches in a result of "path:line:text" lines, or of "line:text" lines below the names of files.
@@ -113,8 +114,8 @@ type page struct {
 }
 
 var (
-	numberedLine = regexp.MustCompile(`^\s*(\d+)(?:\t|→|\s?[|│:]\s?| {2})(.*)$`)
-	ofTotal      = regexp.MustCompile(`(?i)\bof (\d+)\b|\b(\d+) lines(?: in all|\b)`)
+	numberedLine = lazy.Compile(`^\s*(\d+)(?:\t|→|\s?[|│:]\s?| {2})(.*)$`)
+	ofTotal      = lazy.Compile(`(?i)\bof (\d+)\b|\b(\d+) lines(?: in all|\b)`)
 )
 
 // pageOf takes the lines out of the numbered text that reading a file gives.

@@ -1,17 +1,18 @@
 package offline
 
 import (
-	"regexp"
 	"strconv"
+
+	"github.com/tenon-agent/tenon/llm/offline/internal/lazy"
 )
 
 // rule turns the words of a clause into an instruction. The groups of the expression are handed to make, masked.
 type rule struct {
-	match *regexp.Regexp
+	match *lazy.Regexp
 	make  func(m *masked, g []string) instruction
 }
 
-func re(s string) *regexp.Regexp { return regexp.MustCompile(`(?is)^` + s + `[.!?]*$`) }
+func re(s string) *lazy.Regexp { return lazy.Compile(`(?is)^` + s + `[.!?]*$`) }
 
 const (
 	treeDepth = 3 // of a tree

@@ -1,8 +1,9 @@
 package offline
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/tenon-agent/tenon/llm/offline/internal/lazy"
 )
 
 func shellCall(command string) call { return call{"shell", []arg{{"command", command, false}}} }
@@ -25,7 +26,7 @@ func (p *play) run(command string) (string, bool) {
 }
 
 // exitCode matches the remark about a command that failed, at the end of its output.
-var exitCode = regexp.MustCompile(`(?i)\[[^\[\]\n]*exit (?:code|status):? ?-?[1-9][0-9]*[^\[\]\n]*\]\s*$`)
+var exitCode = lazy.Compile(`(?i)\[[^\[\]\n]*exit (?:code|status):? ?-?[1-9][0-9]*[^\[\]\n]*\]\s*$`)
 
 // exited reports whether a command failed, as far as its result tells.
 func exited(r result) bool { return r.failed || exitCode.MatchString(r.text) }

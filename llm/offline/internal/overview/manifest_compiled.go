@@ -3,13 +3,14 @@ package overview
 import (
 	"encoding/xml"
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/tenon-agent/tenon/llm/offline/internal/lazy"
 )
 
 // Manifests of compiled languages.
 
-var goRequire = regexp.MustCompile(`^\s*(?:require\s+)?([\w.~/-]+\.[\w.~/-]+)\s+v\S+(.*)$`)
+var goRequire = lazy.Compile(`^\s*(?:require\s+)?([\w.~/-]+\.[\w.~/-]+)\s+v\S+(.*)$`)
 
 func readGoMod(_ *Project, m *Manifest, text string) {
 	m.Kind = "Go module"
@@ -89,7 +90,7 @@ func readPom(_ *Project, m *Manifest, text string) {
 	m.task("test", "mvn test")
 }
 
-var gradleDep = regexp.MustCompile(`(?m)^\s*(implementation|api|compile|runtimeOnly|testImplementation|testCompile)\b[\s(]*["']([^"':]+:[^"':]+)`)
+var gradleDep = lazy.Compile(`(?m)^\s*(implementation|api|compile|runtimeOnly|testImplementation|testCompile)\b[\s(]*["']([^"':]+:[^"':]+)`)
 
 func readGradle(p *Project, m *Manifest, text string) {
 	m.Kind = "Gradle project"
@@ -109,8 +110,8 @@ func readGradle(p *Project, m *Manifest, text string) {
 }
 
 var (
-	packageRef = regexp.MustCompile(`<PackageReference\s+Include="([^"]+)"`)
-	framework  = regexp.MustCompile(`<TargetFrameworks?>([^<]+)<`)
+	packageRef = lazy.Compile(`<PackageReference\s+Include="([^"]+)"`)
+	framework  = lazy.Compile(`<TargetFrameworks?>([^<]+)<`)
 )
 
 func readCsproj(_ *Project, m *Manifest, text string) {
@@ -129,9 +130,9 @@ func readCsproj(_ *Project, m *Manifest, text string) {
 }
 
 var (
-	cmakeProject = regexp.MustCompile(`(?i)\bproject\s*\(\s*"?([\w.+-]+)`)
-	cmakeProgram = regexp.MustCompile(`(?i)\badd_executable\s*\(\s*([\w.+-]+)`)
-	cmakePackage = regexp.MustCompile(`(?i)\bfind_package\s*\(\s*([\w.+-]+)`)
+	cmakeProject = lazy.Compile(`(?i)\bproject\s*\(\s*"?([\w.+-]+)`)
+	cmakeProgram = lazy.Compile(`(?i)\badd_executable\s*\(\s*([\w.+-]+)`)
+	cmakePackage = lazy.Compile(`(?i)\bfind_package\s*\(\s*([\w.+-]+)`)
 )
 
 func readCMake(_ *Project, m *Manifest, text string) {
@@ -150,8 +151,8 @@ func readCMake(_ *Project, m *Manifest, text string) {
 }
 
 var (
-	swiftName = regexp.MustCompile(`\bname:\s*"([^"]+)"`)
-	swiftDep  = regexp.MustCompile(`\.package\([^)]*url:\s*"([^"]+)"`)
+	swiftName = lazy.Compile(`\bname:\s*"([^"]+)"`)
+	swiftDep  = lazy.Compile(`\.package\([^)]*url:\s*"([^"]+)"`)
 )
 
 func readSwift(_ *Project, m *Manifest, text string) {

@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/tenon-agent/tenon/llm/offline/internal/lazy"
 )
 
 // Manifests of scripting languages.
@@ -112,7 +113,7 @@ func readPnpm(_ *Project, m *Manifest, text string) {
 	}
 }
 
-var pyName = regexp.MustCompile(`^\s*([A-Za-z0-9][\w.-]*)`)
+var pyName = lazy.Compile(`^\s*([A-Za-z0-9][\w.-]*)`)
 
 func pyDeps(list []string) (names []string) {
 	for _, s := range list {
@@ -155,8 +156,8 @@ func readPyproject(_ *Project, m *Manifest, text string) {
 }
 
 var (
-	setupField = regexp.MustCompile(`(?m)\b(name|description)\s*=\s*["']([^"'\n]+)["']`)
-	setupDeps  = regexp.MustCompile(`(?s)\binstall_requires\s*=\s*\[(.*?)\]`)
+	setupField = lazy.Compile(`(?m)\b(name|description)\s*=\s*["']([^"'\n]+)["']`)
+	setupDeps  = lazy.Compile(`(?s)\binstall_requires\s*=\s*\[(.*?)\]`)
 )
 
 func readSetupPy(_ *Project, m *Manifest, text string) {
@@ -217,7 +218,7 @@ func readComposer(_ *Project, m *Manifest, text string) {
 	}
 }
 
-var gem = regexp.MustCompile(`(?m)^\s*gem\s+["']([^"']+)["']`)
+var gem = lazy.Compile(`(?m)^\s*gem\s+["']([^"']+)["']`)
 
 func readGemfile(p *Project, m *Manifest, text string) {
 	m.Kind = "Ruby bundle"
@@ -231,8 +232,8 @@ func readGemfile(p *Project, m *Manifest, text string) {
 }
 
 var (
-	mixApp = regexp.MustCompile(`\bapp:\s*:(\w+)`)
-	mixDep = regexp.MustCompile(`\{\s*:(\w+)\s*,`)
+	mixApp = lazy.Compile(`\bapp:\s*:(\w+)`)
+	mixDep = lazy.Compile(`\{\s*:(\w+)\s*,`)
 )
 
 func readMix(_ *Project, m *Manifest, text string) {
@@ -248,7 +249,7 @@ func readMix(_ *Project, m *Manifest, text string) {
 	m.task("test", "mix test")
 }
 
-var yamlKey = regexp.MustCompile(`^( *)([\w-]+):\s*(.*)$`)
+var yamlKey = lazy.Compile(`^( *)([\w-]+):\s*(.*)$`)
 
 func readPubspec(_ *Project, m *Manifest, text string) {
 	m.Kind = "Dart package"

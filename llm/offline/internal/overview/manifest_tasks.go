@@ -2,13 +2,14 @@ package overview
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/tenon-agent/tenon/llm/offline/internal/lazy"
 )
 
 // Manifests that are about tasks rather than about a language.
 
-var target = regexp.MustCompile(`^([A-Za-z][\w.-]*)(?:\s+[^:=]*)?:(?:[^=]|$)`)
+var target = lazy.Compile(`^([A-Za-z][\w.-]*)(?:\s+[^:=]*)?:(?:[^=]|$)`)
 
 // mostTargets bounds how many targets of one file are listed.
 const mostTargets = 12
@@ -31,9 +32,9 @@ func readMakefile(_ *Project, m *Manifest, text string) {
 }
 
 var (
-	dockerFrom  = regexp.MustCompile(`(?mi)^\s*FROM\s+(\S+)`)
-	dockerStart = regexp.MustCompile(`(?mi)^\s*(?:CMD|ENTRYPOINT)\s+(.+)$`)
-	dockerPort  = regexp.MustCompile(`(?mi)^\s*EXPOSE\s+(.+)$`)
+	dockerFrom  = lazy.Compile(`(?mi)^\s*FROM\s+(\S+)`)
+	dockerStart = lazy.Compile(`(?mi)^\s*(?:CMD|ENTRYPOINT)\s+(.+)$`)
+	dockerPort  = lazy.Compile(`(?mi)^\s*EXPOSE\s+(.+)$`)
 )
 
 func readDockerfile(_ *Project, m *Manifest, text string) {

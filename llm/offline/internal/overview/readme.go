@@ -2,8 +2,9 @@ package overview
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/tenon-agent/tenon/llm/offline/internal/lazy"
 )
 
 func isReadme(name string) bool {
@@ -25,15 +26,15 @@ func readmeRank(name string) int {
 }
 
 var (
-	comment    = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`)
-	badge      = regexp.MustCompile(`\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)|!\[[^\]]*\]\([^)]*\)`)
-	link       = regexp.MustCompile(`\[([^\]\n]+)\]\([^)\n]*\)|\[([^\]\n]+)\]\[[^\]\n]*\]`)
-	element    = regexp.MustCompile(`</?[A-Za-z][^>\n]*>`)
-	underline  = regexp.MustCompile(`^\s*(?:={3,}|-{3,}|~{3,}|\*{3,}|\+{3,})\s*$`)
-	heading    = regexp.MustCompile(`^\s{0,3}(?:#{1,6}|=+)\s+(.+?)\s*#*\s*$`)
-	headline   = regexp.MustCompile(`(?i)^\s*<h1[^<>]*>(.+?)</h1>\s*$`)
-	noProse    = regexp.MustCompile(`^\s*(?:\||[-*+] |[0-9]+\. |\.\. |:\w+:|\[[^\]]+\]:)`)
-	emphasised = regexp.MustCompile(`\*\*([^*\n]+)\*\*|__([^_\n]+)__`)
+	comment    = lazy.Compile(`(?s)<!--.*?(?:-->|$)`)
+	badge      = lazy.Compile(`\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)|!\[[^\]]*\]\([^)]*\)`)
+	link       = lazy.Compile(`\[([^\]\n]+)\]\([^)\n]*\)|\[([^\]\n]+)\]\[[^\]\n]*\]`)
+	element    = lazy.Compile(`</?[A-Za-z][^>\n]*>`)
+	underline  = lazy.Compile(`^\s*(?:={3,}|-{3,}|~{3,}|\*{3,}|\+{3,})\s*$`)
+	heading    = lazy.Compile(`^\s{0,3}(?:#{1,6}|=+)\s+(.+?)\s*#*\s*$`)
+	headline   = lazy.Compile(`(?i)^\s*<h1[^<>]*>(.+?)</h1>\s*$`)
+	noProse    = lazy.Compile(`^\s*(?:\||[-*+] |[0-9]+\. |\.\. |:\w+:|\[[^\]]+\]:)`)
+	emphasised = lazy.Compile(`\*\*([^*\n]+)\*\*|__([^_\n]+)__`)
 )
 
 // readme returns the title of a README and its first paragraph of prose, both on one line.

@@ -1,8 +1,9 @@
 package overview
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/tenon-agent/tenon/llm/offline/internal/lazy"
 )
 
 // table is a TOML table, as far as a manifest needs it: its keys in order with the text of their values.
@@ -19,9 +20,9 @@ func (t *table) get(key string) string {
 }
 
 var (
-	tomlHead = regexp.MustCompile(`^\s*\[+\s*([^\]]+?)\s*\]+\s*(?:#.*)?$`)
-	tomlKey  = regexp.MustCompile(`^\s*([\w."'-]+)\s*=\s*(.*)$`)
-	tomlText = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"|'([^']*)'`)
+	tomlHead = lazy.Compile(`^\s*\[+\s*([^\]]+?)\s*\]+\s*(?:#.*)?$`)
+	tomlKey  = lazy.Compile(`^\s*([\w."'-]+)\s*=\s*(.*)$`)
+	tomlText = lazy.Compile(`"((?:[^"\\]|\\.)*)"|'([^']*)'`)
 )
 
 // readTOML reads tables of simple values and of arrays of strings, and passes over what else TOML can say.

@@ -2,9 +2,10 @@ package overview
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/tenon-agent/tenon/llm/offline/internal/lazy"
 )
 
 // purposes are the kinds of tasks in the order in which people need them.
@@ -128,7 +129,7 @@ func (w *writer) gaps(string) {
 	}
 }
 
-var tagOpening = regexp.MustCompile(`<([A-Za-z/!?])`)
+var tagOpening = lazy.Compile(`<([A-Za-z/!?])`)
 
 // plain makes foreign text safe to stand in a paragraph: on one line, without tags of its own.
 func plain(s string) string {
