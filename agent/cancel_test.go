@@ -197,6 +197,35 @@ func TestLeavingAsACallBegins(t *testing.T) {
 	checkJournal(t, b)
 }
 
+// A consumer that panics does not wait for calls that hang: they are cancelled.
+func TestPanicWhileACallHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "call nap\ncall command {\"path\":\"x\"}", nil)
+		start := time.Now()
+		func() {
+			defer func() { _ = recover() }()
+			for e := range b.Run(t.Context(), text("go")) {
+				if _, ok := e.Body.(session.Progress); ok {
+					panic("on purpose")
+				}
+			}
+		}()
+		if took := time.Since(start); took != 0 {
+			t.Errorf("the panic took %s to pass through", took)
+		}
+		for _, m := range toolResults(b.journal()) {
+			if m.Tool == "nap" {
+				hasResult(t, m, session.OutcomeCancelled, "the run was cancelled")
+			}
+		}
+		ends := bodies[session.RunEnded](b.journal())
+		if len(ends) != 1 || ends[0].Reason != session.ReasonInterrupted || !strings.Contains(ends[0].Message, "panic") {
+			t.Errorf("ends = %+v", ends)
+		}
+		checkJournal(t, b)
+	})
+}
+
 // Why a run was cancelled is told.
 func TestWhyARunWasCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -73,6 +73,35 @@ func TestLengthAgainAndAgain(t *testing.T) {
 	checkJournal(t, b)
 }
 
+// An answer that comes through gives the model its patience back.
+func TestLengthNowAndThen(t *testing.T) {
+	cut := strings.Repeat("text bla \nstop length\n---\n", 3)
+	b := newBench(t, cut+"call look {\"path\":\"/a\"}\n---\n"+cut+"text The end.", nil)
+	endsWith(t, b.run("a story"), session.ReasonDone, "")
+}
+
+// An answer that begins anew makes void what was saved of it, once.
+func TestDiscardedPartials(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, `
+			text Hel
+			delay 1s
+			text lo
+			reset network "x"
+			text Good
+			reset network "x"
+			text Wel
+			delay 1s
+			text come
+			cut`, nil)
+		_, _ = drain(b.Run(t.Context(), text("hi")))
+		if got := bodies[session.Discarded](b.journal()); len(got) != 1 || got[0].Cause.Kind != llm.KindNetwork {
+			t.Errorf("discarded: %+v", got)
+		}
+		same(t, b.texts(), "user \"hi\"\nassistant \"Welcome\" aborted")
+	})
+}
+
 // Wait has the text of the last answer, whole also when it came in pieces, and the error of the stream.
 func TestWait(t *testing.T) {
 	tests := []struct{ script, want string }{
@@ -120,6 +149,8 @@ type failingStore struct {
 	good   int // appends that go well
 	failed int
 	done   []session.Body // what was appended
+	client *llmtest.Client
+	asked  int // requests to the client before the first append that failed
 }
 
 var errDisk = fmt.Errorf("disk: %w", session.ErrFull)
@@ -136,7 +167,9 @@ type failingWriter struct {
 
 func (w *failingWriter) Append(ctx context.Context, at session.Stamp, all ...session.Body) ([]session.Event, error) {
 	if w.store.good == 0 {
-		w.store.failed++
+		if w.store.failed++; w.store.failed == 1 {
+			w.store.asked = len(w.store.client.Requests())
+		}
 		return nil, errDisk
 	}
 	w.store.good--
@@ -200,7 +233,7 @@ func TestJournalThatFails(t *testing.T) {
 					}
 					return
 				}
-				store.good, store.done = k, nil
+				store.good, store.done, store.client = k, nil, o.Client.(*llmtest.Client)
 				events, err := drain(a.Run(t.Context(), text("go")))
 				j, ok := errors.AsType[*agent.JournalError](err)
 				if !ok || !errors.Is(err, session.ErrFull) || j.Session != a.Session() {
@@ -209,6 +242,9 @@ func TestJournalThatFails(t *testing.T) {
 				endsWith(t, events, session.ReasonError, "cannot be written")
 				if last := events[len(events)-1]; last.Durable() {
 					t.Error("the end of the run is said to be in the journal")
+				}
+				if asked := len(store.client.Requests()); asked != store.asked {
+					t.Errorf("the model was asked %d times after the append that failed", asked-store.asked)
 				}
 				if store.failed != 1 {
 					t.Errorf("%d appends after the first that failed", store.failed-1)

@@ -28,7 +28,6 @@ func (r *run) moment(b session.Body) {
 // journal alone.
 func (r *run) drain() {
 	events := r.a.feed.take(r.spare)
-	r.spare = nil // the feed has it now
 	for i, e := range events {
 		if !r.left {
 			r.left = !r.hand(e)
