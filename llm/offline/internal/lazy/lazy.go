@@ -18,9 +18,9 @@ func Compile(text string) *Regexp {
 
 // The methods are those of regexp.Regexp.
 
-func (r *Regexp) MatchString(s string) bool      { return r.compiled().MatchString(s) }
-func (r *Regexp) FindString(s string) string     { return r.compiled().FindString(s) }
-func (r *Regexp) FindStringIndex(s string) []int { return r.compiled().FindStringIndex(s) }
+func (r *Regexp) MatchString(s string) bool            { return r.compiled().MatchString(s) }
+func (r *Regexp) FindString(s string) string           { return r.compiled().FindString(s) }
+func (r *Regexp) FindStringIndex(s string) []int       { return r.compiled().FindStringIndex(s) }
 func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().FindStringSubmatch(s) }
 
 func (r *Regexp) ReplaceAllString(s, with string) string {
