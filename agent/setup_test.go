@@ -33,7 +33,6 @@ type bench struct {
 	store  session.Store
 	client *llmtest.Client
 	log    *callLog
-	before []session.Event // entries that were there before
 }
 
 // newBench makes an agent from a script. change may be nil.
