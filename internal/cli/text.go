@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +38,12 @@ type textView struct {
 	turn    int
 	running []runningCall // calls that run now, oldest first
 	calls   map[string]llm.ToolCall
+	alike   map[string]int // calls of this turn that did well, by tool
 }
+
+// maxAlike is how many calls of one tool are shown in one turn, when there is nothing to say but that they did well. The
+// rest is counted.
+const maxAlike = 10
 
 // runningCall is a call that has no result yet.
 type runningCall struct {
@@ -55,6 +62,8 @@ func (v *textView) event(e session.Event) error {
 	case session.TurnStarted:
 		v.turn = e.Turn
 		v.phase("waiting for the model", e.Time)
+	case session.TurnEnded:
+		v.countAlike()
 	case session.MessageStarted:
 		v.message()
 		v.phase("waiting for the model", e.Time)
@@ -248,31 +257,56 @@ func (v *textView) result(m session.Message, at time.Time) {
 		}
 	}
 	v.calling()
-	v.note(v.resultLine(m, took))
+	line, well := v.resultLine(m, took)
+	if well {
+		if v.alike == nil {
+			v.alike = make(map[string]int)
+		}
+		v.alike[m.Tool]++
+		if v.alike[m.Tool] > maxAlike {
+			return
+		}
+	}
+	v.note(line)
 }
 
-// resultLine is what people see of a call: its tool, its main argument, what became of it, and how long it took.
-func (v *textView) resultLine(m session.Message, took time.Duration) string {
+// countAlike tells how many calls were not shown in the turn that ends.
+func (v *textView) countAlike() {
+	for _, tool := range slices.Sorted(maps.Keys(v.alike)) {
+		if more := v.alike[tool] - maxAlike; more > 0 {
+			v.note(v.palette.green("✓") + " " + oneLine(tool) + v.palette.dim(fmt.Sprintf(" · %d more", more)))
+		}
+	}
+	clear(v.alike)
+}
+
+// resultLine is what people see of a call: its tool, its main argument, what became of it, and how long it took. It
+// reports whether all went well.
+func (v *textView) resultLine(m session.Message, took time.Duration) (line string, well bool) {
 	what := oneLine(m.Tool)
 	if arg := argumentOf(v.calls[m.CallID].Arguments); arg != "" {
 		what += " " + fit(arg, 80)
 	}
-	mark, outcome := v.palette.green("✓"), summary(m)
-	if detailsOf(m).failed() != "" {
-		mark = v.palette.red("✗")
-	}
-	if m.IsError || m.Outcome != session.OutcomeOK {
-		mark, outcome = v.palette.red("✗"), firstLine(m.Text())
+	well = !m.IsError && m.Outcome == session.OutcomeOK
+	outcome := summary(m)
+	if !well {
+		outcome = firstLine(m.Text())
 		if m.Outcome != session.OutcomeFailed && m.Outcome != session.OutcomeOK {
+			outcome = strings.TrimPrefix(outcome, "This call was denied: ") // the words for the model repeat the outcome
 			outcome = strings.ReplaceAll(string(m.Outcome), "_", " ") + ": " + outcome
 		}
 		outcome = fit(outcome, 160)
 	}
-	line := mark + " " + what + v.palette.dim(" · "+outcome)
+	well = well && detailsOf(m).failed() == ""
+	mark := v.palette.green("✓")
+	if !well {
+		mark = v.palette.red("✗")
+	}
+	line = mark + " " + what + v.palette.dim(" · "+outcome)
 	if took > 0 {
 		line += v.palette.dim(" · " + seconds(took))
 	}
-	return line
+	return line, well
 }
 
 // firstLine is the first line of text that has words.

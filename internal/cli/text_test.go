@@ -244,9 +244,33 @@ func TestEveryOutcomeIsTold(t *testing.T) {
 			Message: llm.ToolText(llm.ToolCall{ID: "1", Name: "shell"}, c.text, c.outcome != session.OutcomeOK),
 			Outcome: c.outcome,
 		}
-		if got := v.resultLine(m, c.took); got != c.want {
-			t.Errorf("%q: got %q, want %q", c.outcome, got, c.want)
+		if got, well := v.resultLine(m, c.took); got != c.want || well != (c.outcome == session.OutcomeOK) {
+			t.Errorf("%q: got %q, %t, want %q", c.outcome, got, well, c.want)
 		}
+	}
+}
+
+func TestManyCallsAlikeAreCounted(t *testing.T) {
+	var told bytes.Buffer
+	v := &textView{screen: &screen{out: io.Discard, err: &told}}
+	look := func(failed bool) {
+		m := session.Message{Message: llm.ToolText(llm.ToolCall{Name: "read"}, "x", failed)}
+		if err := v.event(session.Event{Body: m}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		for range maxAlike + 3 {
+			look(false)
+		}
+		look(true)
+		if err := v.event(session.Event{Body: session.TurnEnded{}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	turn := strings.Repeat("✓ read · 1 line\n", maxAlike) + "✗ read · x\n✓ read · 3 more\n"
+	if told.String() != turn+turn {
+		t.Errorf("got\n%s", told.String())
 	}
 }
 
@@ -278,7 +302,8 @@ func TestWhatCameOfACallIsToldByItsDetails(t *testing.T) {
 func TestTheMainArgumentOfACall(t *testing.T) {
 	for _, c := range []struct{ arguments, want string }{
 		{`{"path":"a.go","content":"package a"}`, "a.go"},
-		{`{"pattern":"TODO","path":"src"}`, "TODO"},
+		{`{"pattern":"TODO","path":"src"}`, "TODO in src"},
+		{`{"pattern":"*.go","path":"."}`, "*.go"},
 		{`{"command":"go vet\n  ./..."}`, "go vet ./..."},
 		{`{"zebra":"z","apple":"a"}`, "a"},
 		{`{"n":1}`, ""},

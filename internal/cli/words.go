@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,17 +20,14 @@ func argumentOf(arguments string) string {
 	if json.Unmarshal([]byte(arguments), &members) != nil {
 		return ""
 	}
-	for _, name := range []string{"command", "pattern", "path", "query", "url", "name"} {
-		if text, ok := stringOf(members[name]); ok && text != "" {
-			return oneLine(text)
+	if pattern, ok := stringOf(members["pattern"]); ok && pattern != "" {
+		if path, ok := stringOf(members["path"]); ok && path != "" && path != "." {
+			pattern += " in " + path
 		}
+		return oneLine(pattern)
 	}
-	names := make([]string, 0, len(members))
-	for name := range members {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	names := []string{"command", "path", "query", "url", "name"}
+	for _, name := range append(names, slices.Sorted(maps.Keys(members))...) {
 		if text, ok := stringOf(members[name]); ok && text != "" {
 			return oneLine(text)
 		}
