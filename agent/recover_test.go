@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
-	"time"
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/llm"
@@ -372,24 +372,16 @@ func TestCallsWithoutAName(t *testing.T) {
 // Models come and go from another goroutine while a run reads and writes its branch.
 func TestSetClientFromAnotherGoroutine(t *testing.T) {
 	b := newBench(t, strings.Repeat("call look {\"path\":\"/a\"}\n---\n", 30)+"text Done.", nil)
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				if err := b.SetClient(t.Context(), b.client); err != nil {
-					t.Error(err)
-				}
-				time.Sleep(50 * time.Microsecond)
+	var changes sync.WaitGroup
+	changes.Go(func() {
+		for range 200 {
+			if err := b.SetClient(t.Context(), b.client); err != nil {
+				t.Error(err)
 			}
 		}
-	}()
+	})
 	events := b.run("go")
-	close(stop)
-	<-stopped
+	changes.Wait()
 	endsWith(t, events, session.ReasonDone, "")
 	checkJournal(t, b)
 }
