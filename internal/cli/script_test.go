@@ -138,7 +138,7 @@ func checkJournal(ts *testscript.TestScript, _ bool, args []string) {
 func cmpTranscript(ts *testscript.TestScript, _ bool, args []string) {
 	text := ts.ReadFile("stdout")
 	for pattern, name := range map[string]string{
-		`\b[0-9a-z]{26}\b`:                          "SESSION",
+		`(?i)(session )[0-9a-z]{12}\b`:              "${1}SESSION",
 		`\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?`:         "TIME",
 		regexp.QuoteMeta(ts.Getenv("WORK")) + `\S*`: "DIR",
 		`(/private)?DIR`:                            "DIR",
@@ -159,7 +159,7 @@ func lastSession(ts *testscript.TestScript, _ bool, args []string) {
 	var s session.Summary
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &s))
 	ts.Setenv("SESSION", string(s.ID))
-	ts.Setenv("SHORT", string(s.ID[:20]))
+	ts.Setenv("SHORT", string(s.ID[:len(s.ID)-4]))
 }
 
 func fill(ts *testscript.TestScript, _ bool, args []string) {

@@ -82,7 +82,7 @@ func (p *program) table(found []session.Summary, q session.Query) error {
 	}
 	paint := paletteFor(p.env.Stdout, p.env.Getenv)
 	var b strings.Builder
-	const idWidth, ageWidth, messagesWidth = 26, 8, 4
+	const idWidth, ageWidth, messagesWidth = 12, 8, 4
 	titleWidth := columns - idWidth - ageWidth - messagesWidth - 3*2
 	fmt.Fprintf(&b, "%s\n", paint.bold(fmt.Sprintf("%-*s  %-*s  %*s  %s", idWidth, "ID", ageWidth, "CHANGED", messagesWidth, "MSGS", "TITLE")))
 	for _, s := range found {

@@ -30,7 +30,7 @@ func onTerminal(t *testing.T, client llm.Client, vars map[string]string, args ..
 // steady makes what differs from run to run the same.
 func steady(lines []string) string {
 	text := strings.Join(lines, "\n")
-	text = regexp.MustCompile(`\b[0-9a-z]{26}\b`).ReplaceAllString(text, "ID")
+	text = regexp.MustCompile(`(session )[0-9a-z]{12}\b`).ReplaceAllString(text, "${1}ID")
 	return regexp.MustCompile(`<?\d+(\.\d+)?m?s\b`).ReplaceAllString(text, "TIME")
 }
 
