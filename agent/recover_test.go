@@ -373,14 +373,24 @@ func TestCallsWithoutAName(t *testing.T) {
 func TestSetClientFromAnotherGoroutine(t *testing.T) {
 	b := newBench(t, strings.Repeat("call look {\"path\":\"/a\"}\n---\n", 30)+"text Done.", nil)
 	var changes sync.WaitGroup
+	now := make(chan struct{}, 1000) // a change for every event, while the run goes on
 	changes.Go(func() {
-		for range 200 {
+		for range now {
 			if err := b.SetClient(t.Context(), b.client); err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	events := b.run("go")
+	var events []session.Event
+	for e, err := range b.Run(t.Context(), text("go")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if events = append(events, e); !e.Durable() {
+			now <- struct{}{}
+		}
+	}
+	close(now)
 	changes.Wait()
 	endsWith(t, events, session.ReasonDone, "")
 	checkJournal(t, b)
