@@ -138,7 +138,7 @@ func checkJournal(ts *testscript.TestScript, _ bool, args []string) {
 func cmpTranscript(ts *testscript.TestScript, _ bool, args []string) {
 	text := ts.ReadFile("stdout")
 	for pattern, name := range map[string]string{
-		`(?i)(session )[0-9a-z]{12}\b`:              "${1}SESSION",
+		`(?m)^[0-9a-z]{12,26}\b`:                    "SESSION",
 		`\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?`:         "TIME",
 		regexp.QuoteMeta(ts.Getenv("WORK")) + `\S*`: "DIR",
 		`(/private)?DIR`:                            "DIR",
