@@ -31,6 +31,14 @@ func NewID() ID {
 	return ID(text[3:])
 }
 
+// NewSessionID returns an ID for a session: 12 random characters, 60 bits. It does not begin with the time, so that people
+// can name a session by the first few characters.
+func NewSessionID() SessionID {
+	var b [8]byte
+	_, _ = rand.Read(b[:])
+	return SessionID(crockford.EncodeToString(b[:])[:12])
+}
+
 // Event is one thing that happened. With a Seq it is an entry of the journal; without, a passing moment. Events are
 // immutable and may be shared.
 //

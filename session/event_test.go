@@ -152,6 +152,20 @@ func TestIDs(t *testing.T) {
 	}
 }
 
+func TestSessionIDs(t *testing.T) {
+	first := make(map[session.ID]bool)
+	for range 100 {
+		id := session.NewSessionID()
+		if len(id) != 12 || strings.Trim(string(id), "0123456789abcdefghjkmnpqrstvwxyz") != "" {
+			t.Fatalf("the ID of a session is %q", id)
+		}
+		first[id[:6]] = true
+	}
+	if len(first) < 99 {
+		t.Errorf("100 sessions have only %d beginnings of six characters", len(first))
+	}
+}
+
 func FuzzEvent(f *testing.F) {
 	for _, b := range bodies {
 		data, err := json.Marshal(session.Event{Seq: 1, ID: "i", Time: session.Now(), Body: b})

@@ -74,7 +74,7 @@ func (s *Store) Create(ctx context.Context, c session.Created) (session.SessionI
 	if err := s.usable(ctx); err != nil {
 		return "", err
 	}
-	j := newJournal(session.NewID())
+	j := newJournal(session.NewSessionID())
 	if _, err := j.append(session.Stamp{}, []session.Body{c}); err != nil {
 		return "", err
 	}

@@ -11,7 +11,7 @@ import (
 
 // Create implements [session.Store].
 func (s *Store) Create(ctx context.Context, c session.Created) (session.SessionID, error) {
-	id := session.NewID()
+	id := session.NewSessionID()
 	events, bodies, err := encode(session.Stamp{}, []session.Body{c})
 	if err != nil {
 		return "", err

@@ -78,6 +78,8 @@ func testList(t *testing.T, s session.Store) {
 		}
 		return order
 	}
+	first := string(ids[0][:1])
+	sameFirst := slices.DeleteFunc([]int{1, 2, 4, 0, 3}, func(i int) bool { return !strings.HasPrefix(string(ids[i]), first) })
 	for _, c := range []struct {
 		what string
 		q    session.Query
@@ -92,7 +94,7 @@ func testList(t *testing.T, s session.Store) {
 		{"whole ID", session.Query{Prefix: string(ids[4])}, []int{4}},
 		{"no such ID", session.Query{Prefix: string(ids[4]) + "x"}, nil},
 		{"no pattern", session.Query{Prefix: "%"}, nil},
-		{"common beginning", session.Query{Prefix: string(ids[0][:3])}, []int{1, 2, 4, 0, 3}},
+		{"common beginning", session.Query{Prefix: first}, sameFirst},
 		{"case counts", session.Query{Prefix: strings.ToUpper(string(ids[0]))}, nil},
 	} {
 		if got := list(c.q); !slices.Equal(got, c.want) {
