@@ -80,7 +80,8 @@ func (s *stream) consume(client llm.Client, req *llm.Request) (m llm.Message, er
 			}
 			m, err = llm.Message{}, &llm.Error{
 				Kind: llm.KindOther, Model: client.Model().Ref(),
-				Message: fmt.Sprintf("the client panicked: %v\n%s", p, debug.Stack()),
+				Message: fmt.Sprintf("the client panicked: %v", p),
+				Err:     fmt.Errorf("%v\n%s", p, debug.Stack()), // for who debugs it; the journal has no use for it
 			}
 		}
 	}()

@@ -15,10 +15,11 @@ import (
 
 // job is one call of an answer on its way to its result.
 type job struct {
-	call   llm.ToolCall
-	tool   tool.Tool
-	ready  *tool.Call // nil while its arguments are not checked
-	result *session.Message
+	call    llm.ToolCall
+	tool    tool.Tool
+	ready   *tool.Call // nil while its arguments are not checked
+	changed bool       // the gate let it run with other arguments
+	result  *session.Message
 }
 
 // runCalls gives every call of an answer its result: it checks the arguments, asks the gate about all of them together, and
@@ -66,7 +67,7 @@ func (r *run) check(jobs []*job, cut bool) {
 			continue
 		}
 		if err := r.prepare(j, j.call.Arguments); err != nil {
-			if _, ok := errors.AsType[*tool.ArgumentsError](err); ok {
+			if _, ok := errors.AsType[*tool.ArgumentsError](err); ok || errors.Is(err, errNoTool) {
 				unusable++
 			}
 			j.settle(session.OutcomeInvalid, err.Error())
@@ -97,11 +98,13 @@ func (r *run) redundant(j *job, first int) {
 	r.a.feed.moment(session.Notice{Text: fmt.Sprintf("the model asks for the same call of %s twice", j.call.Name)})
 }
 
+var errNoTool = errors.New("there is no tool")
+
 // prepare validates arguments for the job's tool.
 func (r *run) prepare(j *job, arguments string) error {
 	t, ok := r.a.tools.byName[j.call.Name]
 	if !ok {
-		return fmt.Errorf("there is no tool named %q; the tools are: %s", j.call.Name, strings.Join(r.a.tools.names, ", "))
+		return fmt.Errorf("%w named %q; the tools are: %s", errNoTool, j.call.Name, strings.Join(r.a.tools.names, ", "))
 	}
 	ready, err := contained(func() (*tool.Call, error) { return t.Prepare(r.ctx, arguments) })
 	switch {
@@ -157,6 +160,7 @@ func (r *run) judge(j *job, v Verdict) (session.Decision, bool) {
 	}
 	r.denials = 0
 	if v.Arguments != "" {
+		j.changed = true
 		if err := r.prepare(j, v.Arguments); err != nil {
 			j.settle(session.OutcomeInvalid, "The arguments of this call were changed before it was allowed, but not well: "+err.Error())
 		}

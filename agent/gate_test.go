@@ -104,7 +104,7 @@ func TestDecisionsInTheJournal(t *testing.T) {
 // Arguments that were changed before the call was allowed are checked like any others, and are what runs.
 func TestChangedArguments(t *testing.T) {
 	for arguments, want := range map[string]string{
-		`{"path":"/elsewhere"}`: `tool look ok "seen /elsewhere"`,
+		`{"path":"/elsewhere"}`: `tool look ok "[Before this call was allowed, its arguments were changed to {\"path\":\"/elsewhere\"}]\n" "seen /elsewhere"`,
 		`{"path":7}`: `tool look invalid "The arguments of this call were changed before it was allowed, but not well: ` +
 			`look: the arguments do not fit: path: must be a string, not the number 7"`,
 	} {

@@ -175,6 +175,10 @@ func (s *scheduler) call(t *task) {
 		}
 	}
 	cancel(nil) // what the tool may have left behind tells no more
+	if t.changed {
+		result.Content = slices.Insert(slices.Clone(result.Content), 0, llm.Part(llm.Text{Text: fmt.Sprintf(
+			"[Before this call was allowed, its arguments were changed to %s]\n", t.ready.Arguments)}))
+	}
 	t.result = &result
 	_, t.err = s.a.feed.append(s.ctx, result)
 	s.done <- t

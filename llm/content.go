@@ -34,7 +34,7 @@ type Thinking struct {
 //
 // JSON: {"type":"tool_call","id","name","arguments","opaque"}; arguments is a string, as the model wrote it.
 type ToolCall struct {
-	ID        string          `json:"id"`                 // unique within the conversation
+	ID        string          `json:"id"`                 // unique within the answer
 	Name      string          `json:"name"`               // Tool.Name
 	Arguments string          `json:"arguments"`          // the JSON text as the model wrote it; it may be malformed
 	Opaque    json.RawMessage `json:"opaque,omitempty"`   // what the provider wants back untouched

@@ -42,7 +42,7 @@ func (p *program) run() *cobra.Command {
 		Use:   "run [flags] PROMPT...",
 		Short: "Do one job and leave",
 		Long: `Do one job and leave. The prompt is the arguments, joined by spaces; what comes on standard input stands behind it.
-The answer goes to standard output as it comes, everything else to standard error.
+The answer goes to standard output, on a terminal as it comes, and everything else to standard error.
 
 Without --yes the model can look at everything in the directory and change nothing. With --continue or --session and
 without a prompt, a run that was interrupted goes on where it stood.

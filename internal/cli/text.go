@@ -21,7 +21,8 @@ type view interface {
 	end(r *report) error
 }
 
-// textView is --output text: the answer on standard output as it comes, everything else on standard error.
+// textView is --output text. On a terminal all text of the model is on standard output, as it comes. Elsewhere only the
+// answer is, when it is complete: what the model says before its calls goes to standard error, as everything else does.
 type textView struct {
 	screen  *screen
 	quiet   bool // only the answer, when it is complete
@@ -103,11 +104,11 @@ func (v *textView) delta(d session.Delta, at time.Time) error {
 	switch d.Type {
 	case session.DeltaText:
 		v.streams = true
-		if v.quiet {
-			return nil
-		}
 		if !v.begun {
 			v.phase("answering", at)
+		}
+		if v.quiet || !v.safe {
+			return nil
 		}
 		return v.show(v.intent.next(v.runes.next(d.Text)))
 	case session.DeltaThinking:
@@ -145,8 +146,12 @@ func (v *textView) answer(m session.Message) error {
 		return nil
 	}
 	text := v.intent.next(v.runes.flush()) + v.intent.flush()
-	if !v.streams {
+	if !v.streams || !v.safe {
 		text = withoutIntent(m.Text())
+	}
+	if !v.safe && len(v.calls) > 0 {
+		v.remark(text)
+		return nil
 	}
 	if err := v.show(text); err != nil {
 		return err
@@ -156,6 +161,14 @@ func (v *textView) answer(m session.Message) error {
 		return nil
 	}
 	return v.screen.endLine()
+}
+
+// remark is what the model says before its calls, where standard output is for the answer alone.
+func (v *textView) remark(text string) {
+	if text = strings.TrimSpace(text); text != "" {
+		v.note(v.palette.dim(harmless(text)))
+	}
+	v.message()
 }
 
 func (v *textView) reset(cause *llm.Error) error {

@@ -195,7 +195,7 @@ func TestTheTextViewWithoutDeltas(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out.String() != "I look.\n\nIt is a list.\n" || told.String() != "✓ read a · 2 lines\n" {
+	if out.String() != "It is a list.\n" || told.String() != "I look.\n✓ read a · 2 lines\n" {
 		t.Errorf("got %q and %q", out.String(), told.String())
 	}
 }

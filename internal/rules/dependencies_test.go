@@ -12,11 +12,6 @@ import (
 // dependencyDoc says why each module is there.
 const dependencyDoc = "docs/dependencies.md"
 
-// narrow are modules of which only some packages are wanted: the rest would bring more than it is worth.
-var narrow = map[string][]string{
-	"github.com/go-git/go-git/v5": {"github.com/go-git/go-git/v5/plumbing/format/gitignore"},
-}
-
 var dependencyRules = []rule{
 	{
 		name:  "every direct dependency is explained",
@@ -55,17 +50,6 @@ var dependencyRules = []rule{
 			"docs/dependencies.md": "## Tests\n| `a.org/one` | |\n",
 		},
 		want: []string{"llm/a.go imports a.org/one"},
-	},
-	{
-		name:  "of large modules only the wanted packages",
-		check: excessive,
-		mend:  "do without it; if it is worth its weight, list the package in narrow in internal/rules/dependencies_test.go and measure",
-		broken: map[string]string{
-			"go.mod":   "module x\nrequire github.com/go-git/go-git/v5 v5.0.0\n",
-			"llm/a.go": "package llm\nimport _ \"github.com/go-git/go-git/v5/plumbing/format/gitignore\"",
-			"llm/b.go": "package llm\nimport _ \"github.com/go-git/go-git/v5\"",
-		},
-		want: []string{"llm/b.go imports github.com/go-git/go-git/v5"},
 	},
 }
 
@@ -184,15 +168,6 @@ func escaped(t *tree) (found []string) {
 	rows := t.explained()
 	for u := range t.uses {
 		if rows[u.module] == "Tests" && !u.file.test && !u.room.forTests() {
-			found = append(found, u.String())
-		}
-	}
-	return found
-}
-
-func excessive(t *tree) (found []string) {
-	for u := range t.uses {
-		if wanted, ok := narrow[u.module]; ok && !slices.Contains(wanted, u.pkg) {
 			found = append(found, u.String())
 		}
 	}
