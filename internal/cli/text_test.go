@@ -183,6 +183,20 @@ func TestTheStatusLineCountsDownToTheNextAttempt(t *testing.T) {
 	})
 }
 
+func TestAnAnswerThatBeginsAnewOnATerminal(t *testing.T) {
+	client := llmtest.New(t, "text Half an\nreset network \"it broke\"\ntext The whole answer.")
+	code, lines := onTerminal(t, client, map[string]string{}, "run", "hello")
+	text := strings.Join(lines, "\n")
+	for _, want := range []string{"Half an", "! the answer above broke off (network: it broke); it begins anew", "The whole answer."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if code != exitDone {
+		t.Errorf("exit code %d", code)
+	}
+}
+
 func TestTheTextViewWithoutDeltas(t *testing.T) {
 	var out, told bytes.Buffer
 	v := &textView{screen: &screen{out: &out, err: &told}}
