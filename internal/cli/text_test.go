@@ -187,7 +187,7 @@ func TestAnAnswerThatBeginsAnewOnATerminal(t *testing.T) {
 	client := llmtest.New(t, "text Half an\nreset network \"it broke\"\ntext The whole answer.")
 	code, lines := onTerminal(t, client, map[string]string{}, "run", "hello")
 	text := strings.Join(lines, "\n")
-	for _, want := range []string{"Half an", "! the answer above broke off (network: it broke); it begins anew", "The whole answer."} {
+	for _, want := range []string{"Half an", "! the answer above broke off (test/script: network: it broke); it begins anew", "The whole answer."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
