@@ -43,6 +43,9 @@ func main() {
 		log.Fatal(err)
 	}
 	for e, err := range a.Run(ctx, llm.UserText("Milk and a pony, please.")) {
+		if err != nil {
+			log.Fatal(err)
+		}
 		switch b := e.Body.(type) {
 		case session.Delta:
 			if b.Type == session.DeltaText {
@@ -50,8 +53,6 @@ func main() {
 			}
 		case session.CallReady:
 			fmt.Printf("\n[%s %s]", b.Call.Name, b.Call.Arguments)
-		case nil:
-			log.Println(err) // always the last
 		}
 	}
 	fmt.Println("\nlist:", list, a.Close())
