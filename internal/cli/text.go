@@ -298,14 +298,15 @@ func (v *textView) countAlike() {
 func (v *textView) resultLine(m session.Message, took time.Duration) (line string, well bool) {
 	what := oneLine(m.Tool)
 	if arg := argumentOf(v.calls[m.CallID].Arguments); arg != "" {
-		what += " " + fit(arg, 80)
+		what += " " + fit(arg, v.room(len(what)))
 	}
 	well = !m.IsError && m.Outcome == session.OutcomeOK
 	outcome := summary(m)
 	if !well {
 		outcome = firstLine(m.Text())
 		if m.Outcome != session.OutcomeFailed && m.Outcome != session.OutcomeOK {
-			outcome = strings.TrimPrefix(outcome, "This call was denied: ") // the words for the model repeat the outcome
+			outcome = strings.TrimPrefix(outcome, "This call was denied: ") // the words for the model repeat the outcome,
+			outcome, _, _ = strings.Cut(outcome, ". ")                      // and go on with what it should do
 			outcome = strings.ReplaceAll(string(m.Outcome), "_", " ") + ": " + outcome
 		}
 		outcome = fit(outcome, 160)
@@ -320,6 +321,15 @@ func (v *textView) resultLine(m session.Message, took time.Duration) (line strin
 		line += v.palette.dim(" · " + seconds(took))
 	}
 	return line, well
+}
+
+// room is how many columns the argument of a call may take, beside the name of its tool and a short outcome.
+func (v *textView) room(tool int) int {
+	const outcome = 28
+	if v.screen.width == nil {
+		return 80
+	}
+	return min(max(v.screen.width()-tool-outcome, 20), 80)
 }
 
 // firstLine is the first line of text that has words.
