@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -37,7 +36,7 @@ func New[A any](
 	t := &typed[A]{effects: effects, run: run, schema: schemaFor[A](name)}
 	description = strings.TrimSpace(description)
 	switch {
-	case !namePattern.MatchString(name):
+	case !validName(name):
 		panic(fmt.Sprintf("tool: the name %q is not 1 to 64 of a-z A-Z 0-9 _ -", name))
 	case description == "":
 		panic(fmt.Sprintf("tool: %s has no description", name))
@@ -52,7 +51,12 @@ func New[A any](
 	return t
 }
 
-var namePattern = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+// validName reports whether every provider takes the name: 1 to 64 of a-z A-Z 0-9 _ -. No regular expression, for one with
+// such a count takes a fifth of a millisecond to compile at every start.
+func validName(name string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	return name != "" && len(name) <= 64 && strings.Trim(name, letters) == ""
+}
 
 type typed[A any] struct {
 	spec    llm.Tool

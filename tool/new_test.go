@@ -232,6 +232,8 @@ func TestMistakesOfProgrammersPanic(t *testing.T) {
 		make       func()
 	}{
 		{"name", "is not 1 to 64 of", func() { tool.New("a b", "d", nil, nothing[arguments]) }},
+		{"no name", "is not 1 to 64 of", func() { tool.New("", "d", nil, nothing[arguments]) }},
+		{"long name", "is not 1 to 64 of", func() { tool.New(strings.Repeat("a", 65), "d", nil, nothing[arguments]) }},
 		{"description", "has no description", func() { tool.New("a", " \n", nil, nothing[arguments]) }},
 		{"function", "no function", func() { tool.New[arguments]("a", "d", nil, nil) }},
 		{"no struct", "not a struct", func() { tool.New("a", "d", nil, nothing[[]string]) }},

@@ -3,7 +3,6 @@ package tool
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,7 +12,7 @@ import (
 
 // join is the path of a member.
 func join(path, name string) string {
-	if !plainName.MatchString(name) {
+	if !validName(name) {
 		return fmt.Sprintf("%s[%q]", path, short(name))
 	}
 	if path == "" {
@@ -21,8 +20,6 @@ func join(path, name string) string {
 	}
 	return path + "." + name
 }
-
-var plainName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // wanted names what a schema asks for.
 func wanted(s *jsonschema.Schema) string {
