@@ -173,7 +173,10 @@ func (a *Agent) end(r *run) {
 	a.feed.end()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.lastRun, a.cancel = r.id, nil
+	a.cancel = nil
+	if r.begun {
+		a.lastRun = r.id
+	}
 	close(a.idle)
 }
 

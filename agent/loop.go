@@ -22,6 +22,7 @@ type run struct {
 	left     bool            // the consumer left: nothing is yielded any more
 	spare    []session.Event // memory for the feed
 	started  time.Time
+	begun    bool // its start is in the journal
 
 	turn       int
 	usage      llm.Usage
@@ -76,7 +77,10 @@ func (r *run) start(head []session.Body) (*session.RunEnded, error) {
 		entries = append(entries, entry)
 		refused = firstOf(refused, reason)
 	}
-	if _, err := r.append(entries...); err != nil {
+	_, err := r.a.feed.append(r.ctx, entries...)
+	r.begun = err == nil // also when the consumer panics at what it is handed now
+	r.drain()
+	if err != nil {
 		return r.failure(err), err
 	}
 	if refused != "" {

@@ -137,6 +137,22 @@ func TestOpenAfterACrash(t *testing.T) {
 	}
 }
 
+// A run that could not begin left no trace, so none can be said to go on from it.
+func TestARunThatDidNotBeginHasNoSuccessor(t *testing.T) {
+	b := newBench(t, "error network\n---\ntext Well.", nil)
+	_, _ = agent.Wait(b.Run(t.Context(), text("go")))
+	first := bodies[session.RunStarted](b.journal())[0].Run
+	for _, err := range b.Run(t.Context()) {
+		if err == nil {
+			t.Fatal("a run without a message begins")
+		}
+	}
+	events := collect(t, b.Continue(t.Context(), agent.Continuation{}))
+	if got := bodies[session.RunStarted](events)[0].ParentRun; got != first {
+		t.Errorf("parent run = %q, want %q", got, first)
+	}
+}
+
 // A run can go on where there is something to answer, and nowhere else.
 func TestWhereARunCanGoOn(t *testing.T) {
 	b := newBench(t, "call look {\"path\":\"/a\"}\n---\ntext Four.\n---\ntext Five.\n---\ntext Six.\n---\ntext Seven.", nil)
