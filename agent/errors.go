@@ -3,7 +3,6 @@ package agent
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/tenon-agent/tenon/session"
 )
@@ -44,6 +43,3 @@ func (e *JournalError) Error() string {
 
 // Unwrap returns the store's error.
 func (e *JournalError) Unwrap() error { return e.Err }
-
-// validText returns text as valid UTF-8.
-func validText(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }

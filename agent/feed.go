@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"strings"
 	"sync"
 
 	"github.com/tenon-agent/tenon/session"
@@ -138,7 +139,7 @@ func (f *feed) flushProgress() {
 	for _, p := range f.told {
 		f.waiting = append(f.waiting, session.Event{
 			Run: f.stamp.Run, Turn: f.stamp.Turn, Time: session.Now(),
-			Body: session.Progress{Call: p.call, Tool: p.tool, Text: validText(p.text)},
+			Body: session.Progress{Call: p.call, Tool: p.tool, Text: strings.ToValidUTF8(string(p.text), "\uFFFD")},
 		})
 	}
 	f.told = f.told[:0]

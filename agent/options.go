@@ -23,7 +23,7 @@ type Options struct {
 	Gate    Gate     // decides which calls may run; default ReadOnly
 	Hooks   Hooks    // default none
 	Filters []Filter // screen every message that comes in, in order
-	Limits  Limits   // default DefaultLimits
+	Limits  Limits   // the zero value has limits too
 
 	Execution Execution // how the calls of one answer are run; default Parallel
 	Steering  Delivery  // how many steering messages enter at a time; default OneAtATime
