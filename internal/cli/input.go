@@ -17,30 +17,29 @@ const maxPrompt = 1 << 20
 // stdinPatience is how long standard input may stay silent before people are told what is waited for.
 const stdinPatience = 2 * time.Second
 
-// prompt is what was asked: the arguments, and behind them what standard input has when it is not a terminal. The text is
-// valid UTF-8. Notes for people go to tell.
-func (p *program) prompt(ctx context.Context, args []string, tell func(string)) (string, error) {
-	given := strings.TrimSpace(strings.Join(args, " "))
+// prompt is what was asked: the arguments, with what standard input has as data, or, without arguments, standard input
+// itself. What is piped beside a prompt is often written by others, so it must not be taken for the prompt. Both are valid
+// UTF-8. Notes for people go to tell.
+func (p *program) prompt(ctx context.Context, args []string, tell func(string)) (text, data string, err error) {
+	text = strings.TrimSpace(strings.Join(args, " "))
 	piped, err := p.readStdin(ctx, tell)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	text := given
-	switch {
-	case strings.TrimSpace(piped) == "":
-	case given == "":
-		text = strings.TrimRight(piped, "\r\n")
-	default:
-		text = given + "\n\n" + strings.TrimRight(piped, "\r\n")
+	if strings.TrimSpace(piped) != "" {
+		data = strings.TrimRight(piped, "\r\n")
 	}
-	if len(text) > maxPrompt {
-		return "", fmt.Errorf("the prompt has more than %d bytes (1 MiB): put the text into a file of the project and name the file in the prompt", maxPrompt)
+	if text == "" {
+		text, data = data, ""
 	}
-	if !utf8.ValidString(text) {
-		text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text)+len(data) > maxPrompt {
+		return "", "", fmt.Errorf("the prompt has more than %d bytes (1 MiB): put the text into a file of the project and name the file in the prompt", maxPrompt)
+	}
+	if !utf8.ValidString(text) || !utf8.ValidString(data) {
+		text, data = strings.ToValidUTF8(text, "\uFFFD"), strings.ToValidUTF8(data, "\uFFFD")
 		tell("the prompt is not valid UTF-8: what could not be read stands as \uFFFD")
 	}
-	return text, nil
+	return text, data, nil
 }
 
 // readStdin reads standard input, at most a little more than a prompt may have, unless it is a terminal or another device.

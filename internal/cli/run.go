@@ -41,7 +41,8 @@ func (p *program) run() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [flags] PROMPT...",
 		Short: "Do one job and leave",
-		Long: `Do one job and leave. The prompt is the arguments, joined by spaces; what comes on standard input stands behind it.
+		Long: `Do one job and leave. The prompt is the arguments, joined by spaces; standard input is data for it, or
+without arguments the prompt itself.
 The answer goes to standard output, on a terminal as it comes, and everything else to standard error.
 
 Without --yes the model can look at everything in the directory and change nothing. With --continue or --session and
@@ -138,7 +139,7 @@ func (j *job) tell(text string) { j.screen.note(harmless(text) + "\n") }
 
 // do is the job, from the prompt to the end of the run. What came of it is in the report.
 func (j *job) do(ctx context.Context, args []string) error {
-	prompt, err := j.prompt(ctx, args, j.tell)
+	prompt, data, err := j.prompt(ctx, args, j.tell)
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func (j *job) do(ctx context.Context, args []string) error {
 		return err
 	}
 	defer func() { _ = t.agent.Close() }()
-	return j.drive(ctx, t, model, prompt)
+	return j.drive(ctx, t, model, prompt, data)
 }
 
 func (j *job) model() (app.Model, error) {
@@ -175,7 +176,7 @@ func (j *job) model() (app.Model, error) {
 }
 
 // drive runs the agent and shows what happens.
-func (j *job) drive(ctx context.Context, t *target, m app.Model, prompt string) error {
+func (j *job) drive(ctx context.Context, t *target, m app.Model, prompt, data string) error {
 	id := t.agent.Session()
 	h := header{
 		Session: id, Resumed: t.resumed, Dir: t.dir, Model: m.Client.Model().Ref(), Why: m.Why,
@@ -185,7 +186,7 @@ func (j *job) drive(ctx context.Context, t *target, m app.Model, prompt string) 
 	if !j.options.quiet {
 		j.tell(h.words())
 	}
-	events, err := j.events(ctx, t, prompt)
+	events, err := j.events(ctx, t, prompt, data)
 	if err != nil {
 		return err
 	}
@@ -200,9 +201,9 @@ func (j *job) drive(ctx context.Context, t *target, m app.Model, prompt string) 
 }
 
 // events is the run: new input, or where the session stands when there is none.
-func (j *job) events(ctx context.Context, t *target, prompt string) (iter.Seq2[session.Event, error], error) {
+func (j *job) events(ctx context.Context, t *target, prompt, data string) (iter.Seq2[session.Event, error], error) {
 	if prompt != "" {
-		return t.agent.Run(ctx, app.Input(prompt, t.dir, t.elsewhere, time.Now())), nil
+		return t.agent.Run(ctx, app.Input(prompt, data, t.dir, t.elsewhere, time.Now())), nil
 	}
 	messages, err := session.Messages(ctx, t.agent.Path())
 	if err != nil {

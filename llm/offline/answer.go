@@ -15,9 +15,10 @@ import (
 
 // answer is the whole model: what it says to a request.
 func answer(req *llm.Request) llm.Message {
-	text, after := instructionsOf(req.Messages)
+	text, data, after := instructionsOf(req.Messages)
 	list := parse(text)
 	p := newPlay(req.Tools, after)
+	p.data = data
 	p.mute = req.ToolChoice == llm.ToolNone
 	p.place = placeOf(req.Messages)
 	report, done := p.perform(list)
@@ -78,32 +79,58 @@ func callBase(messages []llm.Message) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// instructionsOf returns the text of the last user message that speaks to the model, and the messages after it. A message
-// that only asks to go on stands for the one before it.
-func instructionsOf(messages []llm.Message) (text string, after []llm.Message) {
+// instructionsOf returns the text of the last user message that speaks to the model, the data in it, and the messages after
+// it. A message that only asks to go on stands for the one before it.
+func instructionsOf(messages []llm.Message) (text, data string, after []llm.Message) {
 	for i := len(messages) - 1; i >= 0; i-- {
 		m := messages[i]
 		said := userText(m)
 		if m.Role != llm.RoleUser || said == "" {
 			continue
 		}
-		text, after = said, messages[i+1:]
+		text, data, after = said, dataOf(m), messages[i+1:]
 		if !goOn.MatchString(text) && !wasCut(messages[:i]) {
 			break
 		}
 	}
-	return text, after
+	return text, data, after
 }
 
 // userText is what a person said in m: without the parts that a program added.
 func userText(m llm.Message) string {
 	var said []string
 	for _, p := range m.Content {
-		if t, ok := p.(llm.Text); ok && !isNotice(t.Text) {
+		t, ok := p.(llm.Text)
+		if !ok {
+			continue
+		}
+		if _, ok := piped(t.Text); !ok && !isNotice(t.Text) {
 			said = append(said, t.Text)
 		}
 	}
 	return strings.Join(said, "\n")
+}
+
+// dataOf is what came with m on standard input.
+func dataOf(m llm.Message) string {
+	for _, p := range m.Content {
+		if t, ok := p.(llm.Text); ok {
+			if data, ok := piped(t.Text); ok {
+				return data
+			}
+		}
+	}
+	return ""
+}
+
+// piped returns the data of a text that is what came on standard input beside a prompt. It gives no instructions, whatever
+// it says, and it may be long.
+func piped(text string) (data string, ok bool) {
+	data, ok = strings.CutPrefix(strings.TrimLeft(text, "\n"), "<stdin>\n")
+	if ok {
+		data, ok = strings.CutSuffix(data, "\n</stdin>")
+	}
+	return data, ok
 }
 
 // goOn matches a message that asks to go on and says nothing else.

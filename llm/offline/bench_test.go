@@ -73,7 +73,18 @@ func (b *bench) say(t testing.TB, text string) string {
 
 func (b *bench) converse(t testing.TB, messages []llm.Message, text string) ([]llm.Message, string) {
 	t.Helper()
-	messages = append(messages, llm.UserText(text))
+	return b.work(t, append(messages, llm.UserText(text)))
+}
+
+// answer gives a message and works until the model is done; it returns the last answer.
+func (b *bench) answer(t testing.TB, m llm.Message) string {
+	t.Helper()
+	_, last := b.work(t, []llm.Message{m})
+	return last
+}
+
+func (b *bench) work(t testing.TB, messages []llm.Message) ([]llm.Message, string) {
+	t.Helper()
 	for b.turns = 1; b.turns <= 60; b.turns++ {
 		m, err := llm.Collect(t.Context(), New(), &llm.Request{Messages: messages, Tools: b.tools()})
 		if err != nil {

@@ -196,6 +196,9 @@ func (p *play) countFiles(in instruction) (string, bool) {
 const maxPages = 40
 
 func (p *play) countLines(in instruction) (string, bool) {
+	if in.path == "" && in.glob == "" && p.data != "" {
+		return fmt.Sprintf("Standard input has %s.", count(strings.Count(p.data, "\n")+1, "line", "lines")), true
+	}
 	if in.path == "" || !isFileLike(in.path) || strings.ContainsAny(in.path, globRunes) {
 		return p.countAllLines(in)
 	}

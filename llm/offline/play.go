@@ -16,9 +16,10 @@ type play struct {
 	taken   map[string]int             // how many of them this enactment has used
 	mute    bool                       // this answer must not have calls
 	place   place
-	started bool // the conversation has calls since the user's message
-	asked   int  // calls so far, played and pending
-	totals  bool // reading a file tells how many lines it has in all
+	data    string // came with the instructions on standard input
+	started bool   // the conversation has calls since the user's message
+	asked   int    // calls so far, played and pending
+	totals  bool   // reading a file tells how many lines it has in all
 
 	pending []call
 }
