@@ -4,9 +4,7 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"strings"
 	"sync"
-	"unicode/utf8"
 )
 
 // Path is a branch of a session, from the root to one entry. It is read from its end, so that a view which needs the last
@@ -132,22 +130,4 @@ func Tip(ctx context.Context, p Path) (Event, error) {
 		return e, err
 	}
 	return Event{}, nil
-}
-
-// firstWords returns the beginning of the first line of text with words in it, at most limit runes, cut between words.
-func firstWords(text string, limit int) string {
-	const look = 4 << 10 // a title needs no more of a long input
-	if len(text) > look {
-		text = strings.ToValidUTF8(text[:look], "")
-	}
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	line = strings.Join(strings.Fields(line), " ")
-	if utf8.RuneCountInString(line) <= limit {
-		return line
-	}
-	cut := string([]rune(line)[:limit])
-	if i := strings.LastIndexByte(cut, ' '); i > limit/2 {
-		cut = cut[:i]
-	}
-	return cut + "…"
 }

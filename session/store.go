@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tenon-agent/tenon/llm"
 )
@@ -134,7 +136,7 @@ type LockedError struct {
 }
 
 func (e *LockedError) Error() string {
-	return fmt.Sprintf("session %s is being written by %s since %s", e.Session, e.Owner, e.Since.Format(time.DateTime))
+	return fmt.Sprintf("session %s is being written by %s since %s", e.Session, e.Owner, e.Since.Local().Format(time.DateTime))
 }
 
 // FencedError says that another writer took the lease: this one can append no more.
@@ -199,4 +201,22 @@ func (s *Summary) Add(e Event) {
 			s.Model = b.Model
 		}
 	}
+}
+
+// firstWords returns the beginning of the first line of text with words in it, at most limit runes, cut between words.
+func firstWords(text string, limit int) string {
+	const look = 4 << 10 // a title needs no more of a long input
+	if len(text) > look {
+		text = strings.ToValidUTF8(text[:look], "")
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line = strings.Join(strings.Fields(line), " ")
+	if utf8.RuneCountInString(line) <= limit {
+		return line
+	}
+	cut := string([]rune(line)[:limit])
+	if i := strings.LastIndexByte(cut, ' '); i > limit/2 {
+		cut = cut[:i]
+	}
+	return cut + "…"
 }

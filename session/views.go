@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -235,17 +234,13 @@ func (s *State) addMessage(m Message, outcomes map[string]Outcome, older bool) {
 	}
 }
 
-var intentTag = regexp.MustCompile(`(?s)<intent>(.*?)</intent>`)
-
 // Intent is what a text states between <intent> and </intent>: a model's hypothesis of what is wanted. Empty when it
 // states none. Faces do not show the tag.
 func Intent(text string) string {
-	if !strings.Contains(text, "<intent>") {
+	_, text, _ = strings.Cut(text, "<intent>")
+	intent, _, ok := strings.Cut(text, "</intent>")
+	if !ok {
 		return ""
 	}
-	m := intentTag.FindStringSubmatch(text)
-	if m == nil {
-		return ""
-	}
-	return strings.Join(strings.Fields(m[1]), " ")
+	return strings.Join(strings.Fields(intent), " ")
 }
