@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ID names an entry or, as [SessionID] and [RunID], what its entry begins. IDs of one process sort by the time they were
-// made, to the millisecond. They are unique without coordination and stable across forks, exports and stores.
+// ID names an entry or, as [SessionID] and [RunID], what its entry begins. IDs are unique without coordination and stable
+// across forks, exports and stores. The order of a journal is that of its sequence numbers, not of its IDs.
 type ID string
 
 // SessionID names a session.
@@ -21,7 +21,8 @@ type RunID = ID
 // crockford is base 32 in lower case without the letters i, l, o and u. https://www.crockford.com/base32.html
 var crockford = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
-// NewID returns an ID made from the time and 80 random bits: 26 characters of lower-case letters and digits.
+// NewID returns an ID made from the time and 80 random bits: 26 characters of lower-case letters and digits. Such IDs sort
+// by the time at which they were made, to the millisecond.
 func NewID() ID {
 	var b [18]byte // base 32 takes five bits a character: two leading zero bytes are cut off again below
 	binary.BigEndian.PutUint64(b[0:], uint64(time.Now().UnixMilli()))

@@ -85,7 +85,7 @@ func TestTitlesAreCutBetweenWords(t *testing.T) {
 }
 
 func TestLeaseErrorsSayWho(t *testing.T) {
-	since := time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)
+	since := time.Date(2027, 1, 2, 3, 4, 5, 0, time.Local).UTC() // people are told their own time
 	for want, err := range map[string]error{
 		"session s is being written by tenon, pid 1 since 2027-01-02 03:04:05": &session.LockedError{Session: "s", Owner: "tenon, pid 1", Since: since},
 		"session s was taken over by tenon, pid 2":                             &session.FencedError{Session: "s", Owner: "tenon, pid 2"},
