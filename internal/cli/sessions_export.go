@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -71,14 +72,13 @@ func exportFile(ctx context.Context, store session.Store, id session.SessionID, 
 			return fmt.Errorf("write the export: %w", err)
 		}
 	}
-	part := name + ".part"
-	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.part") // no file that is there, and for its owner alone
 	if err != nil {
 		return fmt.Errorf("write the export: %w", err)
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(part)
+			_ = os.Remove(f.Name())
 		}
 	}()
 	err = export(ctx, store, id, f)
@@ -88,7 +88,7 @@ func exportFile(ctx context.Context, store session.Store, id session.SessionID, 
 	if err != nil {
 		return fmt.Errorf("export session %s to %s: %w", id, name, err)
 	}
-	if err := os.Rename(part, name); err != nil {
+	if err := os.Rename(f.Name(), name); err != nil {
 		return fmt.Errorf("write the export: %w", err)
 	}
 	return nil
