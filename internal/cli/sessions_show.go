@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -92,11 +93,12 @@ func (t transcript) message(m session.Message, calls map[string]llm.ToolCall) {
 		t.says(t.palette.bold(who), app.Prompt(m.Message))
 	case llm.RoleAssistant:
 		text := strings.TrimSpace(withoutIntent(m.Text()))
-		if m.Stop == llm.StopAborted {
-			text += t.palette.yellow("\n(broken off)")
+		cut := m.Stop == llm.StopAborted
+		if text != "" || cut {
+			t.says(t.palette.bold(t.shown(cmp.Or(m.Model, "Model"))), text) // an answer that was cut off has no name yet
 		}
-		if text != "" {
-			t.says(t.palette.bold(m.Model), text)
+		if cut {
+			fmt.Fprintln(t.out, t.palette.yellow("(broken off)"))
 		}
 		for _, c := range m.Calls() {
 			calls[c.ID] = c
