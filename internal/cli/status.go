@@ -47,7 +47,9 @@ func (s *screen) note(text string) {
 	defer s.mu.Unlock()
 	s.clear()
 	if s.mid && s.shareLine {
-		_, s.failed = io.WriteString(s.out, "\n")
+		if s.failed == nil {
+			_, s.failed = io.WriteString(s.out, "\n")
+		}
 		s.mid = false
 	}
 	_, _ = io.WriteString(s.err, text) // there is nobody left to tell
