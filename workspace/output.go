@@ -56,7 +56,7 @@ func (o *outputs) create() (*os.File, error) {
 		}
 		root, err := os.OpenRoot(dir)
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, os.Remove(dir))
 		}
 		o.dir, o.open = dir, root
 	}

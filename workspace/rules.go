@@ -64,6 +64,7 @@ func (w *Workspace) rulesIn(rel string, entries []fs.DirEntry) []rule {
 	return list
 }
 
+// readRules reads one ignore file. One that is not there, or that cannot be read, excludes nothing.
 func (w *Workspace) readRules(rel string) []rule {
 	data, err := w.ReadFile(rel, maxIgnoreFile)
 	if err != nil {

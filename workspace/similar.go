@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"path/filepath"
@@ -40,15 +41,7 @@ func (w *Workspace) Similar(ctx context.Context, name string, n int) []string {
 		score += resemblance(path.Dir(want), path.Dir(entry.Path)) / 4
 		guesses = append(guesses, guess{entry.Path, score})
 	}
-	slices.SortStableFunc(guesses, func(a, b guess) int {
-		switch {
-		case a.score > b.score:
-			return -1
-		case a.score < b.score:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(guesses, func(a, b guess) int { return cmp.Compare(b.score, a.score) })
 	var out []string
 	for _, g := range guesses[:min(n, len(guesses))] {
 		out = append(out, g.path)
