@@ -82,7 +82,7 @@ func (s *set) current(name string) (v version, ok bool, err error) {
 // replace writes a file and remembers the new version. What it replaces must be base, which data was made from; without base
 // there must be no file.
 func (s *set) replace(name, abs string, base *version, data []byte) error {
-	err := s.ws.WriteFile(name, data, func() error {
+	return s.ws.WriteFile(name, data, func() error {
 		v, exists, err := s.current(name)
 		switch {
 		case err != nil:
@@ -96,7 +96,6 @@ func (s *set) replace(name, abs string, base *version, data []byte) error {
 		s.saw(abs, sha256.Sum256(data))
 		return nil
 	})
-	return err
 }
 
 // reads is the effects of looking at one file.
