@@ -246,3 +246,15 @@ func TestErrors(t *testing.T) {
 		})
 	}
 }
+
+// A tool of somebody else may return what is no text.
+func TestBytesThatAreNoText(t *testing.T) {
+	bytes := strings.Repeat("\x80", 1000)
+	call := llm.ToolCall{ID: "1", Name: "read", Arguments: `{"path":"x.go"}`}
+	m, err := llm.Collect(t.Context(), New(), &llm.Request{Messages: []llm.Message{
+		llm.UserText("read x.go"), {Role: llm.RoleAssistant, Content: llm.Content{call}}, llm.ToolText(call, bytes, false),
+	}, Tools: []llm.Tool{{Name: "read"}}})
+	if err != nil || !strings.Contains(m.Text(), bytes) {
+		t.Errorf("got %.200q, %v", m.Text(), err)
+	}
+}

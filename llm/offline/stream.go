@@ -46,13 +46,12 @@ func word(s string) (first, rest string) {
 	const most = 64
 	end := len(s)
 	if i := strings.IndexFunc(s, unicode.IsSpace); i >= 0 {
-		end = len(s)
 		if j := strings.IndexFunc(s[i:], func(r rune) bool { return !unicode.IsSpace(r) }); j >= 0 {
 			end = i + j
 		}
 	}
 	if end > most {
-		for end = most; end > 0 && !utf8.RuneStart(s[end]); end-- {
+		for end = most; end > most-utf8.UTFMax && !utf8.RuneStart(s[end]); end-- { // of what is no text, no byte may start a rune
 		}
 	}
 	return s[:end], s[end:]
