@@ -36,10 +36,11 @@ func (s *Store) summaries(ctx context.Context, q session.Query) ([]session.Summa
 	if limit <= 0 {
 		limit = -1
 	}
+	// The range lets SQLite find a session by its ID; that IDs within it begin with the prefix is for substr to say.
 	rows, err := s.query(`SELECT id, title, named, dir, model, created, updated, seq, messages,
 			input, cache_read, cache_write, output, reasoning, cost, from_session, from_entry, token, owner
 		FROM sessions
-		WHERE substr(id, 1, length(?1)) = ?1 AND (?2 = '' OR dir = ?2)
+		WHERE id BETWEEN ?1 AND ?1 || char(1114111) AND substr(id, 1, length(?1)) = ?1 AND (?2 = '' OR dir = ?2)
 		ORDER BY updated DESC, id DESC LIMIT ?3`, q.Prefix, q.Dir, limit)
 	if err != nil {
 		return nil, err
