@@ -29,7 +29,9 @@ type Store struct {
 
 var _ session.Store = (*Store)(nil)
 
-// Open opens the database at path, and makes it and its directory when they are not there.
+// Open opens the database at path, and makes it and its directory when they are not there. The error says which of
+// [session.ErrUnwritable], [session.ErrFull], [session.ErrCorrupt] and [session.ErrNewer] it is, if it is one of them. The
+// caller closes the store, after its writers.
 func Open(path string) (*Store, error) {
 	s := &Store{path: path}
 	if err := s.locate(); err != nil {
