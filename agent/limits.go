@@ -36,24 +36,26 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// reached returns the end of a run that has come to one of its limits, and whether it has. What sessions and days cost is
-// asked of the store only where there is a limit. The time is not looked at here: it ends the run's context.
-func (l Limits) reached(ctx context.Context, store session.Store, id session.SessionID, turns int, used llm.Usage) (session.RunEnded, bool, error) {
+// reached returns the end of a run that has come to one of its limits, nil for one that has not. What sessions and days
+// cost is asked of the store only where there is a limit. The time is not looked at here: it ends the run's context.
+func (l Limits) reached(
+	ctx context.Context, store session.Store, id session.SessionID, turns int, used llm.Usage,
+) (*session.RunEnded, error) {
 	switch {
 	case l.Turns > 0 && turns >= l.Turns:
-		return limitEnd("turns", fmt.Sprintf("the limit of %d turns", l.Turns))
+		return limitEnd("turns", "the limit of %d turns", l.Turns), nil
 	case l.Tokens > 0 && used.Total() >= l.Tokens:
-		return limitEnd("tokens", fmt.Sprintf("the limit of %d tokens (%d used)", l.Tokens, used.Total()))
+		return limitEnd("tokens", "the limit of %d tokens (%d used)", l.Tokens, used.Total()), nil
 	case l.Cost > 0 && used.Cost >= l.Cost:
-		return limitEnd("cost", fmt.Sprintf("the limit of $%.2f for a run ($%.2f spent)", l.Cost, used.Cost))
+		return limitEnd("cost", "the limit of $%.2f for a run ($%.2f spent)", l.Cost, used.Cost), nil
 	}
 	if l.SessionCost > 0 {
 		summary, err := summaryOf(ctx, store, id)
 		if err != nil {
-			return session.RunEnded{}, false, err
+			return nil, err
 		}
 		if summary.Usage.Cost >= l.SessionCost {
-			return limitEnd("session_cost", fmt.Sprintf("the limit of $%.2f for a session ($%.2f spent)", l.SessionCost, summary.Usage.Cost))
+			return limitEnd("session_cost", "the limit of $%.2f for a session ($%.2f spent)", l.SessionCost, summary.Usage.Cost), nil
 		}
 	}
 	if l.DayCost > 0 {
@@ -61,20 +63,19 @@ func (l Limits) reached(ctx context.Context, store session.Store, id session.Ses
 		midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 		usage, err := store.Spent(ctx, midnight)
 		if err != nil {
-			return session.RunEnded{}, false, err
+			return nil, err
 		}
 		if usage.Cost >= l.DayCost {
-			return limitEnd("day_cost", fmt.Sprintf("the limit of $%.2f for a day ($%.2f spent)", l.DayCost, usage.Cost))
+			return limitEnd("day_cost", "the limit of $%.2f for a day ($%.2f spent)", l.DayCost, usage.Cost), nil
 		}
 	}
-	return session.RunEnded{}, false, nil
+	return nil, nil
 }
 
-func limitEnd(limit, what string) (session.RunEnded, bool, error) {
-	return session.RunEnded{
-		Reason: session.ReasonLimit, Limit: limit,
-		Message: "stopped at " + what + "; continue to go on",
-	}, true, nil
+func limitEnd(limit, format string, args ...any) *session.RunEnded {
+	end := ended(session.ReasonLimit, "stopped at "+fmt.Sprintf(format, args...)+"; continue to go on")
+	end.Limit = limit
+	return end
 }
 
 func summaryOf(ctx context.Context, store session.Store, id session.SessionID) (session.Summary, error) {

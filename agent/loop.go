@@ -126,12 +126,12 @@ func (r *run) mayGoOn() (*session.RunEnded, error) {
 	if r.ctx.Err() != nil {
 		return r.cancelled(), nil
 	}
-	end, reached, err := r.a.options.Limits.reached(r.ctx, r.a.store, r.a.Session(), r.turn, r.usage)
+	end, err := r.a.options.Limits.reached(r.ctx, r.a.store, r.a.Session(), r.turn, r.usage)
 	switch {
 	case err != nil:
 		return r.failure(err), err
-	case reached:
-		return &end, nil
+	case end != nil:
+		return end, nil
 	}
 	if before := r.a.options.Hooks.BeforeTurn; before != nil {
 		if veto := before(r.ctx, r.turn+1); veto != nil {

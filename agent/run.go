@@ -239,8 +239,7 @@ func (r *run) failure(err error) *session.RunEnded {
 func (r *run) cancelled() *session.RunEnded {
 	switch cause := context.Cause(r.ctx); {
 	case errors.Is(cause, errTime):
-		end, _, _ := limitEnd("time", fmt.Sprintf("the limit of %s", r.a.options.Limits.Time))
-		return &end
+		return limitEnd("time", "the limit of %s", r.a.options.Limits.Time)
 	case errors.Is(cause, errAborted):
 		return ended(session.ReasonCancelled, "the run was aborted")
 	case errors.Is(cause, errLeft):
