@@ -27,7 +27,9 @@ func Repair(events []session.Event) []llm.Message {
 		}
 		out = append(out, m)
 		if m.Role == llm.RoleAssistant {
-			out = appendResults(out, m.Calls(), events[i+1:])
+			for _, c := range m.Calls() {
+				out = append(out, resultOf(c, events[i+1:]))
+			}
 		}
 	}
 	for n := len(out); n > 0 && out[n-1].Role == llm.RoleAssistant && out[n-1].Stop == llm.StopAborted; n = len(out) {
@@ -36,27 +38,22 @@ func Repair(events []session.Event) []llm.Message {
 	return out
 }
 
-// appendResults adds one result for every call: the first that stands for it before the next answer, or one that says that
-// it was lost.
-func appendResults(out []llm.Message, calls []llm.ToolCall, after []session.Event) []llm.Message {
-	for _, c := range calls {
-		result := llm.ToolText(c, lost, true)
-		for _, e := range after {
-			m := e.Body.(session.Message)
-			if m.Role == llm.RoleAssistant {
-				break
-			}
-			if m.Role == llm.RoleTool && m.CallID == c.ID {
-				result = m.Message
-				break
-			}
+// resultOf is the result of a call: the first that stands for it before the next answer, or one that says that it was lost.
+func resultOf(c llm.ToolCall, after []session.Event) llm.Message {
+	for _, e := range after {
+		m := e.Body.(session.Message)
+		if m.Role == llm.RoleAssistant {
+			break
 		}
-		if result.Empty() {
-			result.Content = llm.Content{llm.Text{Text: "(no output)"}}
+		if m.Role != llm.RoleTool || m.CallID != c.ID {
+			continue
 		}
-		out = append(out, result)
+		if m.Empty() {
+			m.Content = llm.Content{llm.Text{Text: "(no output)"}}
+		}
+		return m.Message
 	}
-	return out
+	return llm.ToolText(c, lost, true)
 }
 
 func withoutCalls(m llm.Message) llm.Message {
