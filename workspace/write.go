@@ -59,8 +59,12 @@ func (p place) stage(data []byte) (temp string, err error) {
 	if err := p.root.MkdirAll(dir, 0o777); err != nil {
 		return "", err
 	}
+	mode := fs.FileMode(0o666)
+	if old != nil {
+		mode = 0o600 // nobody may read it who could not read the old one, not even for a moment
+	}
 	temp = filepath.Join(dir, ".tenon-"+rand.Text())
-	f, err := p.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := p.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return "", err
 	}
