@@ -18,6 +18,8 @@ type Agent struct {
 	feed  *feed
 	queue queue
 
+	changing sync.Mutex // one change of the model at a time: the last in the journal is the one that holds
+
 	mu      sync.Mutex
 	options Options
 	tools   toolset
@@ -195,6 +197,8 @@ func (a *Agent) SetClient(ctx context.Context, c llm.Client) error {
 	if c == nil {
 		return errNoClient
 	}
+	a.changing.Lock()
+	defer a.changing.Unlock()
 	if _, err := a.feed.append(ctx, session.ModelChanged{Model: c.Model()}); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -274,6 +275,26 @@ func TestNewInputAfterACutAnswer(t *testing.T) {
 		b.run("go on")
 		same(t, b.texts(), "user \"hi\"\nuser \"go on\"\nassistant \"Well.\"")
 	})
+}
+
+// Whoever changes the model at the same time: the last change in the journal is the one that holds.
+func TestSetClientFromManySides(t *testing.T) {
+	b := newBench(t, "text Never.", nil)
+	var all sync.WaitGroup
+	for i := range 50 {
+		client := llmtest.New(t, "text Well.", llmtest.WithModel(llm.Model{Provider: "test", ID: fmt.Sprint(i)}))
+		all.Go(func() {
+			if err := b.SetClient(t.Context(), client); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	changes := bodies[session.ModelChanged](b.journal())
+	answer := bodies[session.MessageStarted](b.run("go"))[0]
+	if got, want := answer.Model, changes[len(changes)-1].Model.Ref(); got != want {
+		t.Errorf("%s answers, the journal says %s", got, want)
+	}
 }
 
 // Another model begins another epoch, and says so.
