@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -25,14 +24,20 @@ func (p *program) sessionsShow() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.withSession(c, args[0], func(store session.Store, s session.Summary) error {
 				path := session.Stored(store, s.ID, "")
+				messages, err := session.Messages(c.Context(), path)
+				if err != nil {
+					return err
+				}
+				state, err := session.StateOf(c.Context(), path)
+				if err != nil {
+					return err
+				}
 				if asJSON {
-					return p.showJSON(c.Context(), path, s)
+					return writeJSON(p.env.Stdout, map[string]any{"session": s, "state": state, "messages": messages})
 				}
 				out := bufio.NewWriter(p.env.Stdout)
 				t := transcript{out: out, shown: p.shown, palette: paletteFor(p.env.Stdout, p.env.Getenv), full: full}
-				if err := t.write(c.Context(), path, s); err != nil {
-					return err
-				}
+				t.write(s, state, messages)
 				return out.Flush()
 			})
 		},
@@ -43,18 +48,6 @@ func (p *program) sessionsShow() *cobra.Command {
 	return c
 }
 
-func (p *program) showJSON(ctx context.Context, path session.Path, s session.Summary) error {
-	messages, err := session.Messages(ctx, path)
-	if err != nil {
-		return err
-	}
-	state, err := session.StateOf(ctx, path)
-	if err != nil {
-		return err
-	}
-	return writeJSON(p.env.Stdout, map[string]any{"session": s, "state": state, "messages": messages})
-}
-
 // transcript writes a conversation for people.
 type transcript struct {
 	out     io.Writer
@@ -63,15 +56,7 @@ type transcript struct {
 	full    bool // results as they are, instead of their beginnings
 }
 
-func (t transcript) write(ctx context.Context, path session.Path, s session.Summary) error {
-	messages, err := session.Messages(ctx, path)
-	if err != nil {
-		return err
-	}
-	state, err := session.StateOf(ctx, path)
-	if err != nil {
-		return err
-	}
+func (t transcript) write(s session.Summary, state session.State, messages []session.Event) {
 	fmt.Fprintf(t.out, "%s\n", t.palette.bold(t.shown(s.Title)))
 	fmt.Fprintf(t.out, "%s\n", t.palette.dim(t.shown(fmt.Sprintf("%s  %s  %s  %s",
 		s.ID, s.Created.Local().Format("2006-01-02 15:04"), s.Dir, s.Model))))
@@ -80,7 +65,6 @@ func (t transcript) write(ctx context.Context, path session.Path, s session.Summ
 		t.message(e.Body.(session.Message), calls)
 	}
 	fmt.Fprintf(t.out, "\n%s\n", t.palette.dim(t.shown(t.ending(s, state))))
-	return nil
 }
 
 func (t transcript) message(m session.Message, calls map[string]llm.ToolCall) {

@@ -19,9 +19,11 @@ func TestTranscriptOfAnAnswerThatWasCutOff(t *testing.T) {
 	}
 	var out bytes.Buffer
 	tr := transcript{out: &out, shown: harmless, palette: palette{on: true}}
-	if err := tr.write(t.Context(), path, session.Summary{}); err != nil {
+	messages, err := session.Messages(t.Context(), path)
+	if err != nil {
 		t.Fatal(err)
 	}
+	tr.write(session.Summary{}, session.State{}, messages)
 	for _, want := range []string{
 		"\n\x1b[1mm␛[5m\x1b[0m\nOne.\n",
 		"\n\x1b[1mModel\x1b[0m\nI be␛[31mgan\n\x1b[33m(broken off)\x1b[0m\n",
