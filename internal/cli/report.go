@@ -40,7 +40,8 @@ type report struct {
 	Denied     []deniedReport    `json:"denied"`
 
 	calls  map[string]llm.ToolCall // of the last turn that had any
-	denied bool                    // all calls of that turn were denied
+	denied bool                    // calls of that turn were denied, and none was run
+	ran    bool                    // one was
 	cut    bool                    // Answer was cut at the output limit: the next message may go on with it
 	ended  bool
 }
@@ -99,16 +100,17 @@ func (r *report) message(m session.Message) {
 			break
 		}
 		r.Answer = ""
-		r.denied = true
+		r.denied, r.ran = false, false
 		r.calls = make(map[string]llm.ToolCall, len(calls))
 		for _, c := range calls {
 			r.calls[c.ID] = c
 		}
 	case llm.RoleTool:
 		if m.Outcome != session.OutcomeDenied {
-			r.denied = false
+			r.denied, r.ran = false, true
 			break
 		}
+		r.denied = !r.ran
 		r.Denied = append(r.Denied, deniedReport{m.Tool, r.calls[m.CallID].Arguments, m.Text()})
 	}
 }

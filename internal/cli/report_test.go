@@ -47,6 +47,7 @@ func TestExitCodes(t *testing.T) {
 		{"done", told(answer("yes", llm.StopEnd), ended(session.ReasonDone)), exitDone},
 		{"a limit", told(ended(session.ReasonLimit)), exitLimit},
 		{"the length of the answer", told(ended(session.ReasonLength)), exitLimit},
+		{"the journal was full before a result", told(answer("", llm.StopCalls, one), ended(session.ReasonError)), exitError},
 		{"denials ended it", told(ended(session.ReasonDenied)), exitDenied},
 		{"refused", told(ended(session.ReasonRefused)), exitError},
 		{"an error", told(ended(session.ReasonError)), exitError},
@@ -130,5 +131,24 @@ func TestAnEmptyReportHasLists(t *testing.T) {
 	var r struct{ Errors, Denied []any }
 	if err := json.Unmarshal(data, &r); err != nil || r.Errors == nil || r.Denied == nil {
 		t.Errorf("got %s, %v", data, err)
+	}
+}
+
+// A turn whose calls have no results, as when the journal cannot be written, was not denied.
+func TestCallsWithoutResultsAreNotDenied(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		r    *report
+		want bool
+	}{
+		{"no results", told(answer("", llm.StopCalls, one, two)), false},
+		{"one denied, one without a result", told(answer("", llm.StopCalls, one, two), result(one, session.OutcomeDenied)), true},
+		{"denied, then run", told(answer("", llm.StopCalls, one, two), result(one, session.OutcomeDenied), result(two, session.OutcomeOK)), false},
+		{"run, then denied", told(answer("", llm.StopCalls, one, two), result(two, session.OutcomeOK), result(one, session.OutcomeDenied)), false},
+		{"a turn later", told(answer("", llm.StopCalls, one), result(one, session.OutcomeDenied), answer("", llm.StopCalls, two)), false},
+	} {
+		if c.r.denied != c.want {
+			t.Errorf("%s: denied is %v", c.name, c.r.denied)
+		}
 	}
 }
