@@ -132,6 +132,7 @@ func (p *play) replace(in instruction) (string, bool) {
 	}
 	var done, problems []string
 	seen := make(map[string]bool)
+	p.gap = ""
 	for range maxRounds {
 		found, more, failed, ok := p.holders(in)
 		if !ok {
@@ -164,9 +165,9 @@ func (p *play) replace(in instruction) (string, bool) {
 	}
 	b.WriteString(strings.Join(problems, "\n\n"))
 	if b.Len() == 0 {
-		return nothingFound(in), true
+		b.WriteString(nothingFound(in))
 	}
-	return b.String(), true
+	return strings.TrimRight(b.String(), "\n") + p.gap, true
 }
 
 // holders returns the files that hold the pattern of in, and whether there may be more of them.
@@ -181,6 +182,7 @@ func (p *play) holders(in instruction) (found []string, more bool, failed string
 	if !ok || r.failed {
 		return nil, false, failure(r), ok
 	}
+	p.gap = gapOf(r.text)
 	hits, more := hitsOf(r.text)
 	found = filesOf(hits)
 	if single && len(found) > 0 {

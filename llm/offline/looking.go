@@ -112,7 +112,7 @@ func (p *play) search(in instruction) (string, bool) {
 	}
 	hits, more := hitsOf(r.text)
 	if len(hits) == 0 {
-		return nothingFound(in), true
+		return nothingFound(in) + gapOf(r.text), true
 	}
 	return fmt.Sprintf("%s%s in %s:\n\n%s", atLeast(more), count(len(hits), "matching line", "matching lines"),
 		count(len(filesOf(hits)), "file", "files"), fenced("", r.text)), true
@@ -145,14 +145,14 @@ func (p *play) countMatches(in instruction) (string, bool) {
 	}
 	hits, more := hitsOf(r.text)
 	if len(hits) == 0 {
-		return nothingFound(in), true
+		return nothingFound(in) + gapOf(r.text), true
 	}
 	times := 0
 	for _, h := range hits {
 		times += max(1, occurrences(h.text, in))
 	}
 	return fmt.Sprintf("%s occurs %s%s, on %s in %s.", code(in.pattern), strings.ToLower(atLeast(more)), count(times, "time", "times"),
-		count(len(hits), "line", "lines"), count(len(filesOf(hits)), "file", "files")), true
+		count(len(hits), "line", "lines"), count(len(filesOf(hits)), "file", "files")) + gapOf(r.text), true
 }
 
 func occurrences(line string, in instruction) int {

@@ -21,6 +21,8 @@ type play struct {
 	asked   int    // calls so far, played and pending
 	totals  bool   // reading a file tells how many lines it has in all
 
+	gap string // what the last search for places to change did not look at
+
 	pending []call
 }
 

@@ -148,7 +148,11 @@ func (g *grep) text() string {
 		g.notes = append(g.notes, fmt.Sprintf("only the first %d matches are shown; narrow the search with path or include, or a longer pattern", g.found.Matches))
 	}
 	if g.found.Skipped > 0 {
-		g.notes = append(g.notes, fmt.Sprintf("%d files were not searched: larger than %d MB, or not readable", g.found.Skipped, maxFile>>20))
+		what := "files were"
+		if g.found.Skipped == 1 {
+			what = "file was"
+		}
+		g.notes = append(g.notes, fmt.Sprintf("%d %s not searched: larger than %d MB, or not readable", g.found.Skipped, what, maxFile>>20))
 	}
 	text := g.out.String()
 	for _, note := range g.notes {

@@ -213,7 +213,7 @@ func TestGrepIsBounded(t *testing.T) {
 	})
 	t.Run("a long line, and a file that is too large", func(t *testing.T) {
 		text, _, err := p.call(t.Context(), "grep", args{"pattern": "needle"})
-		if err != nil || len(text) > 600 || !strings.Contains(text, "…x") || !strings.Contains(text, "needley") || !strings.Contains(text, "[1 files were not searched: larger than 16 MB") {
+		if err != nil || len(text) > 600 || !strings.Contains(text, "…x") || !strings.Contains(text, "needley") || !strings.Contains(text, "[1 file was not searched: larger than 16 MB") {
 			t.Errorf("%q, %v", text, err)
 		}
 	})
