@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -77,11 +78,13 @@ func (w *Workspace) Run(ctx context.Context, c Command) (Finished, error) {
 		reader.Close()
 		return Finished{}, fmt.Errorf("workspace: the shell does not start: %w", err)
 	}
+	w.jobs.begin(&r)
 	go r.collect()
 	err = r.wait(ctx, cmp.Or(c.Grace, 3*time.Second))
 	done := Finished{Output: r.collector.output(), Lost: r.collector.failure()}
 	done.ExitCode, done.Signal = exitStatus(r.cmd.ProcessState)
 	if err != nil {
+		w.jobs.forget(&r)
 		r.reader.Close()
 		return done, err // what was killed may take a moment to be gone
 	}
@@ -195,11 +198,35 @@ func (r *running) wait(ctx context.Context, grace time.Duration) error {
 	return context.Cause(ctx)
 }
 
-// jobs is what commands left running.
+// jobs is the commands that run, and what others left running.
 type jobs struct {
 	mu   sync.Mutex
+	now  []*running
 	list []*running
 	done sync.WaitGroup
+}
+
+// begin notes a command that was started, until add or forget.
+func (j *jobs) begin(r *running) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.now = append(j.now, r)
+}
+
+func (j *jobs) forget(r *running) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.now = slices.DeleteFunc(j.now, func(other *running) bool { return other == r })
+}
+
+// kill ends all of it without asking.
+func (j *jobs) kill() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.prune()
+	for _, r := range slices.Concat(j.now, j.list) {
+		r.group.kill()
+	}
 }
 
 // add keeps a command whose group lives on, and reports whether it does. Its further output goes nowhere: a closed pipe would
@@ -207,6 +234,7 @@ type jobs struct {
 func (j *jobs) add(r *running) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.now = slices.DeleteFunc(j.now, func(other *running) bool { return other == r })
 	j.prune()
 	if !r.group.alive() {
 		r.reader.Close()

@@ -42,5 +42,9 @@ func (w *Workspace) Close() error {
 	return errors.Join(w.outputs.remove(), w.root.Close())
 }
 
+// Kill ends the commands that run and what others left running, without the request and the grace of a cancelled [Workspace.Run].
+// It is for a program that is about to leave at once, and may be called at any time before Close returns.
+func (w *Workspace) Kill() { w.jobs.kill() }
+
 // Dir is the root of the project, an absolute path without links.
 func (w *Workspace) Dir() string { return w.dir }

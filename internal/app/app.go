@@ -114,6 +114,9 @@ func (a *Agent) Close() error {
 	return errors.Join(a.Agent.Close(), a.workspace.Close())
 }
 
+// Kill ends the commands of the tools at once. The run sees it as their end; it is for a program that leaves without Close.
+func (a *Agent) Kill() { a.workspace.Kill() }
+
 // tools is the built-in tools.
 func tools(ws *workspace.Workspace) []tool.Tool {
 	return append(append(files.New(ws), search.New(ws)...), shell.New(ws))

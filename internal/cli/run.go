@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -91,6 +92,9 @@ func (p *program) execute(c *cobra.Command, o runOptions, args []string) error {
 		func() { s.note("interrupted: finishing the journal; once more to leave at once\n") },
 		func() {
 			s.close()
+			if ag := j.agent.Load(); ag != nil {
+				ag.Kill() // what is deaf to the request to end must not outlive the program
+			}
 			if p.env.Exit != nil {
 				p.env.Exit(exitInterrupted)
 			}
@@ -131,7 +135,8 @@ type job struct {
 	screen  *screen
 	view    view
 	report  *report
-	wrote   error // what a write to standard output failed with
+	agent   atomic.Pointer[app.Agent] // for the second interrupt, once there is one
+	wrote   error                     // what a write to standard output failed with
 }
 
 // tell says something that is no part of the answer.
@@ -160,6 +165,7 @@ func (j *job) do(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	j.agent.Store(t.agent)
 	defer func() { _ = t.agent.Close() }()
 	return j.drive(ctx, t, model, prompt, data)
 }
