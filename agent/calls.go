@@ -195,6 +195,9 @@ func results(jobs []*job) []session.Body {
 	return bodies
 }
 
+// maxDetails is how many bytes of JSON the details of a result may have.
+const maxDetails = 1 << 20
+
 // message makes the result of a call that ran. What a tool returns is data: it is bounded and made valid text.
 func (r *run) message(c llm.ToolCall, res tool.Result, err error) session.Message {
 	m := session.Message{Message: llm.Message{
@@ -212,6 +215,9 @@ func (r *run) message(c llm.ToolCall, res tool.Result, err error) session.Messag
 		details, err := json.Marshal(res.Details)
 		if err != nil {
 			details, _ = json.Marshal(map[string]string{"error": "the details are no JSON: " + err.Error()})
+		}
+		if len(details) > maxDetails {
+			details, _ = json.Marshal(map[string]any{"error": "the details were too large to keep", "bytes": len(details)})
 		}
 		m.Details = details
 	}

@@ -355,3 +355,17 @@ func (s *countingStore) Create(ctx context.Context, c session.Created) (session.
 	s.created++
 	return s.Store.Create(ctx, c)
 }
+
+// Details are for people, and bounded all the same: the journal keeps them.
+func TestDetailsThatAreTooLarge(t *testing.T) {
+	verbose := tool.New("verbose", "Tell much.", nil, func(context.Context, struct{}, tool.Report) (tool.Result, error) {
+		return tool.Result{Content: llm.Content{llm.Text{Text: "done"}}, Details: strings.Repeat("x", 2<<20)}, nil
+	})
+	b := newBench(t, "call verbose\n---\ntext I see.", func(o *agent.Options) { o.Tools = []tool.Tool{verbose} })
+	b.run("go")
+	for _, m := range bodies[session.Message](b.journal()) {
+		if m.Role == llm.RoleTool && string(m.Details) != `{"bytes":2097154,"error":"the details were too large to keep"}` {
+			t.Errorf("details of %d bytes: %.80s", len(m.Details), m.Details)
+		}
+	}
+}

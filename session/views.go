@@ -84,35 +84,55 @@ func joinPartials(partials []Event) (Event, bool) {
 	if len(partials) == 0 {
 		return Event{}, false
 	}
-	var content llm.Content
+	var j joiner
 	for _, e := range partials {
 		for _, part := range e.Body.(Partial).Content {
-			content = appendPart(content, part)
+			j.add(part)
 		}
 	}
-	m := llm.Message{Role: llm.RoleAssistant, Content: content, Stop: llm.StopAborted}
+	m := llm.Message{Role: llm.RoleAssistant, Content: j.content(), Stop: llm.StopAborted}
 	last := partials[len(partials)-1]
 	last.Body = Message{Message: m}
 	return last, !m.Empty()
 }
 
-// appendPart adds a part to content, joined to the last one when both are text or both are thinking.
-func appendPart(content llm.Content, part llm.Part) llm.Content {
-	if n := len(content); n > 0 {
-		switch p := part.(type) {
-		case llm.Text:
-			if t, ok := content[n-1].(llm.Text); ok {
-				content[n-1] = llm.Text{Text: t.Text + p.Text}
-				return content
-			}
-		case llm.Thinking:
-			if t, ok := content[n-1].(llm.Thinking); ok {
-				content[n-1] = llm.Thinking{Text: t.Text + p.Text}
-				return content
-			}
-		}
+// joiner puts the pieces of an answer together: neighbouring texts are one, and so is neighbouring thinking.
+type joiner struct {
+	done     llm.Content
+	text     strings.Builder
+	thinking bool // it is what text holds
+}
+
+func (j *joiner) add(part llm.Part) {
+	switch p := part.(type) {
+	case llm.Text:
+		j.grow(p.Text, false)
+	case llm.Thinking:
+		j.grow(p.Text, true)
+	default:
+		j.done = append(j.content(), part)
 	}
-	return append(content, part)
+}
+
+func (j *joiner) grow(text string, thinking bool) {
+	if thinking != j.thinking {
+		j.done = j.content()
+		j.thinking = thinking
+	}
+	j.text.WriteString(text)
+}
+
+// content is all that was added.
+func (j *joiner) content() llm.Content {
+	if j.text.Len() > 0 {
+		var part llm.Part = llm.Text{Text: j.text.String()}
+		if j.thinking {
+			part = llm.Thinking{Text: j.text.String()}
+		}
+		j.done = append(j.done, part)
+		j.text = strings.Builder{}
+	}
+	return j.done
 }
 
 // Used is what a path consumed.

@@ -143,6 +143,21 @@ func TestEditKeepsTheModeAndTellsTheDifference(t *testing.T) {
 	}
 }
 
+// The whole of a large file is rewritten: the counts are right, and the difference that is kept is bounded.
+func TestTheDifferenceIsBounded(t *testing.T) {
+	p := newProject(t, nil)
+	p.call("write", `{"path":"f","content":"x"}`)
+	arguments, err := json.Marshal(map[string]string{"path": "f", "content": strings.Repeat("a line of the new text\n", 20_000)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, details, err := p.call("write", string(arguments))
+	change, ok := details.(files.Change)
+	if err != nil || !ok || change.Added != 20_000 || change.Removed != 1 || len(change.Diff) > 64<<10 {
+		t.Errorf("%d added, %d removed, %d bytes of difference", change.Added, change.Removed, len(change.Diff))
+	}
+}
+
 // Two edits of one file at once, as two agents make them: one of them wins, and no change is lost unseen.
 func TestEditsAtOnce(t *testing.T) {
 	p := newProject(t, map[string]string{"f": "0\n"})

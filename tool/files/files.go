@@ -120,8 +120,10 @@ func (s *set) missing(ctx context.Context, name string, err error) error {
 	return fmt.Errorf("%s does not exist", name)
 }
 
-// maxDiff is the size from which a file's change is counted but not shown.
-const maxDiff = 1 << 20
+const (
+	maxDiff  = 1 << 20  // bytes of a file, beyond which its change is counted but not shown
+	maxShown = 64 << 10 // bytes of a diff that are shown
+)
 
 // describe compares two versions of a file.
 func (s *set) describe(abs, before, after string, created bool) Change {
@@ -152,6 +154,7 @@ func (s *set) describe(abs, before, after string, created bool) Change {
 			c.Removed++
 		}
 	}
+	c.Diff, _ = tool.Bound(c.Diff, maxShown)
 	return c
 }
 

@@ -45,15 +45,15 @@ func (s *set) read() tool.Tool {
 	return tool.New("read", readText,
 		func(_ context.Context, args readArguments) (tool.Effects, error) { return s.reads(args.Path) },
 		func(ctx context.Context, args readArguments, _ tool.Report) (tool.Result, error) {
-			f, err := s.ws.OpenFile(args.Path)
+			abs, err := s.ws.Resolve(args.Path) // first, so that what is read is what is remembered under this name
+			if err != nil {
+				return tool.Result{}, s.unreadable(ctx, args.Path, err)
+			}
+			f, err := s.ws.OpenFile(abs)
 			if err != nil {
 				return tool.Result{}, s.unreadable(ctx, args.Path, err)
 			}
 			defer f.Close()
-			abs, err := s.ws.Resolve(args.Path)
-			if err != nil {
-				return tool.Result{}, err
-			}
 			info, err := f.Stat()
 			if err != nil {
 				return tool.Result{}, err
