@@ -81,8 +81,11 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached, 4 what it needed wa
 
 // execute runs the command, and makes sure that every output format tells how it ended.
 func (p *program) execute(c *cobra.Command, o runOptions, args []string) error {
-	if o.resume && o.session != "" {
+	switch named := c.Flags().Changed("session"); {
+	case named && o.resume:
 		return usagef(c, "--continue and --session exclude each other")
+	case named && o.session == "": // of an empty variable in a script; a new session is not what it wants
+		return usagef(c, "--session names no session")
 	}
 	s := p.screen(o)
 	defer s.close()
