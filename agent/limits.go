@@ -43,9 +43,9 @@ func (l Limits) reached(
 ) (*session.RunEnded, error) {
 	switch {
 	case l.Turns > 0 && turns >= l.Turns:
-		return limitEnd("turns", "the limit of %d turns", l.Turns), nil
+		return limitEnd("turns", "the limit of %s", count(int64(l.Turns), "turn")), nil
 	case l.Tokens > 0 && used.Total() >= l.Tokens:
-		return limitEnd("tokens", "the limit of %d tokens (%d used)", l.Tokens, used.Total()), nil
+		return limitEnd("tokens", "the limit of %s (%d used)", count(l.Tokens, "token"), used.Total()), nil
 	case l.Cost > 0 && used.Cost >= l.Cost:
 		return limitEnd("cost", "the limit of $%.2f for a run ($%.2f spent)", l.Cost, used.Cost), nil
 	}
@@ -76,6 +76,13 @@ func limitEnd(limit, format string, args ...any) *session.RunEnded {
 	end := ended(session.ReasonLimit, "stopped at "+fmt.Sprintf(format, args...)+"; continue to go on")
 	end.Limit = limit
 	return end
+}
+
+func count(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func summaryOf(ctx context.Context, store session.Store, id session.SessionID) (session.Summary, error) {

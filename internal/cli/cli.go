@@ -102,11 +102,12 @@ run things, and records every step, so that a session can be resumed whatever ha
 
   tenon run "describe this project"`,
 		Args:              cobra.ArbitraryArgs, // so that a wrong command is told below, with the nearest one
-		RunE:              group,
+		RunE:              p.top,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
+	root.Flags().Bool("version", false, "print the version")
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "Show help for a command", Args: cobra.ArbitraryArgs, RunE: help})
 	root.AddCommand(p.run(), p.sessions(), p.version(), p.completion())
@@ -119,6 +120,15 @@ func help(c *cobra.Command, args []string) error {
 		return unknownCommand(target, rest)
 	}
 	return target.Help()
+}
+
+// top is the program without a command.
+func (p *program) top(c *cobra.Command, args []string) error {
+	if asked, err := c.Flags().GetBool("version"); err == nil && asked && len(args) == 0 {
+		_, err := fmt.Fprintln(p.env.Stdout, buildOf(p.env.Version))
+		return err
+	}
+	return group(c, args)
 }
 
 // group is a command that only has others below it.

@@ -148,6 +148,11 @@ func ofStore(err error) bool {
 	return locked || fenced
 }
 
+// tooLarge reports whether the conversation has outgrown the model's window: to go on as before would fail again.
+func (r *report) tooLarge() bool {
+	return slices.ContainsFunc(r.Errors, func(e errorReport) bool { return e.Kind == string(llm.KindContextOverflow) })
+}
+
 // exit is the exit code for what came of the run.
 func (r *report) exit() int {
 	switch r.StopReason {

@@ -284,7 +284,7 @@ func (j *job) last(r *report) {
 	if r.denied || r.StopReason == session.ReasonDenied {
 		j.tell(fmt.Sprintf("%s denied; allow changes and commands with --yes", count(len(r.Denied), "call")))
 	}
-	if r.ended && r.StopReason != session.ReasonDone {
+	if r.ended && r.StopReason != session.ReasonDone && !r.tooLarge() {
 		j.tell("go on with: tenon run --session " + string(r.Session))
 	}
 }

@@ -43,6 +43,19 @@ func buildOf(version string) build {
 	return b
 }
 
+// String is the build on one line.
+func (b build) String() string {
+	text := "tenon " + b.Version
+	if b.Revision != "" {
+		text += " (" + b.Revision[:min(len(b.Revision), 12)]
+		if b.Modified {
+			text += ", modified"
+		}
+		text += ")"
+	}
+	return text + " " + b.Go + " " + b.System
+}
+
 func (p *program) version() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
@@ -54,15 +67,7 @@ func (p *program) version() *cobra.Command {
 			if asJSON {
 				return writeJSON(p.env.Stdout, b)
 			}
-			text := "tenon " + b.Version
-			if b.Revision != "" {
-				text += " (" + b.Revision[:min(len(b.Revision), 12)]
-				if b.Modified {
-					text += ", modified"
-				}
-				text += ")"
-			}
-			_, err := fmt.Fprintf(p.env.Stdout, "%s %s %s\n", text, b.Go, b.System)
+			_, err := fmt.Fprintln(p.env.Stdout, b)
 			return err
 		},
 	}

@@ -91,10 +91,6 @@ func mustSync(bodies []session.Body) bool {
 			if !b.Again {
 				return true
 			}
-		case session.Message:
-			if b.Role == llm.RoleUser {
-				return true
-			}
 		}
 	}
 	return false

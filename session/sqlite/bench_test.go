@@ -36,12 +36,12 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkAppend appends one small message: an answer, which the operating system keeps, or an input, which is synced.
+// BenchmarkAppend appends one small message: an answer, which the operating system keeps, or the start of a call with effects, which is synced.
 func BenchmarkAppend(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		body session.Body
-	}{{"kept", answer("It does.")}, {"synced", user("Does it?")}} {
+	}{{"kept", answer("It does.")}, {"synced", session.CallStarted{Call: "1", Tool: "shell"}}} {
 		b.Run(c.name, func(b *testing.B) {
 			s := open(b, filepath.Join(b.TempDir(), "sessions.db"))
 			w := writerFor(b, s)

@@ -4,9 +4,9 @@
 // # Durability
 //
 // What was appended survives the death of the process at any instruction, because the operating system has it. What must
-// also survive the death of the machine is synced to the disk before Append returns: an append that holds what a person
-// said (a Message of a user), a promise not to act twice (a CallStarted that is not idempotent) or the end of a run. A sync
-// carries everything before it along, so what a power cut can take is at most what came after the last of these.
+// also survive the death of the machine is synced to the disk before Append returns: an append that holds a
+// promise not to act twice (a CallStarted that is not idempotent) or the end of a run. A sync carries everything before it
+// along, so what a power cut can take is at most what came after the last of these.
 //
 // # Leases
 //

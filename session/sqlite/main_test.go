@@ -79,7 +79,7 @@ func appendMany(ctx context.Context, s *Store, id session.SessionID, n int) erro
 	for i := range n {
 		body := answer(fmt.Sprint("entry ", i))
 		if i%25 == 0 {
-			body = user(fmt.Sprint("input ", i)) // which is synced
+			body = session.CallStarted{Call: fmt.Sprint("call ", i)} // which is synced
 		}
 		if _, err := w.Append(ctx, session.Stamp{}, body); err != nil {
 			return err

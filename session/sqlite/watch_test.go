@@ -132,7 +132,7 @@ func TestWhatMustBeOnTheDisk(t *testing.T) {
 		body session.Body
 		want bool
 	}{
-		{user("x"), true},
+		{user("x"), false},
 		{answer("x"), false},
 		{session.Message{Message: llm.Message{Role: llm.RoleTool}}, false},
 		{session.CallStarted{}, true},
