@@ -65,23 +65,22 @@ func Open(ctx context.Context, store session.Store, id session.SessionID, o Opti
 			_ = w.Close() // the first error is the one to tell
 		}
 	}()
-	a := &Agent{store: store, options: o, tools: tools, idle: make(chan struct{})}
+	a := &Agent{store: store, options: o, tools: tools, feed: newFeed(w), idle: make(chan struct{})}
+	a.queue.feed = a.feed
 	close(a.idle)
-	if err := a.restore(ctx, w); err != nil {
+	if err := a.restore(ctx); err != nil {
 		return nil, fmt.Errorf("agent: go on with session %s: %w", id, err)
 	}
 	return a, nil
 }
 
-// restore takes up what the journal has: the branch, the queue, and the run that was on when its process died, which gets
-// its end.
-func (a *Agent) restore(ctx context.Context, w session.Writer) error {
-	var err error
-	if a.feed, err = newFeed(ctx, a.store, w); err != nil {
+// restore takes up what the journal has: the branch, the queue, and the run that was on when its process died or its
+// journal failed, which gets its end.
+func (a *Agent) restore(ctx context.Context) (err error) {
+	if err := a.feed.open(ctx, a.store); err != nil {
 		return err
 	}
-	a.queue.feed = a.feed
-	if err := a.queue.restore(ctx, a.store, w.Session()); err != nil {
+	if err := a.queue.restore(ctx, a.store, a.Session()); err != nil {
 		return err
 	}
 	if a.lastRun, err = newestRun(ctx, a.feed.branch); err != nil {
@@ -91,9 +90,8 @@ func (a *Agent) restore(ctx context.Context, w session.Writer) error {
 	if err != nil {
 		return err
 	}
-	a.feed.stamp = session.Stamp{Run: a.lastRun}
+	defer a.feed.stampAs(a.feed.stampAs(session.Stamp{Run: a.lastRun}))
 	_, err = a.feed.append(ctx, lost...)
-	a.feed.stamp = session.Stamp{}
 	return err
 }
 
@@ -162,11 +160,18 @@ func (a *Agent) begin(ctx context.Context) (*run, error) {
 	case a.cancel != nil:
 		return nil, ErrBusy
 	}
-	r := &run{a: a, id: session.NewID(), previous: a.lastRun, started: time.Now()}
+	r := &run{a: a, id: session.NewID(), started: time.Now()}
+	a.feed.begin(r.id)
+	if a.feed.broken() {
+		if err := a.restore(ctx); err != nil {
+			a.feed.end()
+			return nil, err
+		}
+	}
+	r.previous = a.lastRun
 	ctx, a.cancel = context.WithCancelCause(ctx)
 	r.ctx, r.cancel = ctx, a.cancel
 	a.idle = make(chan struct{})
-	a.feed.begin(r.id)
 	return r, nil
 }
 

@@ -31,7 +31,7 @@ var (
 )
 
 // JournalError says that the journal could not be written. The run stops before the next effect; what was appended before
-// is kept. The agent writes no more: close it, and open the session again when the cause is gone. It wraps the store's error.
+// is kept. The next run tries again: a full disk may have room by then. It wraps the store's error.
 type JournalError struct {
 	Session session.SessionID
 	Err     error

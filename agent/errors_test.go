@@ -177,8 +177,8 @@ func (w *failingWriter) Append(ctx context.Context, at session.Stamp, all ...ses
 	return w.Writer.Append(ctx, at, all...)
 }
 
-// Whichever append fails, the run stops before the next effect, says so, and what was appended before is kept. The session
-// can be opened again and goes on.
+// Whichever append fails, the run stops before the next effect, says so, and what was appended before is kept. When the
+// failure has passed, the agent goes on, and so does one that opens the session again.
 func TestJournalThatFails(t *testing.T) {
 	const script = `
 		text I look.
@@ -263,6 +263,17 @@ func TestJournalThatFails(t *testing.T) {
 				}
 				if _, err := drain(a.Run(t.Context(), text("again"))); !errors.Is(err, session.ErrFull) {
 					t.Errorf("another run: %v", err)
+				}
+				if k%2 == 0 { // the same agent goes on, too
+					store.good = 1000
+					if _, err := drain(a.Run(t.Context(), text("there is room again"))); errors.Is(err, session.ErrFull) {
+						t.Errorf("a run after the failure has passed: %v", err)
+					}
+					journal := collect(t, store.Read(t.Context(), a.Session(), 0))
+					checkEntries(t, journal)
+					if len(bodies[session.RunEnded](journal)) == 0 {
+						t.Error("no run has an end")
+					}
 				}
 				if err := a.Close(); err != nil {
 					t.Error(err)

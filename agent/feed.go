@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 
@@ -20,7 +21,7 @@ type feed struct {
 	on      bool // a run is on: somebody takes the events
 	waiting []session.Event
 	told    []progress // what running tools told since it was last handed out
-	failed  error      // the first failure of the journal; nothing is appended after it
+	failed  error      // why nothing can be appended now
 	arrived chan struct{}
 }
 
@@ -33,12 +34,36 @@ type progress struct {
 // maxProgress bounds what a tool's progress may hold while the consumer is away, in bytes: the newest is kept.
 const maxProgress = 16 << 10
 
-func newFeed(ctx context.Context, store session.Store, w session.Writer) (*feed, error) {
-	branch, err := session.NewBranch(ctx, store, w.Session())
+func newFeed(w session.Writer) *feed {
+	return &feed{writer: w, arrived: make(chan struct{}, 1)}
+}
+
+// open takes up the journal as it stands in the store, at first and after a failure.
+func (f *feed) open(ctx context.Context, store session.Store) error {
+	branch, err := session.NewBranch(ctx, store, f.writer.Session())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &feed{writer: w, branch: branch, arrived: make(chan struct{}, 1)}, nil
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.branch, f.failed = branch, nil
+	return nil
+}
+
+// broken reports whether the journal failed in a way that may have passed, such as a full disk.
+func (f *feed) broken() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, fenced := errors.AsType[*session.FencedError](f.failed)
+	return f.failed != nil && f.failed != ErrClosed && !fenced
+}
+
+// stampAs gives entries another stamp and returns the one before.
+func (f *feed) stampAs(s session.Stamp) session.Stamp {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s, f.stamp = f.stamp, s
+	return s
 }
 
 // begin and end mark the time in which a consumer takes events.

@@ -133,6 +133,9 @@ func (q *queue) enter(ctx context.Context, lane session.Source, how Delivery, en
 
 // restore fills the queue from the journal.
 func (q *queue) restore(ctx context.Context, store session.Store, id session.SessionID) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.drafts = nil
 	for e, err := range store.Annotations(ctx, id) {
 		if err != nil {
 			return err
