@@ -17,9 +17,9 @@ type OutsideError struct {
 
 func (e *OutsideError) Error() string {
 	if e.Target == "" || e.Target == e.Path {
-		return fmt.Sprintf("%s is outside the workspace %s; use a path inside it", e.Path, e.Dir)
+		return fmt.Sprintf("%s is outside the workspace %s; use a path inside it", Quote(e.Path), Quote(e.Dir))
 	}
-	return fmt.Sprintf("%s leads to %s, outside the workspace %s; use a path inside it", e.Path, e.Target, e.Dir)
+	return fmt.Sprintf("%s leads to %s, outside the workspace %s; use a path inside it", Quote(e.Path), Quote(e.Target), Quote(e.Dir))
 }
 
 // SpecialError refuses what is neither a regular file nor a directory.
@@ -29,7 +29,7 @@ type SpecialError struct {
 }
 
 func (e *SpecialError) Error() string {
-	return fmt.Sprintf("%s is a %s, not a regular file; it is not opened", e.Path, e.Kind)
+	return fmt.Sprintf("%s is a %s, not a regular file; it is not opened", Quote(e.Path), e.Kind)
 }
 
 // DirectoryError refuses a directory where a file is wanted.
@@ -44,7 +44,7 @@ type TooLargeError struct {
 }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("%s has %d bytes; at most %d are read", e.Path, e.Size, e.Limit)
+	return fmt.Sprintf("%s has %d bytes; at most %d are read", Quote(e.Path), e.Size, e.Limit)
 }
 
 // regular returns an error unless mode is that of a regular file.

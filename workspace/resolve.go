@@ -71,6 +71,7 @@ func below(dir, name string) (string, bool) {
 // follow makes name absolute and follows its links. What does not exist stays as it is: a link to nowhere is followed too, so
 // that a file made through it is judged by its real place.
 func (w *Workspace) follow(name string) (string, error) {
+	name = w.unquote(name)
 	if strings.ContainsRune(name, 0) {
 		return "", fmt.Errorf("the path %q has a NUL in it", name)
 	}

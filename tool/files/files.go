@@ -115,6 +115,9 @@ func (s *set) missing(ctx context.Context, name string, err error) error {
 		return err
 	}
 	if near := s.ws.Similar(ctx, name, 5); len(near) > 0 {
+		for i, name := range near {
+			near[i] = workspace.Quote(name)
+		}
 		return fmt.Errorf("%s does not exist; did you mean %s?", name, strings.Join(near, ", "))
 	}
 	return fmt.Errorf("%s does not exist", name)

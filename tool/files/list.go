@@ -63,7 +63,7 @@ func (s *set) tree(ctx context.Context, name string, depth int) (tool.Result, er
 			break
 		}
 		details.Entries++
-		b.WriteString(strings.Repeat("  ", entry.Depth-1) + strings.ToValidUTF8(entry.Name(), "\ufffd"))
+		b.WriteString(strings.Repeat("  ", entry.Depth-1) + workspace.Quote(entry.Name()))
 		switch {
 		case entry.Type.IsDir():
 			b.WriteByte('/')

@@ -76,7 +76,11 @@ func (f *Found) text() string {
 	if f.Total == 0 {
 		return "[no file matches]"
 	}
-	text := strings.ToValidUTF8(strings.Join(f.Paths, "\n"), "\ufffd")
+	shown := make([]string, len(f.Paths))
+	for i, name := range f.Paths {
+		shown[i] = workspace.Quote(name)
+	}
+	text := strings.Join(shown, "\n")
 	if f.Total > len(f.Paths) {
 		text += fmt.Sprintf("\n[%d of %d shown; take a narrower pattern]", len(f.Paths), f.Total)
 	}

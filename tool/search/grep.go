@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tenon-agent/tenon/tool"
+	"github.com/tenon-agent/tenon/workspace"
 )
 
 const (
@@ -106,7 +107,7 @@ func (g *grep) tell(h hits) bool {
 		return true
 	}
 	g.found.Files++
-	header := strings.ToValidUTF8(h.path, "\ufffd") + "\n"
+	header := workspace.Quote(h.path) + "\n"
 	if g.out.Len() > 0 {
 		header = "\n" + header
 	}
