@@ -138,11 +138,12 @@ func (s *set) describe(abs, before, after string, created bool) Change {
 		c.Added, c.Removed = countLines(after), countLines(before)
 		return c
 	}
-	from := "a/" + c.Path
+	name := workspace.Quote(c.Path) // its header is one line
+	from := "a/" + name
 	if created {
 		from = "/dev/null"
 	}
-	c.Diff = udiff.Unified(from, "b/"+c.Path, before, after)
+	c.Diff = udiff.Unified(from, "b/"+name, before, after)
 	body := c.Diff
 	for _, header := range []string{"--- ", "+++ "} {
 		if line, rest, ok := strings.Cut(body, "\n"); ok && strings.HasPrefix(line, header) {
