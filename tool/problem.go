@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/tenon-agent/tenon/internal/spelling"
 )
 
 // join is the path of a member.
@@ -121,8 +123,9 @@ func likeness(a, b string) float64 {
 	}
 	// The longer list breaks ties: "path" is nearer to "file_path" than "path_of_file" is.
 	byWord := float64(shared)/float64(max(1, min(len(wa), len(wb)))) - 0.01*float64(max(len(wa), len(wb))-shared)
-	ra, rb := []rune(strings.Join(wa, "")), []rune(strings.Join(wb, ""))
-	byLetter := 1 - float64(distance(ra, rb))/float64(max(1, len(ra), len(rb)))
+	ja, jb := strings.Join(wa, ""), strings.Join(wb, "")
+	ra, rb := []rune(ja), []rune(jb)
+	byLetter := 1 - float64(spelling.Distance(ja, jb))/float64(max(1, len(ra), len(rb)))
 	if abbreviates(ra, rb) {
 		byLetter = max(byLetter, 0.6)
 	}
@@ -157,24 +160,4 @@ func abbreviates(a, b []rune) bool {
 		}
 	}
 	return len(a) == 0
-}
-
-// distance is the number of insertions, deletions and replacements between two names.
-func distance(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, x := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, y := range b {
-			cost := diagonal
-			if x != y {
-				cost = min(diagonal, row[j], row[j+1]) + 1
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

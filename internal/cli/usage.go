@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tenon-agent/tenon/agent"
+	"github.com/tenon-agent/tenon/internal/spelling"
 )
 
 // usageError says what is wrong with a command line.
@@ -91,36 +92,11 @@ func exactArgs(names ...string) cobra.PositionalArgs {
 func nearest(word string, names []string) string {
 	best, at := "", max(len(word)/3, 1)+1
 	for _, name := range names {
-		if d := distance(word, name); d < at {
+		if d := spelling.Distance(word, name); d < at {
 			best, at = name, d
 		}
 	}
 	return best
-}
-
-// distance is how many letters must be added, removed, changed or swapped with their neighbour to make b of a.
-func distance(a, b string) int {
-	var before []int // the row above the last one
-	last := make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last = last, row
-	}
-	return last[len(b)]
 }
 
 // none is the value of a limit's flag that switches the limit off.

@@ -20,22 +20,6 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{
-		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"same", "same", 0}, {"kitten", "sitting", 3}, {"ab", "ba", 1},
-	} {
-		if got := distance(c.a, c.b); got != c.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
-		}
-		if there, back := distance(c.a, c.b), distance(c.b, c.a); there != back {
-			t.Errorf("from %q to %q it is %d, back %d", c.a, c.b, there, back)
-		}
-	}
-}
-
 func TestWords(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{count(1, "line"), "1 line"},

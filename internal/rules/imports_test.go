@@ -38,6 +38,7 @@ var places = []place{
 	{path: "internal/acp/...", may: []string{"public", "internal/..."}, face: true},
 	{path: "internal/web/...", may: []string{"public", "internal/..."}, face: true},
 	{path: "internal/rules"},
+	{path: "internal/spelling", leaf: "the distance between two words, for errors of tools, scripts and commands alike"},
 
 	{path: "cmd/*", may: []string{"public", "internal/..."}},
 	{path: "examples/...", may: []string{"public"}},

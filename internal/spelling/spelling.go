@@ -1,0 +1,42 @@
+// Package spelling tells how near a word comes to those that are known, for errors that name what was most likely meant.
+package spelling
+
+// longest is how much of a word is looked at, in runes: what is longer is no slip of the pen.
+const longest = 64
+
+// Distance is how many letters must be added, removed, changed or swapped with their neighbour to make b of a.
+func Distance(a, b string) int {
+	from, to := runes(a), runes(b)
+	var before []int // the row above the last one
+	last := make([]int, len(to)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i, x := range from {
+		row := make([]int, len(to)+1)
+		row[0] = i + 1
+		for j, y := range to {
+			change := last[j]
+			if x != y {
+				change++
+			}
+			row[j+1] = min(change, row[j]+1, last[j+1]+1)
+			if i > 0 && j > 0 && x == to[j-1] && from[i-1] == y {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(to)]
+}
+
+func runes(word string) []rune {
+	var out []rune
+	for _, r := range word {
+		if len(out) == longest {
+			break
+		}
+		out = append(out, r)
+	}
+	return out
+}
