@@ -234,10 +234,14 @@ func (c *crash) check(t *testing.T) {
 			t.Errorf("entry %d was shown and is lost", seq)
 		}
 	}
+	starts := checkOutcomes(t, events)
 	unknown := unknownOf(events)
 	for step, traces := range tracesOf(c.dir) {
 		if len(traces) > 1+unknown[step] {
 			t.Errorf("step %s happened %d times and was reported as unknown %d times", step, len(traces), unknown[step])
+		}
+		if len(traces) > starts[step] {
+			t.Errorf("step %s happened %d times, and the journal has %d starts of it", step, len(traces), starts[step])
 		}
 	}
 	for name, want := range map[string]string{"a.txt": "by step 5.0", "b.txt": "by step 3.0", "g.txt": "by step 11.0"} {
@@ -245,6 +249,39 @@ func (c *crash) check(t *testing.T) {
 			t.Errorf("%s is %q (%v), want %q", name, got, err, want)
 		}
 	}
+}
+
+// checkOutcomes checks that what the journal says of a lost call is what it knows: nothing happened of a call that has no
+// start, and of one that has, nobody knows, unless it only looks. It returns how often each step was started.
+func checkOutcomes(t *testing.T, events []session.Event) (starts map[string]int) {
+	t.Helper()
+	starts = make(map[string]int)
+	asked := callsOf(events)
+	begun := make(map[string]session.CallStarted)
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case session.CallStarted:
+			begun[b.Call] = b
+			starts[asked[b.Call].Step]++
+		case session.Message:
+			start, started := begun[b.CallID]
+			want := session.OutcomeOK
+			switch {
+			case b.Role != llm.RoleTool || b.Outcome == session.OutcomeOK && started:
+				continue
+			case !started:
+				want = session.OutcomeNotStarted
+			case start.Again:
+				want = session.OutcomeInterrupted
+			default:
+				want = session.OutcomeUnknown
+			}
+			if b.Outcome != want {
+				t.Errorf("the result of call %s of %s is %q, want %q", b.CallID, b.Tool, b.Outcome, want)
+			}
+		}
+	}
+	return starts
 }
 
 // unknownOf counts for each step how often its outcome was reported as unknown.
