@@ -6,5 +6,6 @@
 // depends on it, so that a run which was killed can be opened again and goes on with [Agent.Continue].
 //
 // What varies is handed in by [Options]: the window that makes requests from the journal, the [Gate] that decides which
-// calls may run, [Hooks] around every step, and filters for input. docs/events.md shows the order of events as trees.
+// calls may run, [Hooks] around every step, and filters for input. docs/events.md shows the order of events as trees;
+// examples/todo is a complete agent of one page.
 package agent

@@ -2,12 +2,15 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/tenon-agent/tenon/tool"
 )
 
 // maxPrompt is the longest prompt, in bytes. More than that is no instruction but data, and no model's window has room for
@@ -34,6 +37,9 @@ func (p *program) prompt(ctx context.Context, args []string, tell func(string)) 
 	}
 	if len(text)+len(data) > maxPrompt {
 		return "", "", fmt.Errorf("the prompt has more than %d bytes (1 MiB): put the text into a file of the project and name the file in the prompt", maxPrompt)
+	}
+	if tool.Binary(text) { // by chance it could read like an instruction
+		return "", "", errors.New("the prompt is binary data, not text: to have a file looked at, name it in a prompt")
 	}
 	if !utf8.ValidString(text) || !utf8.ValidString(data) {
 		text, data = strings.ToValidUTF8(text, "\uFFFD"), strings.ToValidUTF8(data, "\uFFFD")
