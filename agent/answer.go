@@ -40,6 +40,7 @@ func (r *run) request(client llm.Client) (*llm.Request, error) {
 	o := &r.a.options
 	header := window.Header{
 		Model: client.Model(), System: o.System, Tools: r.a.tools.specs, MaxTokens: o.MaxTokens, Thinking: o.Thinking,
+		Cache: o.Cache, Temperature: o.Temperature, Schema: o.Schema,
 	}
 	req, entries, err := o.Window.Request(r.ctx, r.a.feed.branch, header)
 	if err != nil {
@@ -124,6 +125,10 @@ func (s *stream) take(e llm.Event) error {
 		s.moment(session.CallReady{Call: e.Call})
 	case llm.Waiting:
 		s.moment(session.Waiting{Attempt: e.Attempt, Of: e.Of, Delay: session.Duration(e.Delay), Cause: e.Cause})
+	case llm.Routed:
+		s.moment(session.Routed{Model: e.Model, Key: e.Key, Cause: e.Cause})
+	case llm.RateLimits:
+		s.moment(session.RateLimits{RateLimits: e})
 	case llm.Reset:
 		return s.reset(e.Cause)
 	}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,10 +31,13 @@ type Options struct {
 	FollowUps Delivery  // how many follow-ups enter at a time; default OneAtATime
 
 	Thinking    llm.Thinks
-	MaxTokens   int           // of one answer; 0: what the model allows
-	ToolTimeout time.Duration // longest time of one call; 0: none but that of the run
-	ToolGrace   time.Duration // how long a cancelled call may take to return before it is left behind; default 5 s
-	MaxResult   int           // bytes of text that one result may have for the model; default 64 KiB
+	MaxTokens   int             // of one answer; 0: what the model allows
+	Cache       llm.CachePolicy // marks for the provider's prompt cache
+	Temperature *float64        // nil: the provider's default
+	Schema      json.RawMessage // JSON Schema that the last answer of a run must satisfy; nil: none
+	ToolTimeout time.Duration   // longest time of one call; 0: none but that of the run
+	ToolGrace   time.Duration   // how long a cancelled call may take to return before it is left behind; default 5 s
+	MaxResult   int             // bytes of text that one result may have for the model; default 64 KiB
 
 	Dir      string // working directory of a new session, for lists
 	Version  string // of the program, for the journal

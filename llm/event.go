@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Event is one of [TextDelta], [ThinkingDelta], [CallDelta], [CallReady], [Waiting], [Reset] and [Done].
+// Event is one of [TextDelta], [ThinkingDelta], [CallDelta], [CallReady], [Waiting], [Reset], [Routed], [RateLimits] and [Done].
 type Event interface{ eventType() string }
 
 // TextDelta is more text of the answer. Part numbers the parts of the answer from 0; the deltas of one part stand together.
@@ -50,6 +50,30 @@ type Reset struct {
 	Cause *Error `json:"cause,omitzero"`
 }
 
+// Routed says that another model or another key is asked from here on, because of Cause.
+type Routed struct {
+	Model string `json:"model"`        // "provider/model" that is asked now
+	Key   string `json:"key,omitzero"` // name of the key, never the key itself
+	Cause *Error `json:"cause,omitzero"`
+}
+
+// RateLimits is what a provider said of its limits beside an answer. A [Quota] that it did not mention is zero.
+type RateLimits struct {
+	Model        string `json:"model"`        // "provider/model" that was asked
+	Key          string `json:"key,omitzero"` // name of the key
+	Requests     Quota  `json:"requests,omitzero"`
+	Tokens       Quota  `json:"tokens,omitzero"` // of both kinds together
+	InputTokens  Quota  `json:"input_tokens,omitzero"`
+	OutputTokens Quota  `json:"output_tokens,omitzero"`
+}
+
+// Quota is how much of something a provider allows in a period.
+type Quota struct {
+	Limit     int64     `json:"limit"`
+	Remaining int64     `json:"remaining"`
+	Reset     time.Time `json:"reset,omitzero"` // when all of it is there again
+}
+
 // Done ends an answer. Message is whole, whatever deltas came before: a client that cannot stream yields only Done.
 type Done struct {
 	Message   Message `json:"message"`
@@ -62,6 +86,8 @@ func (CallDelta) eventType() string     { return "call" }
 func (CallReady) eventType() string     { return "call_ready" }
 func (Waiting) eventType() string       { return "waiting" }
 func (Reset) eventType() string         { return "reset" }
+func (Routed) eventType() string        { return "routed" }
+func (RateLimits) eventType() string    { return "rate_limits" }
 func (Done) eventType() string          { return "done" }
 
 // MarshalEvent returns the JSON form of e: its fields and, first, its kind in "type".
@@ -104,6 +130,10 @@ func UnmarshalEvent(data []byte) (Event, error) {
 		return decodeEvent[Waiting](data)
 	case "reset":
 		return decodeEvent[Reset](data)
+	case "routed":
+		return decodeEvent[Routed](data)
+	case "rate_limits":
+		return decodeEvent[RateLimits](data)
 	case "done":
 		return decodeEvent[Done](data)
 	default:

@@ -164,7 +164,11 @@ func TestGoldenEvents(t *testing.T) {
 		"event_call_ready": llm.CallReady{Part: 2, Call: call},
 		"event_waiting":    llm.Waiting{Attempt: 2, Of: 4, Delay: time.Second, Cause: goldenError},
 		"event_reset":      llm.Reset{},
-		"event_done":       llm.Done{Message: llm.AssistantText("Hello"), RequestID: "r1"},
+		"event_routed":     llm.Routed{Model: "openai/gpt", Key: "work", Cause: &llm.Error{Kind: llm.KindAuth}},
+		"event_rate_limits": llm.RateLimits{
+			Model: "openai/gpt", Key: "work", Requests: llm.Quota{Limit: 50, Remaining: 49, Reset: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
+		},
+		"event_done": llm.Done{Message: llm.AssistantText("Hello"), RequestID: "r1"},
 	}
 	for name, e := range events {
 		data, err := llm.MarshalEvent(e)

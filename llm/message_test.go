@@ -129,3 +129,19 @@ func TestCost(t *testing.T) {
 		}
 	}
 }
+
+func TestCachePolicies(t *testing.T) {
+	for policy, want := range map[llm.CachePolicy]string{
+		"": "stm", "off": "", "system": "s", "tools,messages": "tm", " messages , system": "sm", "sometimes": "",
+	} {
+		got := ""
+		for _, place := range []llm.CachePolicy{llm.CacheSystem, llm.CacheTools, llm.CacheMessages} {
+			if policy.Marks(place) {
+				got += string(place[:1])
+			}
+		}
+		if got != want || policy.Valid() != (policy != "sometimes") {
+			t.Errorf("%q marks %q, valid: %v", policy, got, policy.Valid())
+		}
+	}
+}

@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"iter"
+	"slices"
 )
 
 // Client is one model behind one protocol. Implementations are safe for concurrent use.
@@ -29,7 +30,24 @@ type Model struct {
 	Documents bool   `json:"documents,omitzero"`  // can read documents
 	NoTools   bool   `json:"no_tools,omitzero"`   // cannot call tools
 	Price     Price  `json:"price,omitzero"`
+
+	Thinks []Thinks `json:"thinks,omitzero"` // the thinking levels that it has; nil: not known
+	Quirks []Quirk  `json:"quirks,omitzero"` // where it differs from other models behind the same protocol
 }
+
+// Quirk is a way in which a model differs from others that speak the same protocol. A client ignores those that it does not know.
+type Quirk string
+
+// The quirks.
+const (
+	QuirkAdaptiveThinking Quirk = "adaptive_thinking" // thinking is set by effort, not by a budget of tokens
+	QuirkNoTemperature    Quirk = "no_temperature"    // refuses a temperature
+	QuirkNoSystem         Quirk = "no_system"         // takes no system prompt: it goes before the first message
+	QuirkNativeSchema     Quirk = "native_schema"     // has a mode for structured answers that others of the provider lack
+)
+
+// Has reports whether the model has the quirk.
+func (m Model) Has(q Quirk) bool { return slices.Contains(m.Quirks, q) }
 
 // Price is in US dollars for a million tokens of each kind.
 type Price struct {
@@ -41,6 +59,11 @@ type Price struct {
 
 // Ref is the model's name as people write it: "provider/id".
 func (m Model) Ref() string { return m.Provider + "/" + m.ID }
+
+// MayThink reports whether the model can think. Of one whose levels are not known, that is believed.
+func (m Model) MayThink() bool {
+	return len(m.Thinks) == 0 || slices.ContainsFunc(m.Thinks, func(t Thinks) bool { return t != ThinkOff })
+}
 
 // Cost returns what u costs in US dollars. A cost that the provider reported itself wins.
 func (p Price) Cost(u Usage) float64 {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -88,7 +89,7 @@ func TestReplay(t *testing.T) {
 				t.Errorf("without times: got\n%swant\n%s", got, want[i])
 			}
 		}
-		if kept.Model() != rec.Model() {
+		if !reflect.DeepEqual(kept.Model(), rec.Model()) {
 			t.Errorf("the model became %+v", kept.Model())
 		}
 		_, err := llm.Collect(t.Context(), kept, ask("4"))

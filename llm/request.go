@@ -1,6 +1,9 @@
 package llm
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Request is all that a model is told for one answer.
 //
@@ -47,11 +50,43 @@ const (
 	ThinkHigh    Thinks = "high"
 )
 
-// CachePolicy says where a provider that wants marks for its prompt cache gets them.
+// CachePolicy says where a provider that wants marks for its prompt cache gets them: CacheAuto, CacheOff, or a choice of places
+// separated by commas, such as "system,tools".
 type CachePolicy string
 
-// The cache policies.
+// The cache policies and the places of marks.
 const (
-	CacheAuto CachePolicy = ""    // system prompt, last tool, and moving marks near the end
-	CacheOff  CachePolicy = "off" // none
+	CacheAuto     CachePolicy = ""         // all places
+	CacheOff      CachePolicy = "off"      // none
+	CacheSystem   CachePolicy = "system"   // behind the system prompt
+	CacheTools    CachePolicy = "tools"    // behind the last tool
+	CacheMessages CachePolicy = "messages" // moving marks near the end of the conversation
 )
+
+// Marks reports whether the policy wants marks at a place, one of CacheSystem, CacheTools and CacheMessages.
+func (p CachePolicy) Marks(place CachePolicy) bool {
+	if p == CacheAuto {
+		return true
+	}
+	for one := range strings.SplitSeq(string(p), ",") {
+		if strings.TrimSpace(one) == string(place) {
+			return true
+		}
+	}
+	return false
+}
+
+// Valid reports whether the policy is one that there is.
+func (p CachePolicy) Valid() bool {
+	if p == CacheAuto || p == CacheOff {
+		return true
+	}
+	for one := range strings.SplitSeq(string(p), ",") {
+		switch CachePolicy(strings.TrimSpace(one)) {
+		case CacheSystem, CacheTools, CacheMessages:
+		default:
+			return false
+		}
+	}
+	return true
+}

@@ -18,7 +18,9 @@ type RetryPolicy struct {
 	MaxRetryAfter time.Duration // longest wait that a provider may ask for, beyond it the request fails at once; 0: 10 min
 }
 
-func (p RetryPolicy) withDefaults() RetryPolicy {
+// WithDefaults returns the policy with its defaults filled in, for clients that follow it. It is called once: what was negative is 0
+// afterwards.
+func (p RetryPolicy) WithDefaults() RetryPolicy {
 	defaults := RetryPolicy{
 		Retries: 3, Delay: time.Second, Factor: 2, MaxDelay: 30 * time.Second, Jitter: 0.2, MaxRetryAfter: 10 * time.Minute,
 	}
@@ -39,8 +41,9 @@ func or[T int | float64 | time.Duration](v, byDefault T) T {
 	return max(v, 0)
 }
 
-// delay returns how long to wait after the try of that number, counted from 1, failed with err.
-func (p RetryPolicy) delay(try int, err *Error) time.Duration {
+// Wait returns how long to wait after the try of that number, counted from 1, failed with err. The policy must have its defaults
+// filled in.
+func (p RetryPolicy) Wait(try int, err *Error) time.Duration {
 	if err.RetryAfter > 0 {
 		return err.RetryAfter
 	}
@@ -60,7 +63,7 @@ func (p RetryPolicy) delay(try int, err *Error) time.Duration {
 //
 // An answer that is empty without having been refused, and a stream that ends without its final event, are errors of
 // [KindProtocol].
-func Retry(c Client, p RetryPolicy) Client { return &retry{client: c, policy: p.withDefaults()} }
+func Retry(c Client, p RetryPolicy) Client { return &retry{client: c, policy: p.WithDefaults()} }
 
 type retry struct {
 	client Client
@@ -86,7 +89,7 @@ func (r *retry) Stream(ctx context.Context, req *Request) iter.Seq2[Event, error
 				yield(nil, err)
 				return
 			}
-			delay := r.policy.delay(try, err)
+			delay := r.policy.Wait(try, err)
 			if !yield(Waiting{Attempt: try + 1, Of: r.policy.Retries + 1, Delay: delay, Cause: err}, nil) {
 				return
 			}
@@ -109,7 +112,7 @@ func (r *retry) try(ctx context.Context, req *Request, yield func(Event, error) 
 			return begun, AsError(err)
 		}
 		switch e := e.(type) {
-		case Waiting:
+		case Waiting, Routed, RateLimits:
 		case Reset:
 			begun = false
 		case Done:

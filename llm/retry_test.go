@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -269,7 +270,7 @@ func TestCollect(t *testing.T) {
 
 func TestRetryModel(t *testing.T) {
 	c := llmtest.New(t, "")
-	if llm.Retry(c, llm.RetryPolicy{}).Model() != c.Model() {
+	if !reflect.DeepEqual(llm.Retry(c, llm.RetryPolicy{}).Model(), c.Model()) {
 		t.Error("another model")
 	}
 }

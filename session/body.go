@@ -290,6 +290,18 @@ type Reset struct {
 	Cause *llm.Error `json:"cause,omitzero"`
 }
 
+// Routed says that another model or another key answers from here on.
+type Routed struct {
+	Model string     `json:"model"`        // "provider/model" that is asked now
+	Key   string     `json:"key,omitzero"` // name of the key, never the key itself
+	Cause *llm.Error `json:"cause,omitzero"`
+}
+
+// RateLimits is what a provider said of its limits beside an answer.
+type RateLimits struct {
+	llm.RateLimits
+}
+
 // Notice tells people something that changes nothing.
 type Notice struct {
 	Text string `json:"text"`

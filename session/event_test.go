@@ -46,6 +46,8 @@ var bodies = []session.Body{
 	session.Progress{Call: "c", Tool: "t", Text: "x"},
 	session.Waiting{Attempt: 1, Of: 5, Delay: session.Duration(time.Millisecond), Cause: &llm.Error{Kind: llm.KindQuota}},
 	session.Reset{Cause: &llm.Error{Kind: llm.KindStalled}},
+	session.Routed{Model: "openai/gpt", Key: "work", Cause: &llm.Error{Kind: llm.KindAuth}},
+	session.RateLimits{RateLimits: llm.RateLimits{Model: "openai/gpt", Tokens: llm.Quota{Limit: 5, Remaining: 2}}},
 	session.Notice{Text: "x"},
 	session.Opaque{Name: "from_the_future", JSON: json.RawMessage(`{"a":[1,2.50,null]}`)},
 }

@@ -33,6 +33,8 @@ func (CallReady) Kind() string      { return "call_ready" }
 func (Progress) Kind() string       { return "progress" }
 func (Waiting) Kind() string        { return "waiting" }
 func (Reset) Kind() string          { return "reset" }
+func (Routed) Kind() string         { return "routed" }
+func (RateLimits) Kind() string     { return "rate_limits" }
 func (Notice) Kind() string         { return "notice" }
 
 // OnBranch reports whether an entry with this body continues a branch. The others, such as titles and notes, have no
@@ -49,7 +51,7 @@ func OnBranch(b Body) bool {
 // Passing reports whether b is of a kind that is never an entry.
 func Passing(b Body) bool {
 	switch b.(type) {
-	case TurnStarted, TurnEnded, MessageStarted, Delta, CallReady, Progress, Waiting, Reset, Notice:
+	case TurnStarted, TurnEnded, MessageStarted, Delta, CallReady, Progress, Waiting, Reset, Routed, RateLimits, Notice:
 		return true
 	default:
 		return false
@@ -113,6 +115,8 @@ var decoders = map[string]func([]byte) (Body, error){
 	"progress":        decode[Progress],
 	"waiting":         decode[Waiting],
 	"reset":           decode[Reset],
+	"routed":          decode[Routed],
+	"rate_limits":     decode[RateLimits],
 	"notice":          decode[Notice],
 }
 

@@ -3,6 +3,7 @@ package window
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"slices"
 
 	"github.com/tenon-agent/tenon/llm"
@@ -16,6 +17,10 @@ type Header struct {
 	Tools     []llm.Tool // sorted by name
 	MaxTokens int        // of the answer; 0: what the model allows
 	Thinking  llm.Thinks
+
+	Cache       llm.CachePolicy
+	Temperature *float64        // nil: the provider's default
+	Schema      json.RawMessage // JSON Schema that the last answer must satisfy; nil: none
 }
 
 // Full is the window that sends the whole conversation. The zero value is ready. It is safe for concurrent use.
@@ -38,6 +43,7 @@ func (Full) Request(ctx context.Context, p session.Path, h Header) (*llm.Request
 	}
 	return &llm.Request{
 		System: h.System, Tools: h.Tools, MaxTokens: h.MaxTokens, Thinking: h.Thinking,
+		Cache: h.Cache, Temperature: h.Temperature, Schema: h.Schema,
 		Messages: Repair(events),
 	}, entries, nil
 }

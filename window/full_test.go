@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func header() window.Header {
 	return window.Header{
-		Model: llm.Model{Provider: "test", ID: "one"}, System: "Be good.", MaxTokens: 100, Thinking: llm.ThinkLow,
+		Model: llm.Model{Provider: "test", ID: "one"}, System: "Be good.", MaxTokens: 100, Thinking: llm.ThinkLow, Schema: json.RawMessage(`{"type":"object"}`), Temperature: new(0.5),
 		Tools: []llm.Tool{{Name: "look", Description: "Look.", Schema: json.RawMessage(`{"type":"object"}`)}},
 	}
 }
@@ -29,7 +29,8 @@ func TestFullSendsAllOfIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if req.System != h.System || len(req.Tools) != 1 || req.MaxTokens != 100 || req.Thinking != llm.ThinkLow || req.ToolChoice != llm.ToolAuto {
+	if req.System != h.System || len(req.Tools) != 1 || req.MaxTokens != 100 || req.Thinking != llm.ThinkLow || req.ToolChoice != llm.ToolAuto ||
+		string(req.Schema) != string(h.Schema) || *req.Temperature != 0.5 {
 		t.Errorf("request = %+v", req)
 	}
 	if got := words(req.Messages); got != "u:a a:b+1 =1:x" {

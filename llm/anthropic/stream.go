@@ -1,0 +1,237 @@
+package anthropic
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/wire"
+)
+
+// decoder tells an answer what a response says.
+type decoder struct {
+	resp   *wire.Response
+	answer *wire.Answer
+	asked  string // ID of the model that was asked
+	used   usage
+	calls  []*call // of the content blocks that are calls and not over
+	begun  int     // calls
+}
+
+// call is a content block while it comes.
+type call struct {
+	index int
+	key   string
+	input jsontext.Value // what it began with
+	came  bool           // more came
+}
+
+// event is an event of the stream. Type decides which of the fields are there.
+type event struct {
+	Type    string         `json:"type"`
+	Index   int            `json:"index"`
+	Delta   delta          `json:"delta"`
+	Block   content        `json:"content_block"`
+	Message answer         `json:"message"`
+	Usage   usage          `json:"usage"`
+	Error   jsontext.Value `json:"error"`
+}
+
+type delta struct {
+	Type      string `json:"type"`
+	Text      string `json:"text"`
+	Thinking  string `json:"thinking"`
+	Signature string `json:"signature"`
+	JSON      string `json:"partial_json"`
+	Stop      string `json:"stop_reason"`
+}
+
+// content is a content block: whole, or as it begins.
+type content struct {
+	Type      string         `json:"type"`
+	Text      string         `json:"text"`
+	Thinking  string         `json:"thinking"`
+	Signature string         `json:"signature"`
+	Data      string         `json:"data"`
+	ID        string         `json:"id"`
+	Name      string         `json:"name"`
+	Input     jsontext.Value `json:"input"`
+}
+
+// stream reads a streamed answer and returns the error that it ends with. It returns nil when the consumer has left, too.
+func (d *decoder) stream() error {
+	var e event // one for all: most events are tiny
+	for raw, err := range d.resp.Events() {
+		if err != nil {
+			return err
+		}
+		e = event{}
+		if err := d.decode(raw, &e); err != nil {
+			return err
+		}
+		if e.Type == "message_stop" {
+			d.resp.Complete()
+			d.finish()
+			return nil
+		}
+		if !d.take(&e) {
+			return nil
+		}
+	}
+	return d.resp.Cut()
+}
+
+// decode reads an event. The error is that which the event tells of, or that it cannot be read. Events of other types are passed
+// over, whatever their form.
+func (d *decoder) decode(raw wire.Event, e *event) error {
+	bad := wire.Unmarshal(raw.Data, e)
+	if bad != nil {
+		*e = event{}
+		_ = wire.Unmarshal(raw.Data, &struct {
+			Type *string `json:"type"`
+		}{&e.Type})
+	}
+	if e.Type == "" {
+		e.Type = string(raw.Name) // what the data says comes first: some servers name no events
+	}
+	switch {
+	case e.Type == "error", e.Type == "" && len(e.Error) > 0:
+		return d.resp.FailedWith(raw.Data)
+	case bad != nil && (e.Type == "" || slices.Contains(known(), e.Type)):
+		return d.resp.Decode(raw.Data, &event{})
+	}
+	return nil
+}
+
+// known returns the types of events that mean something here.
+func known() []string {
+	return []string{
+		"message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop",
+	}
+}
+
+// take takes in an event, and reports whether the consumer wants more.
+func (d *decoder) take(e *event) bool {
+	switch e.Type {
+	case "content_block_delta":
+		return d.delta(e.Index, &e.Delta)
+	case "content_block_start":
+		return d.begin(e.Index, &e.Block)
+	case "content_block_stop":
+		return d.end(e.Index)
+	case "message_start":
+		d.head(&e.Message)
+	case "message_delta":
+		d.used.update(&e.Usage)
+		if e.Delta.Stop != "" {
+			d.answer.Stop = stopReason(e.Delta.Stop)
+		}
+	}
+	return true
+}
+
+func (d *decoder) delta(index int, e *delta) bool {
+	switch e.Type {
+	case "text_delta":
+		return d.answer.Text(e.Text)
+	case "thinking_delta":
+		return d.answer.Thinking(e.Thinking)
+	case "signature_delta":
+		d.answer.Sign(e.Signature)
+	case "input_json_delta":
+		if c := d.call(index); c != nil && e.JSON != "" {
+			c.came = true
+			return d.answer.Arguments(c.key, e.JSON)
+		}
+	}
+	return true
+}
+
+// begin begins a content block. Those that this client does not ask for, such as the calls of tools that the server
+// runs itself, are passed over.
+func (d *decoder) begin(index int, b *content) bool {
+	d.answer.Break()
+	switch b.Type {
+	case "text":
+		return d.answer.Text(b.Text)
+	case "thinking":
+		d.answer.Sign(b.Signature)
+		return d.answer.Thinking(b.Thinking)
+	case "redacted_thinking":
+		d.redacted(b.Data)
+	case "tool_use":
+		d.calls = slices.DeleteFunc(d.calls, func(c *call) bool { return c.index == index })
+		c := &call{index: index, key: strconv.Itoa(d.begun), input: b.Input.Clone()}
+		d.begun++
+		d.calls = append(d.calls, c)
+		return d.answer.Call(c.key, b.ID, b.Name)
+	}
+	return true
+}
+
+func (d *decoder) end(index int) bool {
+	d.answer.Break()
+	c := d.call(index)
+	if c == nil {
+		return true
+	}
+	d.calls = slices.DeleteFunc(d.calls, func(other *call) bool { return other == c })
+	if !c.came && !d.answer.Arguments(c.key, arguments(c.input)) {
+		return false
+	}
+	return d.answer.EndCall(c.key)
+}
+
+func (d *decoder) call(index int) *call {
+	for _, c := range d.calls {
+		if c.index == index {
+			return c
+		}
+	}
+	return nil
+}
+
+// redacted keeps thinking that nobody may read as the provider wants it back.
+func (d *decoder) redacted(data string) {
+	if opaque, err := wire.Marshal(redactedThinking{"redacted_thinking", data}); err == nil && data != "" {
+		d.answer.OpaqueThinking(opaque)
+	}
+	d.answer.Break()
+}
+
+// head takes in what is said before or beside the content.
+func (d *decoder) head(a *answer) {
+	d.answer.ID(a.ID)
+	if a.Model != "" && !sameModel(d.asked, a.Model) {
+		d.answer.Model = a.Model
+	}
+	d.used.update(&a.Usage)
+}
+
+// sameModel reports whether an answer is of the model that was asked: an alias is answered with the name of what it stands for.
+func sameModel(asked, answered string) bool {
+	asked, answered = strings.ReplaceAll(asked, "@", "-"), strings.ReplaceAll(answered, "@", "-")
+	asked = strings.TrimSuffix(strings.TrimSuffix(asked, "-latest"), "-0")
+	return strings.HasPrefix(answered, asked) || strings.HasPrefix(asked, answered)
+}
+
+func (d *decoder) finish() {
+	d.answer.Usage = d.used.disjoint()
+	d.answer.Finish()
+}
+
+func stopReason(s string) llm.StopReason {
+	switch s {
+	case "tool_use":
+		return llm.StopCalls
+	case "max_tokens", "model_context_window_exceeded":
+		return llm.StopLength
+	case "refusal":
+		return llm.StopRefused
+	default: // end_turn, stop_sequence, pause_turn
+		return llm.StopEnd
+	}
+}
