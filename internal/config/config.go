@@ -1,0 +1,252 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// fileName is the name of the configuration, the user's and a project's.
+const fileName = "tenon.json"
+
+// Options tell Load where to look. The zero value finds nothing but what is built in.
+type Options struct {
+	Dir     string // the user's directory, from UserDir; "": no user's file
+	File    string // the user's file; default: tenon.json in Dir
+	WorkDir string // where the search for a project begins; "": no project
+	Getenv  func(string) string
+
+	// Trusted takes the project's file as if its folder were trusted, to look at what it says.
+	Trusted bool
+
+	// Providers are the names of the providers that are built in. When there are any, a reference to one that is neither
+	// built in nor configured is an error.
+	Providers []string
+}
+
+// Config is the layers in one. It belongs to the caller, who may change the Settings.
+type Config struct {
+	Settings
+
+	UserFile    string   // the user's file, whether it exists or not
+	Root        string   // the project's root: see ProjectRoot
+	ProjectFile string   // the project's file, if it is part of this
+	Inert       string   // the project's file, if it is not, because its folder is not trusted
+	Warnings    []string // what was ignored, each with its place
+
+	origins map[string]Origin
+	offsets map[string]int // where keys begin in the file that is read
+	named   []named        // the models and pools that the files name
+}
+
+// named is a model or a pool that a file names.
+type named struct {
+	name string
+	at   spot
+}
+
+// Origin tells where a value comes from.
+type Origin struct {
+	Key   string // such as providers.openai.timeouts.idle
+	Value string // as it may be shown: secrets are hidden
+	Where string // "default", "file:line", or what Record was told
+}
+
+// UserDir is the directory of the user's configuration: $TENON_CONFIG_DIR, or the one that is usual for the operating
+// system. It is absolute. It need not exist.
+func UserDir(getenv func(string) string) (string, error) { return userDirOf(runtime.GOOS, getenv) }
+
+func userDirOf(goos string, getenv func(string) string) (string, error) {
+	if dir := getenv("TENON_CONFIG_DIR"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	if goos == "windows" {
+		if dir := getenv("AppData"); dir != "" {
+			return filepath.Join(dir, "tenon"), nil
+		}
+		return "", errors.New("no place for the configuration: neither TENON_CONFIG_DIR nor AppData is set; set TENON_CONFIG_DIR to a directory")
+	}
+	// A relative path is to be ignored: https://specifications.freedesktop.org/basedir-spec/latest/
+	if dir := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "tenon"), nil
+	}
+	if home := getenv("HOME"); home != "" {
+		return filepath.Join(home, ".config", "tenon"), nil
+	}
+	return "", errors.New("no place for the configuration: neither TENON_CONFIG_DIR nor HOME is set; set TENON_CONFIG_DIR to a directory")
+}
+
+// Load reads the files and merges them. A file that does not exist says nothing. The error is an [*Errors] with what is
+// wrong in the files, or tells that it cannot be known whether the project is trusted; then there is no Config. Load looks
+// at no reference.
+func Load(o Options) (*Config, error) {
+	c := &Config{origins: map[string]Origin{}}
+	c.defaults()
+	getenv := o.Getenv
+	if getenv == nil {
+		getenv = func(string) string { return "" }
+	}
+	env := &environment{getenv: getenv, dir: o.Dir, timeout: commandTime}
+	errs := &Errors{}
+	if o.Dir != "" {
+		c.UserFile = filepath.Join(o.Dir, fileName)
+	}
+	if c.UserFile = cmp.Or(o.File, c.UserFile); c.UserFile != "" {
+		c.read(c.UserFile, env, false, errs)
+	}
+	if o.WorkDir != "" {
+		if err := c.project(o, env, errs); err != nil {
+			return nil, err
+		}
+	}
+	c.checkNames(o.Providers, errs)
+	if err := errs.orNil(); err != nil {
+		return nil, err
+	}
+	c.offsets, c.named = nil, nil
+	return c, nil
+}
+
+// defaults is the weakest layer.
+func (c *Config) defaults() {
+	c.Limits = Limits{Turns: 50, Tokens: 1_000_000, Duration: 10 * time.Minute}
+	c.Record("limits.turns", c.Limits.Turns, "default")
+	c.Record("limits.tokens", c.Limits.Tokens, "default")
+	c.Record("limits.duration", c.Limits.Duration, "default")
+}
+
+// project finds the file of the project, and reads it if its folder is trusted.
+func (c *Config) project(o Options, env *environment, errs *Errors) error {
+	root, files := findProject(o.WorkDir, c.UserFile)
+	c.Root = root
+	if len(files) == 0 {
+		return nil
+	}
+	trusted := o.Trusted
+	if o.Dir != "" && !trusted {
+		var err error
+		if trusted, err = NewTrustStore(o.Dir).Trusted(root); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !trusted:
+		c.Inert = files[0]
+	case len(files) > 1:
+		errs.add(&Error{File: files[0], Message: "the project has " + files[1] + " too; keep one of them"})
+	default:
+		c.ProjectFile = files[0]
+		c.read(files[0], env, true, errs)
+	}
+	return nil
+}
+
+func (c *Config) read(file string, env *environment, project bool, errs *Errors) {
+	src, err := readSource(file)
+	if err != nil {
+		if wrong, ok := errors.AsType[*Error](err); ok {
+			errs.add(wrong)
+		}
+		return
+	}
+	c.offsets = map[string]int{}
+	d := &decoder{
+		source: src, config: c, env: env, project: project, errs: errs,
+		fields: map[reflect.Type][]field{}, set: map[string]bool{},
+	}
+	d.file()
+}
+
+// checkNames checks that the pools and providers exist that the files name.
+func (c *Config) checkNames(builtin []string, errs *Errors) {
+	for _, n := range c.named {
+		if errs.full() {
+			return
+		}
+		provider, _, ref := strings.Cut(n.name, "/")
+		if _, there := c.Pools[n.name]; !ref && !there {
+			errs.add(n.at.error(fmt.Sprintf("there is no pool %s%s; write provider/model, or add the pool",
+				clip(n.name), meant(n.name, sortedKeys(c.Pools)))))
+		}
+		if _, there := c.Providers[provider]; ref && !there && len(builtin) > 0 && !slices.Contains(builtin, provider) {
+			known := slices.Concat(builtin, sortedKeys(c.Providers))
+			errs.add(n.at.error(fmt.Sprintf("there is no provider %s%s; add it to providers in %s",
+				clip(provider), meant(provider, known), c.UserFile)))
+		}
+	}
+}
+
+// Record notes that the caller has set a key, and where its value is from, such as "TENON_MODEL" or "--model". The value
+// is shown as fmt prints it.
+func (c *Config) Record(key string, value any, where string) {
+	c.origins[key] = Origin{Key: key, Value: fmt.Sprint(value), Where: where}
+}
+
+// Origins returns what is set and where each value comes from, sorted by key.
+func (c *Config) Origins() []Origin {
+	out := make([]Origin, 0, len(c.origins))
+	for _, key := range slices.Sorted(maps.Keys(c.origins)) {
+		out = append(out, c.origins[key])
+	}
+	return out
+}
+
+// ProjectRoot returns the folder of the project that dir is in: the nearest upwards that has a tenon.json or a
+// .tenon/tenon.json, but none above the nearest that has a .git; then that one, or dir when there is none. Without a .git
+// only dir itself can have the file, since what is above it may be anybody's.
+func ProjectRoot(dir string) string {
+	root, _ := findProject(dir, "")
+	return root
+}
+
+// findProject returns the root of the project and its files. The user's file is none of them.
+func findProject(dir, userFile string) (root string, files []string) {
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	top := dir
+	for at := dir; ; at = filepath.Dir(at) {
+		if exists(filepath.Join(at, ".git")) {
+			top = at
+			break
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		for _, name := range []string{fileName, filepath.Join(".tenon", fileName)} {
+			if file := filepath.Join(at, name); exists(file) && !same(file, userFile) {
+				files = append(files, file)
+			}
+		}
+		if len(files) > 0 {
+			return at, files
+		}
+		if at == top {
+			return top, nil
+		}
+	}
+}
+
+func exists(file string) bool {
+	_, err := os.Lstat(file)
+	return err == nil
+}
+
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil || b == "" {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}

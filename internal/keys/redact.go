@@ -1,0 +1,198 @@
+package keys
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// shortest is how many bytes a key must have to be looked for. Shorter ones, such as the "none" that local servers are
+// given, would be found in every text.
+const shortest = 8
+
+// Redactor replaces keys by "[hidden]" in texts, also where they are escaped for a URL or for JSON, or are in base64, as in
+// the header of basic authentication. Keys of less than 8 characters are left alone. It is safe for concurrent use. The zero
+// value knows no keys.
+type Redactor struct {
+	adding sync.Mutex
+	forms  atomic.Pointer[forms]
+}
+
+// NewRedactor returns a redactor that knows these keys.
+func NewRedactor(keys ...Key) *Redactor {
+	r := &Redactor{}
+	r.Add(keys...)
+	return r
+}
+
+// Add makes more keys known, also to the writers that there are.
+func (r *Redactor) Add(keys ...Key) {
+	r.adding.Lock()
+	defer r.adding.Unlock()
+	next := &forms{}
+	if old := r.forms.Load(); old != nil {
+		next.all = slices.Clone(old.all)
+	}
+	for _, k := range keys {
+		next.all = append(next.all, spellings(k.Reveal())...)
+	}
+	slices.SortFunc(next.all, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	next.all = slices.Compact(next.all)
+	for i, f := range next.all {
+		next.by[f[0]] = append(next.by[f[0]], i)
+	}
+	r.forms.Store(next)
+}
+
+// Redact returns text without the keys.
+func (r *Redactor) Redact(text string) string {
+	out, _ := r.cut(nil, text, true)
+	if out == nil {
+		return text
+	}
+	return string(out)
+}
+
+// forms is what to look for.
+type forms struct {
+	all []string   // longest first
+	by  [256][]int // their numbers, by the first byte
+}
+
+// cut appends text without the keys to out, and returns it and what is left because it may be the beginning of a key. When
+// it is the last of the text, nothing is left, and out stays nil when there is no key in the text.
+func (r *Redactor) cut(out []byte, text string, last bool) (cleaned []byte, left string) {
+	f := r.forms.Load()
+	if f == nil {
+		f = &forms{}
+	}
+	from := 0
+	for i := 0; i < len(text); {
+		found, partly := f.at(text[i:])
+		switch {
+		case partly && !last:
+			return append(out, text[from:i]...), text[i:]
+		case found > 0:
+			out = append(append(out, text[from:i]...), Hidden...)
+			i += found
+			from = i
+		default:
+			i++
+		}
+	}
+	if last && from == 0 && out == nil {
+		return nil, ""
+	}
+	return append(out, text[from:]...), ""
+}
+
+// at returns the length of the longest form that text begins with, and whether all of text is the beginning of a longer one.
+func (f *forms) at(text string) (found int, partly bool) {
+	for _, n := range f.by[text[0]] {
+		form := f.all[n]
+		if strings.HasPrefix(text, form) {
+			return len(form), partly
+		}
+		partly = partly || len(text) < len(form) && strings.HasPrefix(form, text)
+	}
+	return 0, partly
+}
+
+// spellings returns the ways in which a key may stand in a text.
+func spellings(key string) []string {
+	if len(key) < shortest {
+		return nil
+	}
+	all := []string{key, url.QueryEscape(key), url.PathEscape(key)}
+	if quoted, err := json.Marshal(key); err == nil {
+		all = append(all, string(quoted[1:len(quoted)-1]))
+	}
+	plain := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(key) // JSON without the escapes for HTML
+	all = append(all, plain, strings.ReplaceAll(plain, "/", `\/`))
+	for _, s := range all[1:3] {
+		all = append(all, lowerEscapes(s))
+	}
+	return append(all, base64s(key)...)
+}
+
+// lowerEscapes writes %2F as %2f.
+func lowerEscapes(s string) string {
+	b := []byte(s)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' {
+			copy(b[i:], bytes.ToLower(b[i:i+3]))
+			i += 2
+		}
+	}
+	return string(b)
+}
+
+// base64s returns the parts of base64 that a key makes, whatever stands before and behind it: three, because three bytes
+// are four characters, each in two alphabets. The characters at the ends depend on the neighbours and are left out, but not at the
+// beginning of a text and at its end, where there are none.
+func base64s(key string) []string {
+	var all []string
+	for before := range 3 {
+		text := strings.Repeat("\x00", before) + key
+		first := (before*8 + 5) / 6 // the first character that is of the key alone
+		end := len(text) * 8 / 6    // behind the last one that is
+		for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			whole := e.EncodeToString([]byte(text))
+			all = append(all, whole[first:end], whole[first:])
+		}
+	}
+	return slices.DeleteFunc(all, func(s string) bool { return len(s) < shortest })
+}
+
+// Writer returns a writer that passes on to w what is written to it, without the keys, also where a key comes in two parts.
+// What may be the beginning of a key waits for the next write, or for Close, which does not close w. It is safe for concurrent use.
+func (r *Redactor) Writer(w io.Writer) io.WriteCloser { return &writer{redactor: r, to: w} }
+
+// keepBuffer is how many bytes a writer keeps for the next write.
+const keepBuffer = 64 << 10
+
+type writer struct {
+	redactor *Redactor
+	mu       sync.Mutex
+	to       io.Writer
+	left     string // shorter than the longest form
+	out      []byte
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.pass(w.left+string(p), false); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (w *writer) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pass(w.left, true)
+}
+
+// pass writes text but for what may be the beginning of a key.
+func (w *writer) pass(text string, last bool) error {
+	if w.out == nil {
+		w.out = []byte{}
+	}
+	w.out, w.left = w.redactor.cut(w.out[:0], text, last)
+	if len(w.out) == 0 {
+		return nil
+	}
+	_, err := w.to.Write(w.out)
+	if cap(w.out) > keepBuffer {
+		w.out = nil
+	}
+	return err
+}

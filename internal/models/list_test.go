@@ -1,0 +1,77 @@
+package models
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/tenon-agent/tenon/internal/config"
+	"github.com/tenon-agent/tenon/internal/keys"
+)
+
+// registry returns one with an environment, and nothing else.
+func registry(t *testing.T, env map[string]string) *Registry {
+	t.Helper()
+	c, err := config.Load(config.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	getenv := func(name string) string { return env[name] }
+	return New(Options{Config: c, Getenv: getenv, Keys: keys.Open(t.TempDir(), keys.Options{Getenv: getenv})})
+}
+
+func provided(t *testing.T, r *Registry, name string) Provider {
+	t.Helper()
+	all := r.Providers()
+	i := slices.IndexFunc(all, func(p Provider) bool { return p.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no provider %s", name)
+	}
+	return all[i]
+}
+
+// A provider that cannot be asked names the variable that would help first; each names all that it looks at, once.
+func TestWhatAProviderNeeds(t *testing.T) {
+	r := registry(t, nil)
+	for name, set := range map[string]string{
+		"anthropic": "ANTHROPIC_API_KEY", "azure": "AZURE_OPENAI_ENDPOINT", "bedrock": "AWS_PROFILE", "vertex": "GOOGLE_APPLICATION_CREDENTIALS",
+		"openai-compatible": "OPENAI_COMPATIBLE_BASE_URL", "ollama": "",
+	} {
+		if p := provided(t, r, name); p.Set != set || p.Usable != (set == "") {
+			t.Errorf("%s: usable %v, set %q, want %q (%s)", name, p.Usable, p.Set, set, p.Why)
+		}
+	}
+	for _, p := range r.Providers() {
+		for _, names := range [][]string{p.KeyVars, p.URLVars} {
+			if sorted := slices.Sorted(slices.Values(names)); len(slices.Compact(sorted)) != len(names) || len(names) == 0 {
+				t.Errorf("%s: %v", p.Name, names)
+			}
+		}
+	}
+	if p := provided(t, registry(t, map[string]string{"ANTHROPIC_API_KEY": "sk-planted-0123456789"}), "anthropic"); !p.Usable || p.Set != "" || p.Why != "key $ANTHROPIC_API_KEY" {
+		t.Errorf("got %+v", p)
+	}
+	if vars := provided(t, r, "github").KeyVars; vars[0] != "GITHUB_MODELS_TOKEN" || !slices.Contains(vars, "GITHUB_TOKEN") {
+		t.Errorf("github: %v", vars)
+	}
+	if vars := provided(t, r, "ollama").URLVars; !slices.Contains(vars, "OLLAMA_HOST") {
+		t.Errorf("ollama: %v", vars)
+	}
+}
+
+// There is a model to try out every provider with that the catalog knows.
+func TestAModelToTry(t *testing.T) {
+	r := registry(t, nil)
+	if ref, ok := r.ModelOf("anthropic"); ref != "anthropic/claude-sonnet-4-6" || !ok {
+		t.Errorf("got %q", ref)
+	}
+	for _, name := range []string{"vertex", "bedrock", "github"} {
+		if ref, ok := r.ModelOf(name); !ok {
+			t.Errorf("%s: none", name)
+		} else if _, err := config.ParseRef(ref); err != nil {
+			t.Error(err)
+		}
+	}
+	if ref, ok := r.ModelOf("nobody"); ok {
+		t.Errorf("got %q", ref)
+	}
+}
