@@ -4,6 +4,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/tenon-agent/tenon/agent"
+	"github.com/tenon-agent/tenon/internal/keys"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/sqlite"
@@ -69,12 +71,21 @@ func (a *App) Close() error { return a.Store.Close() }
 
 // Spec is what differs between agents.
 type Spec struct {
-	Dir    string // working directory, absolute, links resolved
-	Client llm.Client
+	Dir    string     // working directory, absolute, links resolved
+	Client llm.Client // it tries again by itself
 	System string
 	Gate   agent.Gate
 	Limits agent.Limits
 	Owner  string // what the agent serves, such as "tenon run"
+
+	Thinking    llm.Thinks
+	MaxTokens   int             // of one answer; 0: what the model allows
+	Cache       llm.CachePolicy // marks for the provider's prompt cache
+	Temperature *float64        // nil: the provider's default
+	Schema      json.RawMessage // that the last answer must satisfy; nil: none
+
+	// Secrets takes keys out of what tools return, before anything else sees it. Nil: nothing is taken out.
+	Secrets *keys.Redactor
 }
 
 // Agent is an agent with the workspace that its tools work in.
@@ -99,7 +110,8 @@ func (a *App) build(s Spec, make func(agent.Options) (*agent.Agent, error)) (*Ag
 		return nil, err
 	}
 	ag, err := make(agent.Options{
-		Client: llm.Retry(s.Client, llm.RetryPolicy{}), Tools: tools(ws), System: s.System, Gate: s.Gate, Limits: s.Limits,
+		Client: s.Client, Tools: redacted(tools(ws), s.Secrets), System: s.System, Gate: s.Gate, Limits: s.Limits,
+		Thinking: s.Thinking, MaxTokens: s.MaxTokens, Cache: s.Cache, Temperature: s.Temperature, Schema: s.Schema,
 		Dir: s.Dir, Version: a.version, Owner: owner(s.Owner),
 	})
 	if err != nil {

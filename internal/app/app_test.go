@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenon-agent/tenon/internal/models"
 	"github.com/tenon-agent/tenon/llm"
 )
 
@@ -61,28 +62,46 @@ func TestDataDirectories(t *testing.T) {
 }
 
 func TestTheModelIsFoundInOrder(t *testing.T) {
+	configured := t.TempDir()
+	if err := os.WriteFile(filepath.Join(configured, "tenon.json"), []byte(`{"model": "groq/x", "providers": {"groq": {"api_key": "gsk-0123456789"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	empty := t.TempDir()
 	for _, c := range []struct {
 		name, flag string
-		env        func(string) string
+		env        []string
 		ref, why   string
 	}{
-		{"the flag", "offline", vars("TENON_MODEL", "nobody/x"), "offline/rules", "chosen by --model"},
-		{"by its full name", "offline/rules", vars(), "offline/rules", "chosen by --model"},
-		{"the environment", "", vars("TENON_MODEL", "offline"), "offline/rules", "chosen by TENON_MODEL"},
-		{"else the one that is always there", "", vars(), "offline/rules", "no other model is set up"},
+		{"the flag", "offline", []string{"TENON_MODEL", "nobody/x"}, "offline/rules", "chosen by --model"},
+		{"by its full name", "offline/rules", nil, "offline/rules", "chosen by --model"},
+		{"the environment", "", []string{"TENON_MODEL", "offline", "TENON_CONFIG_DIR", configured}, "offline/rules", "chosen by TENON_MODEL"},
+		{"the configuration", "", []string{"TENON_CONFIG_DIR", configured, "OPENAI_API_KEY", "k"}, "groq/x", "chosen in tenon.json"},
+		{"a key", "", []string{"GEMINI_API_KEY", "k", "MISTRAL_API_KEY", "k"}, "gemini/gemini-3.5-flash", "there is a key for Google Gemini ($GEMINI_API_KEY)"},
+		{"else the one that is always there", "", nil, "offline/rules", "no other model is set up"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, err := ChooseModel(c.flag, c.env)
+			s, err := NewSetup(vars(append(c.env, "TENON_CONFIG_DIR", empty)...), "", "v1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := s.Choose(c.flag)
 			if err != nil || m.Client.Model().Ref() != c.ref || m.Why != c.why {
 				t.Errorf("got %+v, %v", m, err)
 			}
 		})
 	}
-	for _, name := range []string{"openai/x", "offline/other", "/", "rules"} {
-		_, err := ChooseModel(name, vars())
-		if unknown, ok := errors.AsType[*UnknownModelError](err); !ok || unknown.Name != name || !strings.Contains(err.Error(), `"offline"`) {
+	s, err := NewSetup(vars("TENON_CONFIG_DIR", empty), "", "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"opnai/x", "offline/other", "/", "rules"} {
+		if _, err := s.Choose(name); !IsUnknownModel(err) || !strings.Contains(err.Error(), `"offline"`) || !strings.Contains(err.Error(), "--model") {
 			t.Errorf("%q: got %v", name, err)
 		}
+	}
+	_, err = s.Choose("anthropic/claude")
+	if _, ok := errors.AsType[*models.UnusableError](err); !ok || !strings.Contains(err.Error(), "set ANTHROPIC_API_KEY") {
+		t.Errorf("without a key: %v", err)
 	}
 }
 

@@ -1,55 +1,169 @@
 package app
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
-	"strings"
+	"time"
 
+	"github.com/tenon-agent/tenon/agent"
+	"github.com/tenon-agent/tenon/internal/config"
+	"github.com/tenon-agent/tenon/internal/keys"
+	"github.com/tenon-agent/tenon/internal/models"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/offline"
 )
 
+// Setup is what a person has set up: the configuration, the keys, and the models that can be reached with them.
+type Setup struct {
+	Config  *config.Config
+	Keys    *keys.Store
+	Models  *models.Registry
+	Secrets *keys.Redactor // knows every key that was in the environment or was used
+	Dir     string         // the directory of the configuration; empty when there is no place for one
+
+	getenv func(string) string
+	found  chan []models.Found // what runs on this machine, when that is looked for
+}
+
+// NewSetup reads the configuration for work in a directory, which may be empty. It looks at no network and fetches no key that is not
+// in the environment. A mistake in the configuration is a [*config.Errors].
+func NewSetup(getenv func(string) string, dir, version string) (*Setup, error) {
+	s := &Setup{getenv: getenv, Secrets: keys.NewRedactor()}
+	s.Dir, _ = config.UserDir(getenv) // without a home there is no configuration, which is no mistake
+	var err error
+	s.Config, err = config.Load(config.Options{Dir: s.Dir, WorkDir: dir, Getenv: getenv, Providers: models.Names()})
+	if err != nil {
+		return nil, err
+	}
+	s.Keys = keys.Open(s.Dir, keys.Options{Getenv: getenv})
+	data, _ := DataDir(getenv)
+	s.Models = models.New(models.Options{
+		Config: s.Config, Keys: s.Keys, Getenv: getenv, DataDir: data, Version: version, Secret: s.secret,
+	})
+	for _, text := range s.Models.KnownSecrets() {
+		s.secret(text)
+	}
+	return s, nil
+}
+
+func (s *Setup) secret(text string) {
+	if k, err := keys.New(text); err == nil {
+		s.Secrets.Add(k)
+	}
+}
+
 // Model is the model that was chosen, and why.
 type Model struct {
-	Client llm.Client
-	Why    string // in words, such as "from TENON_MODEL"
+	Client   llm.Client
+	Why      string   // in words, such as "chosen by TENON_MODEL"
+	Warnings []string // what of it cannot be asked
 }
 
-// UnknownModelError says that a model was named that this build cannot reach.
-type UnknownModelError struct {
-	Name string // as it was given
-	From string // where: "--model" or "TENON_MODEL"
+// NamedError says that the model that was named cannot be had. The cause is a [*models.UnknownError] or a [*models.UnusableError].
+type NamedError struct {
+	From string // where it was named: "--model", "TENON_MODEL" or "tenon.json"
+	Err  error
 }
 
-func (e *UnknownModelError) Error() string {
-	return fmt.Sprintf("%s names the model %q, which this build does not have: so far the only one is \"offline\", "+
-		"which needs no key and no network; use --model offline, or leave the model out", e.From, e.Name)
-}
+func (e *NamedError) Error() string { return fmt.Sprintf("%s: %v", e.From, e.Err) }
+func (e *NamedError) Unwrap() error { return e.Err }
 
-// ChooseModel finds the model to use: the one of the flag, of the environment, what can be discovered, else the offline
-// model, which is always there. The error is an [*UnknownModelError].
-func ChooseModel(flag string, getenv func(string) string) (Model, error) {
-	if flag != "" {
-		return named(flag, "--model", "chosen by --model")
+// Choose finds the model to use: the one of the flag, of TENON_MODEL, of the configuration, of the first provider with a key, of a server on
+// this machine when [Setup.Look] was called, else the offline model, which is always there. The error is a [*NamedError].
+func (s *Setup) Choose(flag string) (Model, error) {
+	env := s.getenv("TENON_MODEL")
+	switch {
+	case flag != "":
+		s.Config.Record("model", flag, "--model")
+		return s.named(flag, "--model", "chosen by --model")
+	case env != "":
+		s.Config.Record("model", env, "TENON_MODEL")
+		return s.named(env, "TENON_MODEL", "chosen by TENON_MODEL")
+	case s.Config.Model != "":
+		return s.named(s.Config.Model, "tenon.json", "chosen in tenon.json")
 	}
-	if name := getenv("TENON_MODEL"); name != "" {
-		return named(name, "TENON_MODEL", "chosen by TENON_MODEL")
+	if ref, why, ok := s.Models.Default(); ok {
+		return s.named(ref, "the first key", why)
 	}
-	if m, ok := discoverModel(getenv); ok {
-		return m, nil
+	if ref, why, ok := models.FirstFound(s.looked()); ok {
+		return s.named(ref, "a local server", why)
 	}
 	return Model{Client: offline.New(), Why: "no other model is set up"}, nil
 }
 
-// discoverModel is where a configured model, a key in the environment and a model server on this machine are looked for,
-// in this order. This build looks for none of them.
-func discoverModel(func(string) string) (Model, bool) { return Model{}, false }
-
-// named returns the model that is called name, "provider/model" or only the provider.
-func named(name, from, why string) (Model, error) {
-	provider, id, _ := strings.Cut(strings.TrimSpace(name), "/")
-	c := offline.New()
-	if m := c.Model(); provider != m.Provider || id != "" && id != m.ID {
-		return Model{}, &UnknownModelError{Name: name, From: from}
+func (s *Setup) named(name, from, why string) (Model, error) {
+	c, err := s.Models.Choose(name)
+	if err != nil {
+		return Model{}, &NamedError{from, err}
 	}
-	return Model{Client: c, Why: why}, nil
+	return Model{Client: c.Client, Why: why, Warnings: c.Warnings}, nil
+}
+
+// IsUnknownModel reports whether err says that a name means no model, so that it is a matter of usage.
+func IsUnknownModel(err error) bool {
+	_, ok := errors.AsType[*models.UnknownError](err)
+	return ok
+}
+
+// Look begins to look for model servers on this machine, in the background, when nothing else will be chosen. TENON_DISCOVER=off or "discover":
+// false in the configuration keeps it from that.
+func (s *Setup) Look(ctx context.Context, flag string) {
+	if flag != "" || s.getenv("TENON_MODEL") != "" || s.Config.Model != "" || s.getenv("TENON_DISCOVER") == "off" {
+		return
+	}
+	if s.Config.Discover != nil && !*s.Config.Discover {
+		return
+	}
+	if _, _, ok := s.Models.Default(); ok {
+		return
+	}
+	s.found = make(chan []models.Found, 1)
+	go func() { s.found <- s.Models.Discover(ctx) }()
+}
+
+// Looking reports whether servers on this machine are being looked for.
+func (s *Setup) Looking() bool { return s.found != nil }
+
+// lookTimeout is how long a start may wait for a server that listens and does not answer. Ports where nobody listens answer at once.
+const lookTimeout = 100 * time.Millisecond
+
+func (s *Setup) looked() []models.Found {
+	if s.found == nil {
+		return nil
+	}
+	select {
+	case found := <-s.found:
+		return found
+	case <-time.After(lookTimeout):
+		return nil
+	}
+}
+
+// Spec is what the configuration says of agents.
+func (s *Setup) Spec() Spec {
+	c := s.Config
+	l := c.Limits
+	return Spec{
+		Thinking: c.Thinking, MaxTokens: c.MaxTokens, Temperature: c.Temperature, Cache: cachePolicy(c.Cache), Secrets: s.Secrets,
+		Limits: agent.Limits{
+			Turns: l.Turns, Tokens: l.Tokens, Time: l.Duration, Cost: l.Cost, SessionCost: l.SessionCost, DayCost: l.DayCost,
+		},
+	}
+}
+
+func cachePolicy(s string) llm.CachePolicy {
+	if s == "auto" {
+		return llm.CacheAuto
+	}
+	return llm.CachePolicy(s)
+}
+
+// OverLimits returns the limits with those in over that are set.
+func OverLimits(l, over agent.Limits) agent.Limits {
+	return agent.Limits{
+		Turns: cmp.Or(over.Turns, l.Turns), Tokens: cmp.Or(over.Tokens, l.Tokens), Time: cmp.Or(over.Time, l.Time),
+		Cost: cmp.Or(over.Cost, l.Cost), SessionCost: cmp.Or(over.SessionCost, l.SessionCost), DayCost: cmp.Or(over.DayCost, l.DayCost),
+	}
 }

@@ -9,7 +9,8 @@ func (p *program) completion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print a script that completes commands in your shell",
-		Long: `Print a script that completes commands, flags and session ids in your shell. Load it with one of
+		Long: `Print a script that completes commands, flags, session ids, providers and models in your shell. Load it with one
+of
 
   source <(tenon completion bash)
   tenon completion zsh > "${fpath[1]}/_tenon"

@@ -4,11 +4,17 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
+	"github.com/tenon-agent/tenon/internal/config"
+	"github.com/tenon-agent/tenon/internal/keys"
+	"github.com/tenon-agent/tenon/internal/models"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
 )
@@ -47,10 +53,70 @@ func tenon() {
 type leakChecked struct{ m *testing.M }
 
 func (l leakChecked) Run() int {
+	undo := isolate()
+	defer undo()
 	code := l.m.Run()
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return code
+}
+
+// isolate keeps what the person who runs the tests has set up out of them: no key, no server and no configuration of theirs is seen,
+// here and in the programs that tests start.
+func isolate() (undo func()) {
+	dir, err := os.MkdirTemp("", "tenon-test-*")
+	if err != nil {
+		panic(err)
+	}
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); outside(name) {
+			_ = os.Unsetenv(name)
+		}
+	}
+	for name, value := range isolated(dir) {
+		_ = os.Setenv(name, value)
+	}
+	return func() { _ = os.RemoveAll(dir) }
+}
+
+// isolated is the environment of a program that must see nothing but a directory.
+func isolated(dir string) map[string]string {
+	return map[string]string{
+		"HOME": filepath.Join(dir, "home"), "XDG_CONFIG_HOME": "", "XDG_DATA_HOME": "",
+		"AppData": filepath.Join(dir, "AppData"), "LocalAppData": filepath.Join(dir, "LocalAppData"),
+		"TENON_CONFIG_DIR": filepath.Join(dir, "config"), "TENON_DATA_DIR": filepath.Join(dir, "data"),
+		"TENON_KEYRING": "off", "TENON_DISCOVER": "off", "TENON_MODEL": "", "GORACE": raceOptions,
+	}
+}
+
+// outside reports whether a variable could lead to a model.
+func outside(name string) bool {
+	for _, p := range providers() {
+		if slices.Contains(p.KeyVars, name) || slices.Contains(p.URLVars, name) {
+			return true
+		}
+	}
+	for _, prefix := range []string{"TENON_", "AWS_", "GOOGLE_", "AZURE_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "GCE_", "K_SERVICE", "CLOUD_ML_"} {
+		if strings.HasPrefix(name, prefix) && !strings.HasPrefix(name, "TENON_TEST_") {
+			return true
+		}
+	}
+	return false
+}
+
+// providers is the providers as the program knows them where nothing is set up.
+func providers() []models.Provider {
+	return models.New(models.Options{
+		Config: &config.Config{}, Keys: keys.Open("", keys.Options{}), Getenv: func(string) string { return "" },
+	}).Providers()
+}
+
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"slices"
@@ -26,6 +27,7 @@ type report struct {
 	Type       string            `json:"type"`    // "tenon.result"
 	Version    int               `json:"version"` // 1
 	Answer     string            `json:"answer"`
+	Data       json.RawMessage   `json:"data,omitempty"` // the answer as JSON, when --schema demanded it
 	StopReason session.Reason    `json:"stop_reason"`
 	Limit      string            `json:"limit,omitzero"`
 	Message    string            `json:"message,omitzero"`
@@ -44,6 +46,14 @@ type report struct {
 	ran    bool                    // one was
 	cut    bool                    // Answer was cut at the output limit: the next message may go on with it
 	ended  bool
+	before *report // the run before this one, when an answer was asked for once more
+}
+
+// again begins a further run of the same job: what it takes is added to what was taken.
+func (r *report) again() {
+	before := *r
+	r.before = &before
+	r.ended, r.cut = false, false
 }
 
 // usageReport is llm.Usage with all of its members.
@@ -53,6 +63,10 @@ type usageReport struct {
 	CacheWrite int64 `json:"cache_write"`
 	Output     int64 `json:"output"`
 	Reasoning  int64 `json:"reasoning"`
+}
+
+func (u usageReport) plus(v usageReport) usageReport {
+	return usageReport{u.Input + v.Input, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Output + v.Output, u.Reasoning + v.Reasoning}
 }
 
 type errorReport struct {
@@ -84,12 +98,17 @@ func (r *report) event(e session.Event) {
 		if b.Error != nil {
 			r.fail(b.Error)
 		}
+		if p := r.before; p != nil {
+			r.Turns, r.Cost, r.Seconds = r.Turns+p.Turns, round(r.Cost+p.Cost), r.Seconds+p.Seconds
+			r.Usage = r.Usage.plus(p.Usage)
+		}
 	}
 }
 
 func (r *report) message(m session.Message) {
-	switch m.Role {
-	case llm.RoleAssistant:
+	switch {
+	case ofRunBefore(m):
+	case m.Role == llm.RoleAssistant:
 		calls := m.Calls()
 		if !r.cut {
 			r.Answer = ""
@@ -105,7 +124,7 @@ func (r *report) message(m session.Message) {
 		for _, c := range calls {
 			r.calls[c.ID] = c
 		}
-	case llm.RoleTool:
+	case m.Role == llm.RoleTool:
 		if m.Outcome != session.OutcomeDenied {
 			r.denied, r.ran = false, true
 			break
@@ -113,6 +132,12 @@ func (r *report) message(m session.Message) {
 		r.denied = !r.ran
 		r.Denied = append(r.Denied, deniedReport{m.Tool, r.calls[m.CallID].Arguments, m.Text()})
 	}
+}
+
+// ofRunBefore reports whether a message is what came of an answer that was cut off. It becomes a message only when the next run begins,
+// so it is no part of what that one answers.
+func ofRunBefore(m session.Message) bool {
+	return m.Role == llm.RoleAssistant && m.Stop == llm.StopAborted
 }
 
 // round takes away what adding up floating-point numbers left, far below the price of one token.

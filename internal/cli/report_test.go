@@ -98,6 +98,16 @@ func TestTheAnswerOfARun(t *testing.T) {
 	}
 }
 
+func TestWhatCameOfAnAnswerBeforeIsNoAnswer(t *testing.T) {
+	cut := answer("I begin", llm.StopAborted)
+	if r := told(cut, session.RunEnded{Reason: session.ReasonError}); r.Answer != "" {
+		t.Errorf("the answer of a run that had none is %q", r.Answer)
+	}
+	if r := told(cut, answer("I end.", llm.StopEnd), session.RunEnded{Reason: session.ReasonDone}); r.Answer != "I end." {
+		t.Errorf("the answer is %q", r.Answer)
+	}
+}
+
 func TestTheReportListsDenials(t *testing.T) {
 	r := told(answer("", llm.StopCalls, one), result(one, session.OutcomeDenied))
 	if want := (deniedReport{"write", `{"path":"a"}`, "because"}); len(r.Denied) != 1 || r.Denied[0] != want {

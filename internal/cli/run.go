@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/internal/app"
+	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 )
 
@@ -27,6 +29,8 @@ type runOptions struct {
 	yes           bool
 	limits        agent.Limits
 	system        string
+	thinking      llm.Thinks
+	schema        string // file
 	quiet, debug  bool
 }
 
@@ -59,7 +63,8 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached, 4 what it needed wa
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.model, "model", "", "the model to ask, as `provider/model`; default $TENON_MODEL, else offline")
+	f.StringVarP(&o.model, "model", "m", "", "the model to ask, as `provider/model[@variant]` or the name of a pool; see tenon models")
+	f.Var(thinkingFlag(&o.thinking), "thinking", "how much the model may reason: off, minimal, low, medium or high")
 	f.Var(choiceFlag{&o.output, []string{outputText, outputJSON, outputStream}}, "output", "text, json (one object at the end) or stream-json (one event per line)")
 	f.StringVarP(&o.dir, "dir", "C", "", "work in this `directory`; default where you are, or where the session was")
 	f.BoolVar(&o.resume, "continue", false, "go on with the last session of the directory")
@@ -71,11 +76,13 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached, 4 what it needed wa
 	f.Var(timeLimit(&o.limits.Time), "timeout", `stop after so long, or "none"; default 10m`)
 	f.StringVar(&o.system, "system", app.System, "system prompt instead of the built-in one, as `text`")
 	f.Lookup("system").DefValue = ""
+	f.StringVar(&o.schema, "schema", "", "answer with JSON that satisfies the JSON Schema in `file`")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show the final answer and errors only")
 	f.BoolVar(&o.debug, "debug", false, "show every event, and the state at the end, on standard error")
 	p.completeSessions(c, "session")
 	completeWith(c, "output", cobra.FixedCompletions([]string{outputText, outputJSON, outputStream}, cobra.ShellCompDirectiveNoFileComp))
 	completeWith(c, "dir", directories)
+	completeWith(c, "thinking", cobra.FixedCompletions([]string{"off", "minimal", "low", "medium", "high"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
@@ -124,7 +131,7 @@ func (p *program) viewOf(o runOptions, s *screen) view {
 		return streamView{p.env.Stdout}
 	default:
 		return &textView{
-			screen: s, quiet: o.quiet, safe: width(p.env.Stdout) != nil,
+			screen: s, quiet: o.quiet, atEnd: o.quiet || o.schema != "", safe: width(p.env.Stdout) != nil,
 			palette: paletteFor(p.env.Stderr, p.env.Getenv),
 		}
 	}
@@ -138,6 +145,7 @@ type job struct {
 	screen  *screen
 	view    view
 	report  *report
+	setup   *app.Setup
 	agent   atomic.Pointer[app.Agent] // for the second interrupt, once there is one
 	wrote   error                     // what a write to standard output failed with
 }
@@ -154,32 +162,52 @@ func (j *job) do(ctx context.Context, args []string) error {
 	if prompt == "" && !j.options.resume && j.options.session == "" {
 		return usagef(j.command, "there is no prompt: say what to do, as arguments or on standard input")
 	}
-	model, err := j.model()
+	schema, err := j.readSchema()
 	if err != nil {
 		return err
 	}
-	a, err := app.Open(j.env.Getenv, buildOf(j.env.Version).Version)
+	version := buildOf(j.env.Version).Version
+	if j.setup, err = app.NewSetup(j.env.Getenv, projectOf(j.options.dir), version); err != nil {
+		return err
+	}
+	j.setup.Look(ctx, j.options.model)
+	choose := sync.OnceValues(j.model)
+	if !j.setup.Looking() {
+		if _, err := choose(); err != nil {
+			return err // before there is a trace of the command
+		}
+	}
+	a, err := app.Open(j.env.Getenv, version)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = a.Close() }() // all of it is durable: nothing is lost by a failure here
-
-	t, err := j.open(ctx, a, model)
+	model, err := choose()
+	if err != nil {
+		return err
+	}
+	t, err := j.open(ctx, a, model, schema)
 	if err != nil {
 		return err
 	}
 	j.agent.Store(t.agent)
 	defer func() { _ = t.agent.Close() }()
-	return j.drive(ctx, t, model, prompt, data)
+	if err := j.drive(ctx, t, model, schema.instruct(j.setup.Secrets.Redact(prompt)), j.setup.Secrets.Redact(data)); err != nil {
+		return err
+	}
+	return j.satisfy(ctx, t, schema)
 }
 
 func (j *job) model() (app.Model, error) {
 	if j.env.Client != nil {
-		return app.Model{Client: j.env.Client, Why: "given by the caller"}, nil
+		return app.Model{Client: llm.Retry(j.env.Client, llm.RetryPolicy{}), Why: "given by the caller"}, nil
 	}
-	m, err := app.ChooseModel(j.options.model, j.env.Getenv)
-	if _, unknown := errors.AsType[*app.UnknownModelError](err); unknown {
+	m, err := j.setup.Choose(j.options.model)
+	if app.IsUnknownModel(err) {
 		return m, &usageError{j.command.CommandPath(), err}
+	}
+	for _, w := range m.Warnings {
+		j.tell(w)
 	}
 	return m, err
 }
@@ -268,9 +296,25 @@ func (j *job) finish(ctx context.Context, err error) error {
 	j.screen.close()
 	if err != nil && r.ExitCode != exitInterrupted {
 		j.exit(err)
+		j.advise(err)
 	}
 	j.last(r)
 	return exitCode(r.ExitCode)
+}
+
+// advise tells what a person can do about an error of a model.
+func (j *job) advise(err error) {
+	e, ok := errors.AsType[*llm.Error](err)
+	if !ok || j.setup == nil {
+		return
+	}
+	text := advice(j.setup, e.Model, e)
+	if e.Kind == llm.KindContextOverflow {
+		text = "the conversation is longer than the model's window: begin a new session, or choose a model with a larger one; `tenon models` lists them"
+	}
+	if text != "" {
+		j.tell(text)
+	}
 }
 
 // last tells what a person can do when the run did not end well.
@@ -330,6 +374,18 @@ func directory(name string) (string, error) {
 		return "", fmt.Errorf("open the working directory: %w; name another with -C", err)
 	}
 	return abs, f.Close()
+}
+
+// projectOf is where the search for a project's configuration begins. Whether one can work there is told later.
+func projectOf(dir string) string {
+	if dir == "" {
+		dir, _ = os.Getwd()
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	return abs
 }
 
 // needsYes is a gate whose denials say how a person can allow the call.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/tenon-agent/tenon/internal/modelserver"
 	"github.com/tenon-agent/tenon/session"
 )
 
@@ -31,21 +31,22 @@ import (
 //	fill FILE SIZE TEXT          make a file of SIZE bytes
 //	bytes FILE TEXT              make a file from a Go string
 //	private FILE                 nobody else can read FILE
+//	serve SCRIPT [MODEL...]      set SERVER to the URL of a model server that plays a script and lists models
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
+		RequireUniqueNames:  true, ContinueOnError: true,
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("TENON_DATA_DIR", filepath.Join(e.WorkDir, "data"))
-			e.Setenv("TENON_MODEL", "")
-			e.Setenv("GORACE", raceOptions)
+			for name, value := range isolated(e.WorkDir) {
+				e.Setenv(name, value)
+			}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": checkJSON, "stream": checkStream, "journal": checkJournal,
 			"cmp-transcript": cmpTranscript, "last-session": lastSession,
-			"fill": fill, "bytes": writeBytes, "private": private,
+			"fill": fill, "bytes": writeBytes, "private": private, "serve": serve,
 		},
 	})
 }
@@ -181,4 +182,18 @@ func private(ts *testscript.TestScript, _ bool, args []string) {
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
 		ts.Fatalf("%s has mode %v", args[0], mode)
 	}
+}
+
+func serve(ts *testscript.TestScript, _ bool, args []string) {
+	script, err := modelserver.Script(ts.ReadFile(args[0]))
+	ts.Check(err)
+	srv, err := modelserver.Start(script, modelserver.With(modelserver.Config{Models: args[1:]}))
+	ts.Check(err)
+	ts.Defer(func() {
+		for _, v := range srv.Violations() {
+			ts.Logf("the server says: %v", v)
+		}
+		_ = srv.Close()
+	})
+	ts.Setenv("SERVER", srv.URL)
 }

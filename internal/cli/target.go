@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,10 +19,14 @@ type target struct {
 }
 
 // open makes a new session, or opens the one that the flags name.
-func (j *job) open(ctx context.Context, a *app.App, m app.Model) (*target, error) {
+func (j *job) open(ctx context.Context, a *app.App, m app.Model, schema *answerSchema) (*target, error) {
 	o := j.options
-	spec := app.Spec{
-		Client: m.Client, System: o.system, Gate: gate(o.yes), Limits: o.limits, Owner: "tenon run",
+	spec := j.setup.Spec()
+	spec.Client, spec.System, spec.Gate, spec.Owner = m.Client, o.system, gate(o.yes), "tenon run"
+	spec.Limits = app.OverLimits(spec.Limits, o.limits)
+	spec.Thinking = cmp.Or(o.thinking, spec.Thinking)
+	if schema != nil {
+		spec.Schema = schema.raw
 	}
 	if o.session != "" {
 		s, err := resolve(ctx, a.Store, o.session)

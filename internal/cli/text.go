@@ -25,7 +25,8 @@ type view interface {
 // answer is, when it is complete: what the model says before its calls goes to standard error, as everything else does.
 type textView struct {
 	screen  *screen
-	quiet   bool // only the answer, when it is complete
+	quiet   bool // only the answer
+	atEnd   bool // the answer is shown when the run is over
 	safe    bool // the answer goes to a terminal
 	palette palette
 
@@ -74,6 +75,8 @@ func (v *textView) event(e session.Event) error {
 		return v.reset(b.Cause)
 	case session.Waiting:
 		v.waiting(b)
+	case session.Routed:
+		v.note(v.palette.yellow("! " + routed(b)))
 	case session.Notice:
 		v.note(v.palette.yellow("! " + oneLine(b.Text)))
 	case session.Rejected:
@@ -83,10 +86,11 @@ func (v *textView) event(e session.Event) error {
 	case session.Progress:
 		v.progress(b)
 	case session.Message:
-		if b.Role == llm.RoleAssistant {
+		switch {
+		case ofRunBefore(b): // which has shown it
+		case b.Role == llm.RoleAssistant:
 			return v.answer(b)
-		}
-		if b.Role == llm.RoleTool {
+		case b.Role == llm.RoleTool:
 			v.result(b, e.Time)
 		}
 	}
@@ -107,7 +111,7 @@ func (v *textView) delta(d session.Delta, at time.Time) error {
 		if !v.begun {
 			v.phase("answering", at)
 		}
-		if v.quiet || !v.safe {
+		if v.atEnd || !v.safe {
 			return nil
 		}
 		return v.show(v.intent.next(v.runes.next(d.Text)))
@@ -142,7 +146,7 @@ func (v *textView) answer(m session.Message) error {
 	for _, c := range m.Calls() {
 		v.calls[c.ID] = c
 	}
-	if v.quiet {
+	if v.atEnd {
 		return nil
 	}
 	text := v.intent.next(v.runes.flush()) + v.intent.flush()
@@ -174,7 +178,7 @@ func (v *textView) remark(text string) {
 func (v *textView) reset(cause *llm.Error) error {
 	begun := v.begun
 	v.message()
-	if !begun || v.quiet {
+	if !begun || v.atEnd {
 		return nil
 	}
 	err := v.screen.endLine()
@@ -187,6 +191,15 @@ func because(cause *llm.Error) string {
 		return ""
 	}
 	return " (" + oneLine(cause.Error()) + ")"
+}
+
+// routed says in words that another model or key is asked.
+func routed(r session.Routed) string {
+	what := "going on with " + oneLine(r.Model)
+	if r.Key != "" {
+		what += ", key " + oneLine(r.Key)
+	}
+	return what + because(r.Cause)
 }
 
 func (v *textView) waiting(w session.Waiting) {
@@ -348,7 +361,7 @@ func (v *textView) note(line string) {
 func (v *textView) end(r *report) error {
 	v.screen.status(nil)
 	var err error
-	if v.quiet && r.Answer != "" {
+	if v.atEnd && r.Answer != "" {
 		err = v.show(r.Answer)
 	}
 	if e := v.screen.endLine(); err == nil {

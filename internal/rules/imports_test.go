@@ -20,7 +20,9 @@ type place struct {
 // parts of a room, below its own directory internal, are in its place.
 var places = []place{
 	{path: "llm"},
-	{path: "llm/*", may: []string{"llm"}},
+	{path: "llm/wire", may: []string{"llm"}},
+	{path: "llm/fit", may: []string{"llm"}},
+	{path: "llm/*", may: []string{"llm", "llm/wire", "llm/fit"}},
 	{path: "tool", may: []string{"llm"}},
 	{path: "tool/*", may: []string{"tool", "llm", "workspace"}},
 	{path: "session", may: []string{"llm"}},
@@ -30,13 +32,17 @@ var places = []place{
 	{path: "workspace"},
 	{path: "agent", may: []string{"llm", "tool", "session", "window"}},
 
+	{path: "internal/e2e"},
+	{path: "internal/modelserver", may: []string{"llm", "llm/llmtest"}},
 	{path: "internal/app/...", may: []string{"public", "internal/..."}},
-	{path: "internal/config/...", may: []string{"public", "internal/..."}},
+	{path: "internal/config/...", may: []string{"llm"}},
+	{path: "internal/models", may: []string{"public", "internal/config", "internal/keys"}},
 	{path: "internal/cli/...", may: []string{"public", "internal/..."}, face: true},
 	{path: "internal/tui/...", may: []string{"public", "internal/..."}, face: true},
 	{path: "internal/server/...", may: []string{"public", "internal/..."}, face: true},
 	{path: "internal/acp/...", may: []string{"public", "internal/..."}, face: true},
 	{path: "internal/web/...", may: []string{"public", "internal/..."}, face: true},
+	{path: "internal/keys"},
 	{path: "internal/rules"},
 	{path: "internal/spelling", leaf: "the distance between two words, for errors of tools, scripts and commands alike"},
 

@@ -1,0 +1,107 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+
+	"github.com/tenon-agent/tenon/internal/keys"
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/tool"
+)
+
+// redacted returns the tools with keys taken out of what they return and tell. A command that prints its environment must not
+// carry a key into the journal, to the model or onto the screen.
+func redacted(tools []tool.Tool, secrets *keys.Redactor) []tool.Tool {
+	if secrets == nil {
+		return tools
+	}
+	out := make([]tool.Tool, len(tools))
+	for i, t := range tools {
+		out[i] = redactedTool{t, secrets}
+	}
+	return out
+}
+
+type redactedTool struct {
+	tool.Tool
+	secrets *keys.Redactor
+}
+
+// Prepare implements [tool.Tool].
+func (t redactedTool) Prepare(ctx context.Context, arguments string) (*tool.Call, error) {
+	call, err := t.Tool.Prepare(ctx, arguments)
+	if err != nil {
+		return nil, err
+	}
+	run := call.Run
+	call.Run = func(ctx context.Context, report tool.Report) (tool.Result, error) {
+		progress := t.secrets.Writer(reporter(report)) // a key may come in two parts
+		result, err := run(ctx, func(text string) { _, _ = io.WriteString(progress, text) })
+		_ = progress.Close()
+		result.Content = redactContent(result.Content, t.secrets.Redact)
+		result.Details = redactDetails(result.Details, t.secrets.Redact)
+		if err != nil {
+			if clean := t.secrets.Redact(err.Error()); clean != err.Error() {
+				err = &redactedError{clean, err}
+			}
+		}
+		return result, err
+	}
+	return call, nil
+}
+
+// reporter writes to a report.
+type reporter tool.Report
+
+func (r reporter) Write(p []byte) (int, error) {
+	r(string(p))
+	return len(p), nil
+}
+
+func redactContent(c llm.Content, redact func(string) string) llm.Content {
+	var out llm.Content
+	for i, p := range c {
+		text, ok := p.(llm.Text)
+		if !ok {
+			continue
+		}
+		clean := redact(text.Text)
+		if clean == text.Text {
+			continue
+		}
+		if out == nil {
+			out = append(out, c...)
+		}
+		text.Text = clean
+		out[i] = text
+	}
+	if out == nil {
+		return c
+	}
+	return out
+}
+
+// redactDetails returns details without keys: as they are when they have none, else as JSON. What cannot be JSON is left to who keeps it.
+func redactDetails(details any, redact func(string) string) any {
+	if details == nil {
+		return nil
+	}
+	data, err := json.Marshal(details)
+	if err != nil {
+		return details
+	}
+	if clean := redact(string(data)); clean != string(data) {
+		return json.RawMessage(clean)
+	}
+	return details
+}
+
+// redactedError is an error whose text has no key in it.
+type redactedError struct {
+	text string
+	err  error
+}
+
+func (e *redactedError) Error() string { return e.text }
+func (e *redactedError) Unwrap() error { return e.err }

@@ -1,0 +1,28 @@
+//go:build unix
+
+package cli
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/tenon-agent/tenon/internal/modelserver"
+)
+
+// An interrupt ends a request that nobody answers.
+func TestModelsTestIsInterrupted(t *testing.T) {
+	srv := modelserver.New(t, modelserver.Steps(modelserver.Say("x").Fault(modelserver.StallBeforeHeaders)))
+	env := []string{"ANTHROPIC_API_KEY=sk-planted-0123456789", "ANTHROPIC_BASE_URL=" + srv.URL}
+	c := start(t, t.TempDir(), env, "models", "test")
+	for deadline := time.Now().Add(10 * time.Second); len(srv.Requests()) == 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("no request comes")
+		}
+		<-time.After(time.Millisecond)
+	}
+	c.signal(os.Interrupt)
+	if code, out, told := c.end(); code != exitInterrupted || out != "" || told != "interrupted\n" {
+		t.Errorf("exit code %d, says %q and %q", code, out, told)
+	}
+}

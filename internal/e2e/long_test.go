@@ -1,0 +1,46 @@
+package e2e_test
+
+import (
+	"flag"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tenon-agent/tenon/internal/modelserver"
+)
+
+// longFlag lets tests run that take minutes, because they wait as long as people do.
+const longFlag = "long"
+
+// TestAStallWithDefaultSettings stalls with nothing set: what every other test shortens. It takes two minutes.
+func TestAStallWithDefaultSettings(t *testing.T) {
+	if f := flag.Lookup(longFlag); f == nil || f.Value.String() != "true" {
+		t.Skip("it takes two minutes: run it with -long")
+	}
+	for _, w := range ways() {
+		for _, c := range []struct {
+			fault modelserver.Fault
+			after string // what is said of the silence
+			most  time.Duration
+		}{
+			{modelserver.StallInStream, "nothing came for 1m0s", 66 * time.Second},
+			{modelserver.StallBeforeHeaders, "no byte of an answer came for 2m0s", 126 * time.Second},
+		} {
+			t.Run(w.name+", "+string(c.fault), func(t *testing.T) {
+				t.Parallel()
+				p := newProject(t)
+				srv := w.serve(p, modelserver.Steps(wrong().Fault(c.fault), say()))
+				start := time.Now()
+				r := p.tenon("run", "--model", w.ref(), "How many keys?")
+				took := time.Since(start)
+				t.Logf("answered after %.1f s", took.Seconds())
+				if r.code != 0 || r.stdout != answer+"\n" || !strings.Contains(r.stderr, c.after) || took > c.most {
+					t.Errorf("exit code %d after %s, answer %q, says %s", r.code, took, r.stdout, r.stderr)
+				}
+				if len(srv.Violations()) > 0 || srv.Left() > 0 {
+					t.Errorf("violations %v, %d steps left", srv.Violations(), srv.Left())
+				}
+			})
+		}
+	}
+}
