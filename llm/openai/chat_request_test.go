@@ -282,7 +282,7 @@ func TestChatLimits(t *testing.T) {
 		{9000, 4000, 0, "hi", 4000.0},
 		{9000, 0, 0, "hi", 9000.0},
 		{0, 4000, 8000, long, 8000.0 - 1024 - 5008},
-		{0, 4000, 5000, long, 16.0},
+		{0, 4000, 5000, long, 625.0},
 	} {
 		req := &llm.Request{MaxTokens: tt.asked, Messages: []llm.Message{llm.UserText(tt.text)}}
 		model := llm.Model{Provider: "together", ID: "m", MaxOutput: tt.most, Context: tt.context}

@@ -219,7 +219,7 @@ func TestResponsesMaxTokens(t *testing.T) {
 		{9000, 5000, 0, long, 5000},
 		{5, 0, 0, long, 16},
 		{0, 50_000, 20_000, long, 20_000 - 10_000 - 1024 - 8},
-		{0, 50_000, 8000, long, 16},
+		{0, 50_000, 8000, long, 1000},
 		{0, 50_000, 8000, image, 8000 - 2*1600 - 1024 - 8},
 	} {
 		model := llm.Model{Provider: "openai", ID: "m", MaxOutput: c.output, Context: c.context, Images: true, Documents: true}
