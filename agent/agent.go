@@ -236,3 +236,29 @@ func (a *Agent) Close() error {
 	<-idle
 	return a.feed.close()
 }
+
+// callKey is the key of a call's ID in the context of its tool.
+type callKey struct{}
+
+// CallID is the ID of the call that a tool runs for, by the context of its Run. It is empty elsewhere.
+func CallID(ctx context.Context) string {
+	id, _ := ctx.Value(callKey{}).(string)
+	return id
+}
+
+// Record appends entries that hang on no branch, such as a [session.FilesChanged], from wherever something happens that must be known:
+// also from a running tool. They are durable when it returns.
+func (a *Agent) Record(ctx context.Context, bodies ...session.Body) error {
+	if err := session.Check(true, bodies...); err != nil {
+		return err
+	}
+	_, err := a.feed.append(ctx, bodies...)
+	return err
+}
+
+// Announce tells the consumer of the run that is on a passing moment, such as a [session.Asking]. Without a run nobody hears it.
+func (a *Agent) Announce(b session.Body) {
+	if session.Passing(b) {
+		a.feed.moment(b)
+	}
+}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -117,55 +118,76 @@ func (r *run) prepare(j *job, arguments string) error {
 	return nil
 }
 
-// decide asks the gate about the calls that can run, and returns the decisions that the journal keeps. Denied calls have
-// their result then.
-func (r *run) decide(jobs []*job) ([]session.Body, error) {
-	var (
-		open      []*job
-		proposed  []Proposed
-		decisions []session.Body
-	)
-	for _, j := range jobs {
-		if j.result == nil {
-			open = append(open, j)
-			proposed = append(proposed, Proposed{Call: j.call, Tool: j.tool.Spec(), Effects: j.ready.Effects})
+// maxChanges is how often the arguments of a call may be changed before it runs.
+const maxChanges = 3
+
+// decide asks the gate about the calls that can run, and returns the decisions that the journal keeps, also with an error. Denied
+// calls have their result then. Calls whose arguments were changed are asked about again: nobody's word makes up for the rules.
+func (r *run) decide(jobs []*job) (decisions []session.Body, _ error) {
+	open := jobs
+	for round := 0; ; round++ {
+		open = slices.DeleteFunc(slices.Clone(open), func(j *job) bool { return j.result != nil })
+		if len(open) == 0 || r.ctx.Err() != nil {
+			return decisions, nil
 		}
-	}
-	if len(open) == 0 || r.ctx.Err() != nil {
-		return nil, nil
-	}
-	verdicts, err := r.a.options.Gate.Decide(r.ctx, proposed)
-	if err == nil && len(verdicts) != len(open) {
-		err = fmt.Errorf("agent: the gate gave %d verdicts for %d calls", len(verdicts), len(open))
-	}
-	if err != nil {
-		return nil, err
-	}
-	for i, j := range open {
-		if d, keep := r.judge(j, verdicts[i]); keep {
-			decisions = append(decisions, d)
+		proposed := make([]Proposed, len(open))
+		for i, j := range open {
+			proposed[i] = Proposed{
+				Call: j.call, Tool: j.tool.Spec(), Arguments: j.ready.Arguments, Effects: j.ready.Effects, Changed: round > 0,
+			}
 		}
+		verdicts, err := r.ask(proposed)
+		if err == nil && len(verdicts) != len(open) {
+			err = fmt.Errorf("agent: the gate gave %d verdicts for %d calls", len(verdicts), len(open))
+		}
+		if err != nil {
+			return decisions, err
+		}
+		var changed []*job
+		for i, j := range open {
+			d, again := r.judge(j, verdicts[i], round)
+			if d.Verdict == "deny" || d.By != "" || d.Reason != "" || d.Arguments != "" {
+				decisions = append(decisions, d)
+			}
+			if again {
+				changed = append(changed, j)
+			}
+		}
+		open = changed
 	}
-	return decisions, nil
 }
 
-// judge applies a verdict to a call. It returns the decision for the journal and whether that keeps it.
-func (r *run) judge(j *job, v Verdict) (session.Decision, bool) {
-	d := session.Decision{Call: j.call.ID, Verdict: "allow", By: v.By, Reason: v.Reason, Arguments: v.Arguments}
+// judge applies a verdict to a call. It returns the decision, and whether the call must be decided about again because its arguments
+// have become others.
+func (r *run) judge(j *job, v Verdict, round int) (d session.Decision, again bool) {
+	d = session.Decision{Call: j.call.ID, Verdict: "allow", By: v.By, Reason: v.Reason, Arguments: v.Arguments}
 	if !v.Allow {
 		d.Verdict = "deny"
 		r.denials++
 		j.settle(session.OutcomeDenied, "This call was denied: "+firstOf(v.Reason, "it is not allowed here")+".")
-		return d, true
+		return d, false
 	}
-	r.denials = 0
-	if v.Arguments != "" {
-		j.changed = true
-		if err := r.prepare(j, v.Arguments); err != nil {
-			j.settle(session.OutcomeInvalid, "The arguments of this call were changed before it was allowed, but not well: "+err.Error())
-		}
+	if v.Arguments == "" {
+		r.denials = 0
+		return d, false
 	}
-	return d, v.By != "" || v.Reason != "" || v.Arguments != ""
+	before := j.ready.Arguments
+	if err := r.prepare(j, v.Arguments); err != nil {
+		j.settle(session.OutcomeInvalid, "The arguments of this call were changed before it was allowed, but not well: "+err.Error())
+		return d, false
+	}
+	switch {
+	case bytes.Equal(before, j.ready.Arguments):
+		d.Arguments = ""
+		r.denials = 0
+		return d, false
+	case round == maxChanges:
+		d.Verdict, d.Reason = "deny", "its arguments were changed again and again"
+		j.settle(session.OutcomeDenied, "This call was denied: "+d.Reason+".")
+		return d, false
+	}
+	j.changed = true
+	return d, true
 }
 
 // refuse gives a result to every job that has none.

@@ -3,6 +3,8 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -210,4 +212,95 @@ func TestThreeDenials(t *testing.T) {
 		b := newBench(t, denied+denied+"call look {\"path\":\"/a\"}\n---\n"+denied+denied+"text Done.", gated(agent.ReadOnly()))
 		endsWith(t, b.run("go"), session.ReasonDone, "")
 	})
+}
+
+// Arguments that were changed are proposed once more: a rule that denies what a person wrote still denies it, and both versions are in
+// the journal.
+func TestChangedArgumentsAreJudgedAgain(t *testing.T) {
+	b := newBench(t, "call look {\"path\":\"/a\"}\n---\ntext I see.", gated(agent.GateFunc(
+		func(_ context.Context, c agent.Proposed) agent.Verdict {
+			if !c.Changed {
+				return agent.Verdict{Allow: true, By: "Ada", Arguments: `{"path":"/etc"}`}
+			}
+			return agent.Verdict{By: "rule 7", Reason: "nobody reads " + string(c.Arguments)}
+		})))
+	b.run("go")
+	same(t, b.outcomes(), "user \"go\"\nassistant call look\n"+
+		`tool look denied "This call was denied: nobody reads {\"path\":\"/etc\"}."`+"\nassistant \"I see.\"")
+	want := []session.Decision{
+		{Call: "c1", Verdict: "allow", By: "Ada", Arguments: `{"path":"/etc"}`},
+		{Call: "c1", Verdict: "deny", By: "rule 7", Reason: `nobody reads {"path":"/etc"}`},
+	}
+	got := bodies[session.Decision](b.journal())
+	for i := range got {
+		got[i].Call = "c1"
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("decisions = %+v", got)
+	}
+}
+
+// A gate that never comes to rest does not hold the run.
+func TestArgumentsThatAreChangedForEver(t *testing.T) {
+	n := 0
+	b := newBench(t, "call look {\"path\":\"/a\"}\n---\ntext I see.", gated(agent.GateFunc(
+		func(context.Context, agent.Proposed) agent.Verdict {
+			n++
+			return agent.Verdict{Allow: true, Arguments: fmt.Sprintf(`{"path":"/%d"}`, n)}
+		})))
+	b.run("go")
+	same(t, b.outcomes(), "user \"go\"\nassistant call look\n"+
+		`tool look denied "This call was denied: its arguments were changed again and again."`+"\nassistant \"I see.\"")
+}
+
+// While the gate waits for a person, the consumer sees the question, and may answer it.
+func TestTheQuestionIsSeenWhileTheGateWaits(t *testing.T) {
+	answered := make(chan struct{})
+	var b *bench
+	b = newBench(t, "call look {\"path\":\"/a\"}\n---\ntext I see.", gated(decide(
+		func(ctx context.Context, calls []agent.Proposed) ([]agent.Verdict, error) {
+			b.Agent.Announce(session.Asking{ID: "q"})
+			select {
+			case <-answered:
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+			b.Agent.Announce(session.Asked{ID: "q"})
+			return []agent.Verdict{{Allow: true, By: "Ada"}}, nil
+		})))
+	var kinds []string
+	for e, err := range b.Agent.Run(t.Context(), llm.UserText("go")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch e.Body.(type) {
+		case session.Asking:
+			close(answered)
+			kinds = append(kinds, e.Body.Kind())
+		case session.Asked, session.Decision, session.CallStarted:
+			kinds = append(kinds, e.Body.Kind())
+		}
+	}
+	same(t, strings.Join(kinds, " "), "asking asked decision call_started")
+	checkJournal(t, b)
+}
+
+// Whoever leaves while a question is open takes the question along.
+func TestLeavingWhileTheGateWaits(t *testing.T) {
+	gone := make(chan struct{})
+	var b *bench
+	b = newBench(t, "call look {\"path\":\"/a\"}", gated(decide(
+		func(ctx context.Context, calls []agent.Proposed) ([]agent.Verdict, error) {
+			defer close(gone)
+			b.Agent.Announce(session.Asking{ID: "q"})
+			<-ctx.Done()
+			return nil, context.Cause(ctx)
+		})))
+	for e := range b.Agent.Run(t.Context(), llm.UserText("go")) {
+		if _, ok := e.Body.(session.Asking); ok {
+			break
+		}
+	}
+	<-gone
+	checkJournal(t, b)
 }

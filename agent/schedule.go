@@ -148,7 +148,7 @@ func (s *scheduler) start(now []*task) {
 // call runs one call, keeps its result at once, and reports that it has ended. A tool that does not return after its
 // context has ended is left behind.
 func (s *scheduler) call(t *task) {
-	ctx, cancel := context.WithCancelCause(s.ctx)
+	ctx, cancel := context.WithCancelCause(context.WithValue(s.ctx, callKey{}, t.call.ID))
 	defer cancel(nil)
 	o := &s.a.options
 	if o.ToolTimeout > 0 {

@@ -214,6 +214,43 @@ type Note struct {
 	Text string `json:"text"`
 }
 
+// FilesChanged says how files change: before a tool changes them, and for a command or a person's edit once it is known. It hangs on no
+// branch because the disk has none: what was done stays done when the conversation goes another way.
+type FilesChanged struct {
+	Call  string       `json:"call,omitzero"` // of the call that changes them
+	Cause Cause        `json:"cause"`
+	To    ID           `json:"to,omitzero"` // of an undo: the entry whose files it brings back; of a redo: the undo that it reverts
+	Files []FileChange `json:"files"`
+	More  int          `json:"more,omitzero"` // files that changed and are not in the list, because there are too many
+}
+
+// Cause says what changed files.
+type Cause string
+
+// The causes.
+const (
+	ByTool    Cause = "tool"
+	ByCommand Cause = "command"
+	ByUndo    Cause = "undo"
+	ByRedo    Cause = "redo"
+)
+
+// FileChange is one file before and after.
+type FileChange struct {
+	Path   string     `json:"path"`             // absolute
+	Before *FileState `json:"before,omitzero"` // nil: there was none
+	After  *FileState `json:"after,omitzero"`  // nil: there is none
+}
+
+// FileState is what a file was. Its content is kept beside the journal, under its hash.
+type FileState struct {
+	Hash string `json:"hash,omitzero"` // SHA-256 of the content, in hex; empty when it is not known
+	Size int64  `json:"size"`          // bytes
+	Mode uint32 `json:"mode"`          // fs.FileMode
+	Link string `json:"link,omitzero"` // where it leads, when it is a link
+	Lost string `json:"lost,omitzero"` // why the content was not kept, such as "larger than 16 MB"
+}
+
 // Queued is a change of the queue of drafts: messages that wait for their turn.
 type Queued struct {
 	Draft   ID          `json:"draft"`
@@ -300,6 +337,50 @@ type Routed struct {
 // RateLimits is what a provider said of its limits beside an answer.
 type RateLimits struct {
 	llm.RateLimits
+}
+
+// Asking says that the run waits for a person: to allow calls, or to answer questions. An [Asked] with its ID ends it.
+type Asking struct {
+	ID        string     `json:"id"`
+	Calls     []Pending  `json:"calls,omitzero"`     // that wait to be allowed
+	Questions []Question `json:"questions,omitzero"` // of a tool
+	Until     time.Time  `json:"until,omitzero"`     // when it is taken for denied
+}
+
+// Pending is a call that waits to be allowed.
+type Pending struct {
+	Call      string          `json:"call"` // ToolCall.ID
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+	Effects   json.RawMessage `json:"effects,omitzero"` // tool.Effects
+	Reason    string          `json:"reason"`           // why it must be asked, in words
+	Preview   string          `json:"preview,omitzero"` // what it would change, as a diff
+	Grants    []Grant         `json:"grants,omitzero"`  // rules that would allow it and calls like it
+}
+
+// Grant is a rule that a person may give, shown in words before it is given.
+type Grant struct {
+	Rule  string `json:"rule"`  // as it would be written
+	Words string `json:"words"` // what it will cover
+}
+
+// Question is one question to a person.
+type Question struct {
+	Text     string   `json:"text"`
+	Options  []Option `json:"options,omitzero"`
+	Multiple bool     `json:"multiple,omitzero"` // several options may be chosen
+	Default  string   `json:"default,omitzero"`  // the answer when nobody answers in time
+}
+
+// Option is an answer that a [Question] offers.
+type Option struct {
+	Label       string `json:"label"`
+	Description string `json:"description,omitzero"`
+}
+
+// Asked says that an [Asking] is over: it was answered, or nobody did in time.
+type Asked struct {
+	ID string `json:"id"`
 }
 
 // Notice tells people something that changes nothing.

@@ -37,6 +37,10 @@ var bodies = []session.Body{
 	session.Todo{Items: []session.TodoItem{{Text: "x", Status: "pending"}}},
 	session.Title{Title: "t"},
 	session.Note{Text: "n"},
+	session.FilesChanged{
+		Call: "c", Cause: session.ByUndo, To: "e", More: 2,
+		Files: []session.FileChange{{Path: "/x", Before: &session.FileState{Hash: "ab", Size: 3, Mode: 0o644}}, {Path: "/y", After: &session.FileState{Link: "x", Lost: "l"}}},
+	},
 	session.Queued{Draft: "d", Change: "added", Lane: session.FromFollowUp, Message: llm.UserText("x")},
 	session.TurnStarted{Trigger: session.TriggerSubAgent},
 	session.TurnEnded{Usage: llm.Usage{Output: 1}, Calls: 2},
@@ -48,6 +52,12 @@ var bodies = []session.Body{
 	session.Reset{Cause: &llm.Error{Kind: llm.KindStalled}},
 	session.Routed{Model: "openai/gpt", Key: "work", Cause: &llm.Error{Kind: llm.KindAuth}},
 	session.RateLimits{RateLimits: llm.RateLimits{Model: "openai/gpt", Tokens: llm.Quota{Limit: 5, Remaining: 2}}},
+	session.Asking{
+		ID: "a", Until: time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC),
+		Calls:     []session.Pending{{Call: "c", Tool: "t", Reason: "r", Arguments: json.RawMessage(`{}`), Grants: []session.Grant{{Rule: "allow t", Words: "all of t"}}}},
+		Questions: []session.Question{{Text: "which?", Options: []session.Option{{Label: "this"}}, Multiple: true, Default: "this"}},
+	},
+	session.Asked{ID: "a"},
 	session.Notice{Text: "x"},
 	session.Opaque{Name: "from_the_future", JSON: json.RawMessage(`{"a":[1,2.50,null]}`)},
 }

@@ -23,6 +23,7 @@ func (Rejected) Kind() string       { return "rejected" }
 func (Todo) Kind() string           { return "todo" }
 func (Title) Kind() string          { return "title" }
 func (Note) Kind() string           { return "note" }
+func (FilesChanged) Kind() string   { return "files_changed" }
 func (Queued) Kind() string         { return "queued" }
 func (o Opaque) Kind() string       { return o.Name }
 func (TurnStarted) Kind() string    { return "turn_started" }
@@ -35,13 +36,15 @@ func (Waiting) Kind() string        { return "waiting" }
 func (Reset) Kind() string          { return "reset" }
 func (Routed) Kind() string         { return "routed" }
 func (RateLimits) Kind() string     { return "rate_limits" }
+func (Asking) Kind() string         { return "asking" }
+func (Asked) Kind() string          { return "asked" }
 func (Notice) Kind() string         { return "notice" }
 
 // OnBranch reports whether an entry with this body continues a branch. The others, such as titles and notes, have no
 // parent and no children.
 func OnBranch(b Body) bool {
 	switch b.(type) {
-	case Title, Note, Queued:
+	case Title, Note, FilesChanged, Queued:
 		return false
 	default:
 		return true
@@ -51,7 +54,8 @@ func OnBranch(b Body) bool {
 // Passing reports whether b is of a kind that is never an entry.
 func Passing(b Body) bool {
 	switch b.(type) {
-	case TurnStarted, TurnEnded, MessageStarted, Delta, CallReady, Progress, Waiting, Reset, Routed, RateLimits, Notice:
+	case TurnStarted, TurnEnded, MessageStarted, Delta, CallReady, Progress, Waiting, Reset, Routed, RateLimits, Asking, Asked,
+		Notice:
 		return true
 	default:
 		return false
@@ -106,6 +110,7 @@ var decoders = map[string]func([]byte) (Body, error){
 	"todo":            decode[Todo],
 	"title":           decode[Title],
 	"note":            decode[Note],
+	"files_changed":   decode[FilesChanged],
 	"queued":          decode[Queued],
 	"turn_started":    decode[TurnStarted],
 	"turn_ended":      decode[TurnEnded],
@@ -117,6 +122,8 @@ var decoders = map[string]func([]byte) (Body, error){
 	"reset":           decode[Reset],
 	"routed":          decode[Routed],
 	"rate_limits":     decode[RateLimits],
+	"asking":          decode[Asking],
+	"asked":           decode[Asked],
 	"notice":          decode[Notice],
 }
 

@@ -13,6 +13,8 @@ type Effects struct {
 	Writes     []Path   `json:"writes,omitzero"`     // files and trees that it creates, changes or removes
 	Exec       bool     `json:"exec,omitzero"`       // it runs something whose effects are not known
 	Command    string   `json:"command,omitzero"`    // what it runs, for people and rules
+	Dir        string   `json:"dir,omitzero"`        // where it runs that, absolute
+	Unconfined bool     `json:"unconfined,omitzero"` // it runs that outside the sandbox
 	Hosts      []string `json:"hosts,omitzero"`      // network: "host" or "host:port"
 	Agents     bool     `json:"agents,omitzero"`     // it starts other agents
 	Asks       bool     `json:"asks,omitzero"`       // it waits for the person

@@ -104,6 +104,7 @@ func testKinds(t *testing.T, s session.Store) {
 		session.Rejected{Message: llm.UserText("no"), Reason: "filter"},
 		session.Todo{Items: []session.TodoItem{{Text: "x", Status: "pending"}}},
 		session.Title{Title: "A title"}, session.Note{Text: "a note"},
+		session.FilesChanged{Cause: session.ByTool, Files: []session.FileChange{{Path: "/x", After: &session.FileState{Hash: "ab", Size: 1}}}},
 		session.Queued{Draft: "d", Change: "added", Lane: session.FromFollowUp, Message: llm.UserText("later")},
 		session.Head{To: root, Reason: "rewind"},
 		session.RunEnded{Reason: session.ReasonDone, Turns: 1, Usage: llm.Usage{Input: 1, Cost: 0.1}, Elapsed: session.Duration(time.Second)})
