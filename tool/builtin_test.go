@@ -14,7 +14,7 @@ import (
 
 // What all the built-in tools together cost in each request stays small.
 func TestBuiltInToolsAreShort(t *testing.T) {
-	ws, err := workspace.Open(t.TempDir())
+	ws, err := workspace.Open(t.TempDir(), workspace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

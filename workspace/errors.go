@@ -22,6 +22,26 @@ func (e *OutsideError) Error() string {
 	return fmt.Sprintf("%s leads to %s, outside the workspace %s; use a path inside it", Quote(e.Path), Quote(e.Target), Quote(e.Dir))
 }
 
+// HiddenError refuses a path that nobody may read or write.
+type HiddenError struct {
+	Path   string // as it was given
+	Hidden string // the entry of the policy that it is, or lies in
+}
+
+func (e *HiddenError) Error() string {
+	return fmt.Sprintf("%s is kept secret: %s may be neither read nor written here", Quote(e.Path), Quote(e.Hidden))
+}
+
+// ProtectedError refuses to change what may only be read.
+type ProtectedError struct {
+	Path      string // as it was given
+	Protected string // the entry of the policy that it is, or lies in
+}
+
+func (e *ProtectedError) Error() string {
+	return fmt.Sprintf("%s is protected: %s may be read, but not changed here", Quote(e.Path), Quote(e.Protected))
+}
+
 // SpecialError refuses what is neither a regular file nor a directory.
 type SpecialError struct {
 	Path string

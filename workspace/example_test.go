@@ -15,14 +15,14 @@ func Example() {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	w, err := workspace.Open(dir)
+	w, err := workspace.Open(dir, workspace.Options{})
 	if err != nil {
 		panic(err)
 	}
 	defer w.Close()
 
 	for name, text := range map[string]string{"main.go": "package main\n", "out/x.o": "", ".gitignore": "*.o\n"} {
-		if err := w.WriteFile(name, []byte(text), nil); err != nil {
+		if err := w.WriteFile(context.Background(), name, []byte(text), nil); err != nil {
 			panic(err)
 		}
 	}

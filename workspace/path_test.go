@@ -85,7 +85,7 @@ func TestResolve(t *testing.T) {
 			if _, err := w.Stat(name); !isOutside(err) {
 				t.Errorf("Stat: %v", err)
 			}
-			if err := w.WriteFile(name, nil, nil); !isOutside(err) {
+			if err := w.WriteFile(t.Context(), name, nil, nil); !isOutside(err) {
 				t.Errorf("WriteFile: %v", err)
 			}
 			for _, err := range w.Walk(t.Context(), name, workspace.WalkOptions{}) {
@@ -147,7 +147,7 @@ func TestSwapCannotEscape(t *testing.T) {
 			}
 		}
 		if i%20 == 0 {
-			_ = w.WriteFile("at/file", []byte("inside"), nil)
+			_ = w.WriteFile(t.Context(), "at/file", []byte("inside"), nil)
 		}
 	}
 	close(stop)
@@ -183,7 +183,7 @@ func TestSpecialFilesAreNotOpened(t *testing.T) {
 		if special, ok := errors.AsType[*workspace.SpecialError](err); !ok || !strings.HasSuffix(special.Kind, name) {
 			t.Errorf("reading a %s: %v", name, err)
 		}
-		err = w.WriteFile(name, nil, nil)
+		err = w.WriteFile(t.Context(), name, nil, nil)
 		if _, ok := errors.AsType[*workspace.SpecialError](err); !ok {
 			t.Errorf("writing a %s: %v", name, err)
 		}
@@ -195,7 +195,7 @@ func TestSpecialFilesAreNotOpened(t *testing.T) {
 	if _, err := w.ReadFile(".", 100); !errorIs[*workspace.DirectoryError](err) {
 		t.Errorf("reading a directory: %v", err)
 	}
-	if err := w.WriteFile(".", nil, nil); !errorIs[*workspace.DirectoryError](err) {
+	if err := w.WriteFile(t.Context(), ".", nil, nil); !errorIs[*workspace.DirectoryError](err) {
 		t.Errorf("writing a directory: %v", err)
 	}
 }
@@ -228,10 +228,10 @@ func TestReadFile(t *testing.T) {
 			t.Errorf("a file that tells no size and is too large: %v", err)
 		}
 	}
-	if _, err := workspace.Open(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := workspace.Open(filepath.Join(dir, "none"), workspace.Options{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("opening a missing directory: %v", err)
 	}
-	if _, err := workspace.Open(filepath.Join(dir, "file")); err == nil {
+	if _, err := workspace.Open(filepath.Join(dir, "file"), workspace.Options{}); err == nil {
 		t.Error("a file is opened as a workspace")
 	}
 }
@@ -246,7 +246,7 @@ func TestWriteFile(t *testing.T) {
 	w := open(t, dir)
 
 	t.Run("keeps the mode", func(t *testing.T) {
-		if err := w.WriteFile("run.sh", []byte("new"), nil); err != nil {
+		if err := w.WriteFile(t.Context(), "run.sh", []byte("new"), nil); err != nil {
 			t.Fatal(err)
 		}
 		info, err := os.Stat(filepath.Join(dir, "run.sh"))
@@ -255,7 +255,7 @@ func TestWriteFile(t *testing.T) {
 		}
 	})
 	t.Run("replaces the target of a link", func(t *testing.T) {
-		if err := w.WriteFile("link", []byte("new"), nil); err != nil {
+		if err := w.WriteFile(t.Context(), "link", []byte("new"), nil); err != nil {
 			t.Fatal(err)
 		}
 		if info, err := os.Lstat(filepath.Join(dir, "link")); err != nil || info.Mode()&fs.ModeSymlink == 0 {
@@ -266,7 +266,7 @@ func TestWriteFile(t *testing.T) {
 		}
 	})
 	t.Run("makes directories", func(t *testing.T) {
-		if err := w.WriteFile("a/b/c", []byte("new"), nil); err != nil {
+		if err := w.WriteFile(t.Context(), "a/b/c", []byte("new"), nil); err != nil {
 			t.Fatal(err)
 		}
 		if data, _ := os.ReadFile(filepath.Join(dir, "a/b/c")); string(data) != "new" {
@@ -275,7 +275,7 @@ func TestWriteFile(t *testing.T) {
 	})
 	t.Run("leaves all as it was when the check fails", func(t *testing.T) {
 		stale := errors.New("stale")
-		if err := w.WriteFile("run.sh", []byte("newer"), func() error { return stale }); !errors.Is(err, stale) {
+		if err := w.WriteFile(t.Context(), "run.sh", []byte("newer"), func() error { return stale }); !errors.Is(err, stale) {
 			t.Errorf("error %v", err)
 		}
 		if data, _ := os.ReadFile(filepath.Join(dir, "run.sh")); string(data) != "new" {
@@ -283,7 +283,7 @@ func TestWriteFile(t *testing.T) {
 		}
 	})
 	t.Run("below a file", func(t *testing.T) {
-		if err := w.WriteFile("run.sh/x", nil, nil); err == nil || !strings.Contains(err.Error(), "run.sh/x") {
+		if err := w.WriteFile(t.Context(), "run.sh/x", nil, nil); err == nil || !strings.Contains(err.Error(), "run.sh/x") {
 			t.Errorf("error %v", err)
 		}
 	})

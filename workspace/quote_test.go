@@ -32,7 +32,7 @@ func TestQuotedNames(t *testing.T) {
 		t.Skip("the file system does not take such names")
 	}
 	dir := t.TempDir()
-	ws, err := workspace.Open(dir)
+	ws, err := workspace.Open(dir, workspace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

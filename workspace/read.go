@@ -13,6 +13,7 @@ func (w *Workspace) Stat(name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer p.close()
 	info, err := p.root.Stat(p.rel)
 	if err != nil {
 		return nil, w.tell(name, err)
@@ -27,6 +28,7 @@ func (w *Workspace) OpenFile(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer p.close()
 	f, err := p.open()
 	if err != nil {
 		return nil, w.tell(name, err)
@@ -54,7 +56,7 @@ func (w *Workspace) OpenEntry(e Entry) (*os.File, error) {
 	if filepath.IsAbs(rel) {
 		return w.OpenFile(rel)
 	}
-	f, err := place{w.root, rel, filepath.Join(w.dir, rel)}.openRegular()
+	f, err := place{tree: w.tree, rel: rel, abs: filepath.Join(w.dir, rel)}.openRegular()
 	if err != nil {
 		return nil, w.tell(e.Path, err)
 	}
@@ -85,9 +87,17 @@ func (w *Workspace) ReadFile(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	data, err := readAll(f, name, limit)
 	if err != nil {
 		return nil, w.tell(name, err)
+	}
+	return data, nil
+}
+
+func readAll(f *os.File, name string, limit int64) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
 	}
 	if info.Size() > limit {
 		return nil, &TooLargeError{Path: name, Size: info.Size(), Limit: limit}
@@ -101,7 +111,7 @@ func (w *Workspace) ReadFile(name string, limit int64) ([]byte, error) {
 		case err == io.EOF:
 			return data, nil
 		case err != nil:
-			return nil, w.tell(name, err)
+			return nil, err
 		case int64(len(data)) > limit:
 			return nil, &TooLargeError{Path: name, Size: int64(len(data)), Limit: limit}
 		case len(data) == cap(data):

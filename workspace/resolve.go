@@ -13,18 +13,35 @@ import (
 // maxLinks is how many links a path may go through, as on Linux.
 const maxLinks = 40
 
-// place is a path that was judged: it lies below the root, and there were no links in it when it was looked at.
+// place is a path that was judged: it lies in a tree, and there were no links in it when it was looked at.
 type place struct {
-	root *os.Root
-	rel  string // from the root, "." for the root itself
+	tree
+	rel  string // from the root of the tree, "." for the root itself
 	abs  string
+	ours bool // the tree was opened for this place alone
+}
+
+// close releases what was opened for the place.
+func (p place) close() {
+	if p.ours {
+		p.root.Close()
+	}
 }
 
 // Resolve returns the absolute path that name leads to, links followed as far as it exists. Relative names start at the root
-// of the workspace. The error for a path that leads out is an [*OutsideError]. The files with the output of commands, which lie
-// outside, may be read but not written.
+// of the workspace. The error for a path that may not be read is an [*OutsideError] or a [*HiddenError]. The files with the output
+// of commands, which lie outside, may be read but not written.
 func (w *Workspace) Resolve(name string) (string, error) {
 	p, err := w.readable(name)
+	defer p.close()
+	return p.abs, err
+}
+
+// Locate is Resolve for what is to be removed or renamed: when name is a link, it is the place of the link. The error for a path
+// that may not be written is an [*OutsideError], a [*HiddenError] or a [*ProtectedError].
+func (w *Workspace) Locate(name string) (string, error) {
+	p, err := w.entry(name)
+	defer p.close()
 	return p.abs, err
 }
 
@@ -36,30 +53,120 @@ func (w *Workspace) Rel(name string) string {
 	return name
 }
 
-// place judges a path to be written.
+// place judges a path to be written, at the place that it leads to.
 func (w *Workspace) place(name string) (place, error) {
 	abs, err := w.follow(name)
 	if err != nil {
 		return place{}, err
 	}
-	rel, ok := below(w.dir, abs)
-	if !ok {
-		return place{}, &OutsideError{Path: name, Target: abs, Dir: w.dir}
-	}
-	return place{w.root, rel, abs}, nil
+	return w.judge(name, abs, true)
 }
 
-// readable judges a path to be read: besides the root, the output of commands may be.
+// entry judges a path to be removed or renamed: a link is not followed.
+func (w *Workspace) entry(name string) (place, error) {
+	abs, err := w.locate(name)
+	if err != nil {
+		return place{}, err
+	}
+	return w.judge(name, abs, true)
+}
+
+// readable judges a path to be read: besides the roots, the output of commands may be.
 func (w *Workspace) readable(name string) (place, error) {
-	p, err := w.place(name)
-	if outside, ok := errors.AsType[*OutsideError](err); ok {
-		if root, dir := w.outputs.root(); root != nil {
-			if rel, ok := below(dir, outside.Target); ok && rel != "." {
-				return place{root, rel, outside.Target}, nil
-			}
+	abs, err := w.follow(name)
+	if err != nil {
+		return place{}, err
+	}
+	return w.judge(name, abs, false)
+}
+
+// judge finds the tree of a resolved path, if it may be reached.
+func (w *Workspace) judge(name, abs string, write bool) (place, error) {
+	if path, ok := in(w.policy.hidden, abs); ok {
+		return place{}, &HiddenError{Path: name, Hidden: path}
+	}
+	if path, ok := in(w.policy.protected, abs); ok && write {
+		return place{}, &ProtectedError{Path: name, Protected: path}
+	}
+	for _, t := range w.roots {
+		if rel, ok := below(t.dir, abs); ok {
+			return place{tree: t, rel: rel, abs: abs}, nil
 		}
 	}
-	return p, err
+	if root, dir := w.outputs.root(); root != nil && !write {
+		if rel, ok := below(dir, abs); ok && rel != "." {
+			return place{tree: tree{dir, root}, rel: rel, abs: abs}, nil
+		}
+	}
+	if w.policy.outside == AllOutside || w.policy.outside == ReadOutside && !write {
+		return w.outside(name, abs)
+	}
+	return place{}, &OutsideError{Path: name, Target: abs, Dir: w.dir}
+}
+
+// outside opens the directory that a path outside all roots lies in, or the nearest that exists. It goes down from the root of
+// the file system and through no link, so that the place is the one that was judged, whatever is moved meanwhile.
+func (w *Workspace) outside(name, abs string) (place, error) {
+	top := filepath.VolumeName(abs) + string(filepath.Separator)
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return place{}, w.tell(name, err)
+	}
+	p := place{tree: tree{top, root}, abs: abs, ours: true}
+	rest, _ := filepath.Rel(top, abs)
+	for {
+		part, more, found := strings.Cut(rest, string(filepath.Separator))
+		if !found {
+			break // the last one is opened through its parent
+		}
+		next, err := p.enter(part)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoDirectory) {
+			break
+		}
+		if err != nil {
+			p.close()
+			return place{}, w.tell(name, err)
+		}
+		p.close()
+		p.tree, rest = next, more
+	}
+	p.rel = rest
+	return p, nil
+}
+
+var (
+	errNoDirectory = errors.New("not a directory")
+	errMoved       = errors.New("it was moved while it was opened; try again")
+)
+
+// enter opens a directory of a tree that is no link.
+func (t tree) enter(name string) (tree, error) {
+	dir := filepath.Join(t.dir, name)
+	before, err := t.root.Lstat(name)
+	switch {
+	case err != nil:
+		return tree{}, err
+	case before.Mode()&fs.ModeSymlink != 0:
+		return tree{}, &fs.PathError{Op: "open", Path: dir, Err: errMoved}
+	case !before.IsDir():
+		return tree{}, errNoDirectory
+	}
+	root, err := t.root.OpenRoot(name)
+	if errors.Is(err, fs.ErrPermission) {
+		root, err = os.OpenRoot(dir) // it may be entered, but not listed: nobody but its owner can move what is in it
+	}
+	if err != nil {
+		return tree{}, err
+	}
+	after, err := root.Stat(".")
+	if err == nil && !os.SameFile(before, after) {
+		err = &fs.PathError{Op: "open", Path: dir, Err: errMoved}
+	}
+	if err != nil {
+		root.Close()
+		return tree{}, err
+	}
+	return tree{dir, root}, nil
 }
 
 // below is the path of name from dir, when it is dir or lies in it. Both are clean.
@@ -68,9 +175,8 @@ func below(dir, name string) (string, bool) {
 	return rel, err == nil && filepath.IsLocal(rel)
 }
 
-// follow makes name absolute and follows its links. What does not exist stays as it is: a link to nowhere is followed too, so
-// that a file made through it is judged by its real place.
-func (w *Workspace) follow(name string) (string, error) {
+// absolute is a name from the root of the workspace, clean.
+func (w *Workspace) absolute(name string) (string, error) {
 	name = w.unquote(name)
 	if strings.ContainsRune(name, 0) {
 		return "", fmt.Errorf("the path %q has a NUL in it", name)
@@ -79,10 +185,39 @@ func (w *Workspace) follow(name string) (string, error) {
 	if !filepath.IsAbs(abs) {
 		abs = filepath.Join(w.dir, abs)
 	}
-	abs = filepath.Clean(abs)
+	return filepath.Clean(abs), nil
+}
+
+// locate follows the links on the way to a name, but not the name itself.
+func (w *Workspace) locate(name string) (string, error) {
+	abs, err := w.absolute(name)
+	if err != nil {
+		return "", err
+	}
+	dir, err := w.followFrom(name, filepath.Dir(abs))
+	if err != nil || abs == filepath.Dir(abs) {
+		return dir, err
+	}
+	return filepath.Join(dir, filepath.Base(abs)), nil
+}
+
+// follow makes name absolute and follows its links. What does not exist stays as it is: a link to nowhere is followed too, so
+// that a file made through it is judged by its real place.
+func (w *Workspace) follow(name string) (string, error) {
+	abs, err := w.absolute(name)
+	if err != nil {
+		return "", err
+	}
+	return w.followFrom(name, abs)
+}
+
+func (w *Workspace) followFrom(name, abs string) (string, error) {
 	done := filepath.VolumeName(abs) + string(filepath.Separator)
-	if _, ok := below(w.dir, abs); ok {
-		done = w.dir // known to have no links
+	for _, t := range w.roots {
+		if _, ok := below(t.dir, abs); ok {
+			done = t.dir // known to have no links
+			break
+		}
 	}
 	rest, _ := filepath.Rel(done, abs)
 	for links := 0; rest != "" && rest != "."; {

@@ -52,21 +52,26 @@ func ignored(all []rules, name string, isDir bool) bool {
 }
 
 // rulesIn reads the ignore files of a directory. Those of .ignore win.
-func (w *Workspace) rulesIn(rel string, entries []fs.DirEntry) []rule {
+func (t tree) rulesIn(rel string, entries []fs.DirEntry) []rule {
 	var list []rule
 	for _, name := range []string{".gitignore", ".ignore"} {
 		if i, ok := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, name string) int {
 			return strings.Compare(e.Name(), name)
 		}); ok && entries[i].Type().IsRegular() {
-			list = append(list, w.readRules(path.Join(rel, name))...)
+			list = append(list, t.readRules(path.Join(rel, name))...)
 		}
 	}
 	return list
 }
 
 // readRules reads one ignore file. One that is not there, or that cannot be read, excludes nothing.
-func (w *Workspace) readRules(rel string) []rule {
-	data, err := w.ReadFile(rel, maxIgnoreFile)
+func (t tree) readRules(rel string) []rule {
+	f, err := place{tree: t, rel: filepath.FromSlash(rel), abs: rel}.open()
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	data, err := readAll(f, rel, maxIgnoreFile)
 	if err != nil {
 		return nil
 	}
@@ -75,9 +80,9 @@ func (w *Workspace) readRules(rel string) []rule {
 
 // rulesAbove are the rules that hold for what lies in a directory of the workspace: those of the directories above it, up to
 // the top of the repository, and of its exclude file. Who walks what is ignored wants to see it: then only what is below counts.
-func (w *Workspace) rulesAbove(rel string) ruleStack {
-	top := w.top()
-	prefix, ok := below(top, w.dir)
+func (t tree) rulesAbove(rel string) ruleStack {
+	top := t.top()
+	prefix, ok := below(top, t.dir)
 	if !ok || prefix == "." {
 		prefix = ""
 	}
@@ -89,9 +94,9 @@ func (w *Workspace) rulesAbove(rel string) ruleStack {
 	for dir := ""; dir != whole; {
 		here := filepath.Join(top, filepath.FromSlash(dir))
 		var list []rule
-		if below, ok := below(w.dir, here); ok {
+		if below, ok := below(t.dir, here); ok {
 			below = filepath.ToSlash(below)
-			list = append(w.readRules(path.Join(below, ".gitignore")), w.readRules(path.Join(below, ".ignore"))...)
+			list = append(t.readRules(path.Join(below, ".gitignore")), t.readRules(path.Join(below, ".ignore"))...)
 		} else {
 			list = readOutside(filepath.Join(here, ".gitignore"))
 		}
@@ -107,13 +112,13 @@ func (w *Workspace) rulesAbove(rel string) ruleStack {
 }
 
 // top is the directory of the repository that the workspace lies in, or the workspace where there is none.
-func (w *Workspace) top() string {
-	for dir := w.dir; ; dir = filepath.Dir(dir) {
+func (t tree) top() string {
+	for dir := t.dir; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 			return dir
 		}
 		if dir == filepath.Dir(dir) {
-			return w.dir
+			return t.dir
 		}
 	}
 }

@@ -137,7 +137,7 @@ func TestOutputIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.WriteFile(done.File, nil, nil); !isOutside(err) {
+		if err := w.WriteFile(t.Context(), done.File, nil, nil); !isOutside(err) {
 			t.Errorf("writing the output: %v", err)
 		}
 		if _, err := w.ReadFile(filepath.Join(done.File, "..", "..", "x"), 1); !isOutside(err) {
@@ -160,7 +160,7 @@ func TestOutputIsBounded(t *testing.T) {
 }
 
 func TestCloseRemovesOutput(t *testing.T) {
-	w, err := workspace.Open(t.TempDir())
+	w, err := workspace.Open(t.TempDir(), workspace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func gone(t testing.TB, pid int) {
 }
 
 func TestBackgroundChildThatHoldsThePipe(t *testing.T) {
-	w, err := workspace.Open(t.TempDir())
+	w, err := workspace.Open(t.TempDir(), workspace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func TestWithoutPermission(t *testing.T) {
 	}
 	w := open(t, dir)
 	for _, name := range []string{"closed/new", "closed/sub/new", "open/locked"} {
-		if err := w.WriteFile(name, []byte("new"), nil); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), name) {
+		if err := w.WriteFile(t.Context(), name, []byte("new"), nil); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), name) {
 			t.Errorf("writing %s: %v", name, err)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 // Entry is a file, a directory or a link that a walk came to.
 type Entry struct {
-	Path  string      // from the root of the workspace, with slashes; absolute for the output of a command
+	Path  string      // from the root of the workspace, with slashes; absolute when it does not lie below it
 	Type  fs.FileMode // the type bits; a link is a link, wherever it leads
 	Depth int         // 1 for what lies in the directory where the walk began
 }
@@ -48,42 +48,53 @@ func (w *Workspace) Walk(ctx context.Context, name string, o WalkOptions) iter.S
 			yield(Entry{}, err)
 			return
 		}
+		defer p.close()
 		info, err := p.root.Stat(p.rel)
 		if err != nil {
 			yield(Entry{}, w.tell(name, err))
 			return
 		}
-		rel := filepath.ToSlash(p.rel)
-		if p.root != w.root {
-			rel = p.abs // a file with output
+		walk := walk{Workspace: w, tree: p.tree, ctx: ctx, options: o, yield: yield}
+		if p.dir != w.dir {
+			walk.prefix = p.dir
 		}
+		rel := filepath.ToSlash(p.rel)
 		if !info.IsDir() {
-			yield(Entry{Path: rel, Type: info.Mode().Type()}, nil)
+			yield(Entry{Path: walk.shown(rel), Type: info.Mode().Type()}, nil)
 			return
 		}
 		if rel == "." {
 			rel = ""
 		}
-		walk := walk{Workspace: w, ctx: ctx, options: o, yield: yield}
 		if !o.Ignored {
-			walk.rules = w.rulesAbove(rel)
+			walk.rules = p.rulesAbove(rel)
 		}
-		walk.dir(rel, 1)
+		walk.in(rel, 1)
 	}
 }
 
 type walk struct {
 	*Workspace
+	tree           // in which it walks
+	prefix  string // its directory, when that is not the root of the workspace
 	ctx     context.Context
 	options WalkOptions
 	yield   func(Entry, error) bool
 	rules   ruleStack // of the directories from the top to the one that is walked
 }
 
-// dir walks one directory and reports whether to go on.
-func (w *walk) dir(rel string, depth int) bool {
+// shown is a path of the tree as entries have it.
+func (w *walk) shown(rel string) string {
+	if w.prefix == "" {
+		return rel
+	}
+	return filepath.Join(w.prefix, filepath.FromSlash(rel))
+}
+
+// in walks one directory and reports whether to go on.
+func (w *walk) in(rel string, depth int) bool {
 	entries, err := w.list(rel)
-	if err != nil && !w.yield(Entry{Path: rel, Type: fs.ModeDir, Depth: depth - 1}, w.tell(cmp.Or(rel, "."), err)) {
+	if err != nil && !w.yield(Entry{Path: w.shown(rel), Type: fs.ModeDir, Depth: depth - 1}, w.tell(cmp.Or(rel, "."), err)) {
 		return false
 	}
 	if !w.options.Ignored {
@@ -91,19 +102,20 @@ func (w *walk) dir(rel string, depth int) bool {
 			defer w.rules.push(rel, list)()
 		}
 	}
+	dir := filepath.Join(w.tree.dir, filepath.FromSlash(rel))
 	for _, entry := range entries {
 		if err := w.ctx.Err(); err != nil {
 			w.yield(Entry{}, err)
 			return false
 		}
 		name := path.Join(rel, entry.Name())
-		if entry.Name() == ".git" || w.rules.ignore(name, entry.IsDir()) {
+		if entry.Name() == ".git" || w.rules.ignore(name, entry.IsDir()) || w.policy.hides(dir, entry.Name()) {
 			continue
 		}
-		if !w.yield(Entry{Path: name, Type: entry.Type(), Depth: depth}, nil) {
+		if !w.yield(Entry{Path: w.shown(name), Type: entry.Type(), Depth: depth}, nil) {
 			return false
 		}
-		if entry.IsDir() && (w.options.Depth == 0 || depth < w.options.Depth) && !w.dir(name, depth+1) {
+		if entry.IsDir() && (w.options.Depth == 0 || depth < w.options.Depth) && !w.in(name, depth+1) {
 			return false
 		}
 	}
@@ -111,8 +123,8 @@ func (w *walk) dir(rel string, depth int) bool {
 }
 
 // list is the content of a directory, sorted. With too much in it, it is a part, and an error.
-func (w *Workspace) list(rel string) ([]fs.DirEntry, error) {
-	d, err := w.root.Open(cmp.Or(rel, "."))
+func (t tree) list(rel string) ([]fs.DirEntry, error) {
+	d, err := t.root.Open(cmp.Or(rel, "."))
 	if err != nil {
 		return nil, err
 	}

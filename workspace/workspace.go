@@ -1,45 +1,111 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 )
 
 // Workspace is a project on disk. It is safe for concurrent use.
 type Workspace struct {
-	dir  string // absolute and clean, no links
-	root *os.Root
+	tree           // where relative names start
+	roots   []tree // the directories that count as inside, the deepest first; one of them is tree
+	policy  policy
+	changed func(ctx context.Context, changes []Change) error
 
-	writing sync.Mutex // from the last look at a file to its replacement
+	writing sync.Mutex // from the last look at files to their replacement
 
 	outputs outputs // full output of commands
 	jobs    jobs    // what commands left running
 }
 
-// Open opens the project in dir. The caller closes it.
-func Open(dir string) (*Workspace, error) {
+// tree is a directory and what lies below it.
+type tree struct {
+	dir  string // absolute and clean, no links
+	root *os.Root
+}
+
+// Options say what may be reached in a workspace, and who is told of changes. The zero value: what lies in the directory.
+type Options struct {
+	Roots     []string // further directories that count as inside
+	Outside   Outside  // what may be done with all that lies elsewhere
+	Hidden    []string // files and directories that may be neither read nor written, wherever they are, and are never walked
+	Protected []string // files and directories that may be read but not written, such as .git/hooks
+
+	// Changed is told of changes: before a method of the workspace changes files (its error stops it, and nothing was changed),
+	// and when a command has changed some. It is called while nothing else of this workspace writes, and must not write itself.
+	Changed func(ctx context.Context, changes []Change) error
+}
+
+// Outside says what may be done with files that lie in no root.
+type Outside int
+
+// The policies for what lies outside.
+const (
+	RefuseOutside Outside = iota // nothing
+	ReadOutside                  // they may be read
+	AllOutside                   // they may be read and written: whoever uses the workspace asks before
+)
+
+// Open opens the project in dir. Relative paths in the options start there; they need not exist, but for Roots. The caller closes it.
+func Open(dir string, o Options) (_ *Workspace, err error) {
+	w := &Workspace{changed: o.Changed}
+	defer func() {
+		if err != nil {
+			for _, t := range w.roots {
+				_ = t.root.Close()
+			}
+		}
+	}()
+	if w.tree, err = openTree(dir); err != nil {
+		return nil, err
+	}
+	w.roots = []tree{w.tree}
+	for _, name := range o.Roots {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(w.dir, name)
+		}
+		t, err := openTree(name)
+		if err != nil {
+			return nil, err
+		}
+		w.roots = append(w.roots, t)
+	}
+	slices.SortStableFunc(w.roots, func(a, b tree) int { return len(b.dir) - len(a.dir) })
+	if w.policy, err = w.newPolicy(o); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func openTree(dir string) (tree, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, fmt.Errorf("workspace: %w", err)
+		return tree{}, fmt.Errorf("workspace: %w", err)
 	}
 	if abs, err = filepath.EvalSymlinks(abs); err != nil {
-		return nil, fmt.Errorf("workspace: %w", err)
+		return tree{}, fmt.Errorf("workspace: %w", err)
 	}
 	root, err := os.OpenRoot(abs)
 	if err != nil {
-		return nil, fmt.Errorf("workspace: %w", err)
+		return tree{}, fmt.Errorf("workspace: %w", err)
 	}
-	return &Workspace{dir: abs, root: root}, nil
+	return tree{abs, root}, nil
 }
 
-// Close ends what commands left running in the background, removes the files of their output, and releases the directory.
+// Close ends what commands left running in the background, removes the files of their output, and releases the directories.
 // No method may be called at the same time or later.
 func (w *Workspace) Close() error {
 	w.jobs.end()
-	return errors.Join(w.outputs.remove(), w.root.Close())
+	err := w.outputs.remove()
+	for _, t := range w.roots {
+		err = errors.Join(err, t.root.Close())
+	}
+	return err
 }
 
 // Kill ends the commands that run and what others left running, without the request and the grace of a cancelled [Workspace.Run].

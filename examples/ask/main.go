@@ -20,7 +20,7 @@ import (
 
 func main() {
 	ctx := context.Background()
-	ws, err := workspace.Open(".")
+	ws, err := workspace.Open(".", workspace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

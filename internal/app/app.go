@@ -105,7 +105,7 @@ func (a *App) Resume(ctx context.Context, id session.SessionID, s Spec) (*Agent,
 }
 
 func (a *App) build(s Spec, make func(agent.Options) (*agent.Agent, error)) (*Agent, error) {
-	ws, err := workspace.Open(s.Dir)
+	ws, err := workspace.Open(s.Dir, workspace.Options{})
 	if err != nil {
 		return nil, err
 	}

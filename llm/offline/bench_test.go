@@ -38,7 +38,7 @@ func newBench(t testing.TB, files map[string]string) *bench {
 			t.Fatal(err)
 		}
 	}
-	ws, err := workspace.Open(b.dir)
+	ws, err := workspace.Open(b.dir, workspace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func (s *set) edit() tool.Tool {
 			if err != nil {
 				return tool.Result{}, fmt.Errorf("%s: %w", args.Path, err)
 			}
-			if err := s.replace(args.Path, abs, &base, []byte(after)); err != nil {
+			if err := s.replace(ctx, args.Path, abs, &base, []byte(after)); err != nil {
 				return tool.Result{}, err
 			}
 			return changed(s.describe(abs, before, after, false), "edited", e), nil

@@ -20,7 +20,7 @@ func Example() {
 	if err := os.WriteFile(filepath.Join(dir, "greeting"), []byte("hello\nworld\n"), 0o666); err != nil {
 		panic(err)
 	}
-	ws, err := workspace.Open(dir)
+	ws, err := workspace.Open(dir, workspace.Options{})
 	if err != nil {
 		panic(err)
 	}

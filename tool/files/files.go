@@ -81,8 +81,8 @@ func (s *set) current(name string) (v version, ok bool, err error) {
 
 // replace writes a file and remembers the new version. What it replaces must be base, which data was made from; without base
 // there must be no file.
-func (s *set) replace(name, abs string, base *version, data []byte) error {
-	return s.ws.WriteFile(name, data, func() error {
+func (s *set) replace(ctx context.Context, name, abs string, base *version, data []byte) error {
+	return s.ws.WriteFile(ctx, name, data, func() error {
 		v, exists, err := s.current(name)
 		switch {
 		case err != nil:

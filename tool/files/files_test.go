@@ -29,7 +29,7 @@ func newProject(t testing.TB, content map[string]string) *project {
 	for name, text := range content {
 		p.put(name, text)
 	}
-	ws, err := workspace.Open(p.dir)
+	ws, err := workspace.Open(p.dir, workspace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ type writeArguments struct {
 func (s *set) write() tool.Tool {
 	return tool.New("write", writeText,
 		func(_ context.Context, args writeArguments) (tool.Effects, error) { return s.writes(args.Path) },
-		func(_ context.Context, args writeArguments, _ tool.Report) (tool.Result, error) {
+		func(ctx context.Context, args writeArguments, _ tool.Report) (tool.Result, error) {
 			abs, err := s.ws.Resolve(args.Path)
 			if err != nil {
 				return tool.Result{}, err
@@ -45,7 +45,7 @@ func (s *set) write() tool.Tool {
 			if !created && content == string(before) {
 				return tool.TextResult(args.Path + " has this content already; nothing was changed"), nil
 			}
-			if err := s.replace(args.Path, abs, base, []byte(content)); err != nil {
+			if err := s.replace(ctx, args.Path, abs, base, []byte(content)); err != nil {
 				return tool.Result{}, err
 			}
 			change := s.describe(abs, string(before), content, created)

@@ -21,7 +21,7 @@ func Example() {
 			panic(err)
 		}
 	}
-	ws, err := workspace.Open(dir)
+	ws, err := workspace.Open(dir, workspace.Options{})
 	if err != nil {
 		panic(err)
 	}

@@ -39,7 +39,7 @@ func newProject(t testing.TB, content map[string]string) *project {
 
 func openProject(t testing.TB, dir string) *project {
 	t.Helper()
-	ws, err := workspace.Open(dir)
+	ws, err := workspace.Open(dir, workspace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ func Example() {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	ws, err := workspace.Open(dir)
+	ws, err := workspace.Open(dir, workspace.Options{})
 	if err != nil {
 		panic(err)
 	}

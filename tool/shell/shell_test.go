@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func open(t testing.TB) *workspace.Workspace {
 	t.Helper()
-	ws, err := workspace.Open(t.TempDir())
+	ws, err := workspace.Open(t.TempDir(), workspace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

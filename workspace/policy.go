@@ -1,0 +1,82 @@
+package workspace
+
+import (
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// policy says which paths may be reached. Its lists have resolved absolute paths.
+type policy struct {
+	outside   Outside
+	hidden    []string
+	protected []string
+	unseen    map[string][]string // names of what is hidden, by directory: what a walk leaves out
+}
+
+func (w *Workspace) newPolicy(o Options) (policy, error) {
+	p := policy{outside: o.Outside, unseen: map[string][]string{}}
+	var err error
+	if p.hidden, err = w.both(o.Hidden); err != nil {
+		return p, err
+	}
+	if p.protected, err = w.both(o.Protected); err != nil {
+		return p, err
+	}
+	for _, name := range p.hidden {
+		dir := key(filepath.Dir(name))
+		p.unseen[dir] = append(p.unseen[dir], filepath.Base(name))
+	}
+	return p, nil
+}
+
+// both makes names absolute. A link stands for itself and for what it leads to.
+func (w *Workspace) both(names []string) ([]string, error) {
+	var out []string
+	for _, name := range names {
+		at, err := w.locate(name)
+		if err != nil {
+			return nil, err
+		}
+		target, err := w.follow(at)
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, at); target != at {
+			out = append(out, target)
+		}
+	}
+	return out, nil
+}
+
+// in is the one of the paths that name is or lies in.
+func in(paths []string, name string) (string, bool) {
+	name = key(name)
+	for _, path := range paths {
+		if _, ok := below(key(path), name); ok {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+// hides reports whether a walk leaves out an entry of a directory.
+func (p *policy) hides(dir, name string) bool {
+	if len(p.hidden) == 0 {
+		return false
+	}
+	for _, hidden := range p.unseen[key(dir)] {
+		if key(hidden) == key(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// key is a path as it is compared with others: where the system takes upper and lower case for the same, so does the policy.
+func key(name string) string {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		return strings.ToLower(name)
+	}
+	return name
+}

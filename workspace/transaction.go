@@ -1,0 +1,292 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+)
+
+// transaction is the edits of one Apply on their way to the disk.
+type transaction struct {
+	*Workspace
+	ctx   context.Context
+	ops   []*op
+	dirs  []place          // that are made, parents first
+	mode  fs.FileMode      // that they will have
+	going map[string]bool  // absolute paths that are removed or moved away
+	temps map[string]place // by absolute path: what is to be removed in the end
+	back  []func() error   // takes back what was done, last first
+}
+
+// op is one edit.
+type op struct {
+	*Edit
+	at, from      place
+	old           fs.FileInfo // what is at the place; nil: nothing
+	temp          *place      // the staged file
+	before, after *State
+	moved         *State // what lay at from
+}
+
+func (o *op) removes() bool { return o.Data == nil && o.From == "" && o.State == nil }
+
+// makesDir reports whether the path is to be a directory.
+func (o *op) makesDir() bool { return o.State != nil && o.State.Mode.IsDir() }
+
+// prepare judges the paths and stages the contents.
+func (t *transaction) prepare(edits []Edit) error {
+	t.going, t.temps = map[string]bool{}, map[string]place{}
+	taken := map[string]bool{}
+	for i := range edits {
+		o, err := t.judgeEdit(&edits[i])
+		if o != nil {
+			t.ops = append(t.ops, o) // to be closed
+		}
+		if err != nil {
+			return err
+		}
+		for _, p := range []place{o.at, o.from} {
+			if p.abs == "" {
+				continue
+			}
+			if taken[key(p.abs)] {
+				return fmt.Errorf("%s is changed twice at once; make one change of it", Quote(t.Rel(p.abs)))
+			}
+			taken[key(p.abs)] = true
+		}
+		if o.removes() {
+			t.going[o.at.abs] = true
+		} else if o.From != "" {
+			t.going[o.from.abs] = true
+		}
+	}
+	for _, o := range t.ops {
+		if err := t.ctx.Err(); err != nil {
+			return context.Cause(t.ctx)
+		}
+		if err := t.stage(o); err != nil {
+			return t.tell(o.Path, err)
+		}
+	}
+	return nil
+}
+
+// judgeEdit finds the places of an edit.
+func (t *transaction) judgeEdit(e *Edit) (_ *op, err error) {
+	o := &op{Edit: e}
+	if o.removes() || o.State != nil || o.From != "" {
+		o.at, err = t.entry(e.Path)
+	} else {
+		o.at, err = t.place(e.Path)
+	}
+	if err != nil {
+		return o, err
+	}
+	if e.Exact && o.at.abs != filepath.Clean(e.Path) {
+		return o, fmt.Errorf("%s leads to %s now; what is there is not touched", Quote(e.Path), Quote(o.at.abs))
+	}
+	if e.From != "" {
+		if o.from, err = t.entry(e.From); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// errNotEmpty refuses to remove more than was asked for.
+var errNotEmpty = errors.New("directory not empty")
+
+// stage looks at what is at the places and writes the new content beside them.
+func (t *transaction) stage(o *op) (err error) {
+	o.old, err = o.at.root.Lstat(o.at.rel)
+	if errors.Is(err, fs.ErrNotExist) {
+		o.old, err = nil, nil
+	}
+	switch {
+	case err != nil:
+		return err
+	case o.removes():
+		return t.removable(o)
+	case o.makesDir():
+		if o.old != nil && !o.old.IsDir() && !t.going[o.at.abs] {
+			return &fs.PathError{Op: "mkdir", Path: o.at.abs, Err: fs.ErrExist}
+		}
+		return t.missing(o.at)
+	case o.From != "":
+		return t.stageMove(o)
+	case o.old == nil:
+	case o.State != nil && (o.old.Mode().IsRegular() || o.old.Mode()&fs.ModeSymlink != 0):
+	default:
+		if err := o.at.writable(o.old); err != nil {
+			return err
+		}
+	}
+	return t.stageContent(o, o.old)
+}
+
+// removable refuses what cannot be brought back: a directory with something in it, a pipe.
+func (t *transaction) removable(o *op) error {
+	switch {
+	case o.old == nil:
+		return &fs.PathError{Op: "remove", Path: o.at.abs, Err: fs.ErrNotExist}
+	case o.at.rel == ".":
+		return &DirectoryError{o.Path}
+	case o.old.IsDir() || o.old.Mode()&fs.ModeSymlink != 0:
+		return nil
+	}
+	return regular(o.Path, o.old.Mode())
+}
+
+func (t *transaction) stageMove(o *op) error {
+	if o.old != nil && !t.going[o.at.abs] {
+		return &fs.PathError{Op: "rename", Path: o.at.abs, Err: fs.ErrExist}
+	}
+	info, err := o.from.root.Lstat(o.from.rel)
+	if err != nil {
+		return t.tell(o.From, err)
+	}
+	if info.Mode()&fs.ModeSymlink == 0 || o.Data != nil {
+		if err := regular(o.From, info.Mode()); err != nil {
+			return err
+		}
+	}
+	if o.Data == nil && o.at.root == o.from.root {
+		return t.missing(o.at)
+	}
+	return t.stageContent(o, info)
+}
+
+// base is the nearest directory above a place that is there and stays.
+func (t *transaction) base(p place) string {
+	for dir := filepath.Dir(p.rel); dir != "."; dir = filepath.Dir(dir) {
+		info, err := p.root.Lstat(dir)
+		if err == nil && info.IsDir() && !t.going[filepath.Join(p.dir, dir)] {
+			return dir
+		}
+	}
+	return "."
+}
+
+// temporary is a name for a file that will be put at a place, or that was there.
+func (t *transaction) temporary(p place) place {
+	rel := filepath.Join(t.base(p), tempPrefix+rand.Text())
+	temp := place{tree: p.tree, rel: rel, abs: filepath.Join(p.dir, rel)}
+	t.temps[temp.abs] = temp
+	return temp
+}
+
+// tempPrefix begins the names of files that are on their way.
+const tempPrefix = ".tenon-"
+
+// missing notes the directories that must be made for a place, and learns what mode they will have.
+func (t *transaction) missing(p place) error {
+	var dirs []place
+	for dir := filepath.Dir(p.rel); dir != "."; dir = filepath.Dir(dir) {
+		d := place{tree: p.tree, rel: dir, abs: filepath.Join(p.dir, dir)}
+		info, err := p.root.Lstat(dir)
+		switch {
+		case err == nil && info.IsDir() && !t.going[d.abs]:
+			dir = "."
+			continue
+		case err == nil && !t.going[d.abs]:
+			return &fs.PathError{Op: "mkdir", Path: d.abs, Err: errNoDirectory}
+		}
+		if !slices.ContainsFunc(t.dirs, func(other place) bool { return other.abs == d.abs }) &&
+			!slices.ContainsFunc(t.ops, func(o *op) bool { return o.makesDir() && o.at.abs == d.abs }) {
+			dirs = append(dirs, d)
+		}
+	}
+	if len(dirs) > 0 && t.mode == 0 {
+		probe := t.temporary(p)
+		if err := p.root.Mkdir(probe.rel, 0o777); err != nil {
+			return err
+		}
+		info, err := p.root.Lstat(probe.rel)
+		if err = errors.Join(err, p.root.Remove(probe.rel)); err != nil {
+			return err
+		}
+		t.mode = info.Mode()
+	}
+	slices.Reverse(dirs)
+	t.dirs = append(t.dirs, dirs...)
+	return nil
+}
+
+// look calls the checks and takes down what is there now. Nothing of this workspace changes files meanwhile.
+func (t *transaction) look() error {
+	for _, o := range t.ops {
+		if o.Check != nil {
+			if err := o.Check(); err != nil {
+				return err
+			}
+		}
+	}
+	for _, o := range t.ops {
+		var err error
+		if o.before, err = t.state(o.at); err != nil {
+			return t.tell(o.Path, err)
+		}
+		if o.From != "" {
+			if o.moved, err = t.state(o.from); err != nil {
+				return t.tell(o.From, err)
+			}
+			if o.Data == nil {
+				after := *o.moved
+				o.after = &after
+			}
+		}
+	}
+	return nil
+}
+
+// announce tells of the changes before they are made.
+func (t *transaction) announce() error {
+	if err := t.ctx.Err(); err != nil {
+		return context.Cause(t.ctx)
+	}
+	if t.changed == nil {
+		return nil
+	}
+	changes := t.changes()
+	if len(changes) == 0 {
+		return nil
+	}
+	return t.changed(t.ctx, changes)
+}
+
+func (t *transaction) changes() []Change {
+	var out []Change
+	for _, d := range t.dirs {
+		out = append(out, Change{Path: d.abs, After: &State{Mode: t.mode}})
+	}
+	for _, o := range t.ops {
+		if o.From != "" {
+			out = append(out, Change{Path: o.from.abs, Before: o.moved})
+		}
+		if o.before != nil || o.after != nil {
+			out = append(out, Change{Path: o.at.abs, Before: o.before, After: o.after})
+		}
+	}
+	return out
+}
+
+// inOrder sorts what is removed before what takes its place: the deepest first.
+func inOrder(ops []*op) []*op {
+	return slices.SortedStableFunc(slices.Values(ops), func(a, b *op) int { return cmp.Compare(len(b.at.abs), len(a.at.abs)) })
+}
+
+// clean removes what is left of temporary files and lets go of the places.
+func (t *transaction) clean() {
+	for _, temp := range t.temps {
+		_ = temp.root.Remove(temp.rel)
+	}
+	for _, o := range t.ops {
+		o.at.close()
+		o.from.close()
+	}
+}
