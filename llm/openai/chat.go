@@ -48,16 +48,7 @@ func (c *Chat) Model() llm.Model { return c.model }
 
 // Stream implements [llm.Client].
 func (c *Chat) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Event, error] {
-	return func(yield func(llm.Event, error) bool) {
-		left := false
-		err := c.stream(ctx, req, func(e llm.Event, err error) bool {
-			left = left || !yield(e, err)
-			return !left
-		})
-		if err != nil && !left {
-			yield(nil, err)
-		}
-	}
+	return wire.Stream(func(yield func(llm.Event, error) bool) error { return c.stream(ctx, req, yield) })
 }
 
 func (c *Chat) stream(ctx context.Context, req *llm.Request, yield func(llm.Event, error) bool) error {

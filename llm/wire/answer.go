@@ -73,6 +73,9 @@ func (a *Answer) SchemaTool(name string) { a.schema = name }
 // ID sets the provider's name for the request when the headers have none.
 func (a *Answer) ID(id string) { a.id = cmp.Or(a.id, id) }
 
+// Left reports whether the consumer has left.
+func (a *Answer) Left() bool { return a.left }
+
 func (a *Answer) emit(e llm.Event) bool {
 	if !a.left && !a.yield(e, nil) {
 		a.left = true
