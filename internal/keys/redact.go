@@ -17,9 +17,12 @@ import (
 // given, would be found in every text.
 const shortest = 8
 
+// cuttable is how many bytes a key must have for its halves to be looked for. Half of a shorter one could be found in other texts.
+const cuttable = 32
+
 // Redactor replaces keys by "[hidden]" in texts, also where they are escaped for a URL or for JSON, or are in base64, as in
-// the header of basic authentication. Keys of less than 8 characters are left alone. It is safe for concurrent use. The zero
-// value knows no keys.
+// the header of basic authentication. A key that was cut, as lines and outputs are that are too long, is replaced when half of it
+// is there. Keys of less than 8 characters are left alone. It is safe for concurrent use. The zero value knows no keys.
 type Redactor struct {
 	adding sync.Mutex
 	forms  atomic.Pointer[forms]
@@ -34,19 +37,35 @@ func NewRedactor(keys ...Key) *Redactor {
 
 // Add makes more keys known, also to the writers that there are.
 func (r *Redactor) Add(keys ...Key) {
+	secrets := make([]string, len(keys))
+	for i, k := range keys {
+		secrets[i] = k.Reveal()
+	}
+	r.Hide(secrets...)
+}
+
+// Hide is Add for secrets that need not have the form of a key, such as passwords.
+func (r *Redactor) Hide(secrets ...string) {
 	r.adding.Lock()
 	defer r.adding.Unlock()
 	next := &forms{}
 	if old := r.forms.Load(); old != nil {
 		next.all = slices.Clone(old.all)
 	}
-	for _, k := range keys {
-		next.all = append(next.all, spellings(k.Reveal())...)
+	for _, s := range secrets {
+		for _, text := range spellings(s) {
+			next.all = append(next.all, form{text: text})
+		}
+		if half := len(s) / 2; len(s) >= cuttable {
+			next.all = append(next.all, form{s[:half], s[half:]}, form{text: s[half:]})
+		}
 	}
-	slices.SortFunc(next.all, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	slices.SortFunc(next.all, func(a, b form) int {
+		return cmp.Or(cmp.Compare(len(b.text), len(a.text)), cmp.Compare(a.text, b.text), cmp.Compare(a.rest, b.rest))
+	})
 	next.all = slices.Compact(next.all)
 	for i, f := range next.all {
-		next.by[f[0]] = append(next.by[f[0]], i)
+		next.by[f.text[0]] = append(next.by[f.text[0]], i)
 	}
 	r.forms.Store(next)
 }
@@ -62,8 +81,20 @@ func (r *Redactor) Redact(text string) string {
 
 // forms is what to look for.
 type forms struct {
-	all []string   // longest first
+	all []form     // longest first
 	by  [256][]int // their numbers, by the first byte
+}
+
+// form is a text to look for. What follows it of rest goes with it.
+type form struct{ text, rest string }
+
+// length returns how much of a text that begins with the form is to be hidden.
+func (f form) length(text string) int {
+	n := len(f.text)
+	for i := 0; i < len(f.rest) && n < len(text) && text[n] == f.rest[i]; i++ {
+		n++
+	}
+	return n
 }
 
 // cut appends text without the keys to out, and returns it and what is left because it may be the beginning of a key. When
@@ -97,10 +128,10 @@ func (r *Redactor) cut(out []byte, text string, last bool) (cleaned []byte, left
 func (f *forms) at(text string) (found int, partly bool) {
 	for _, n := range f.by[text[0]] {
 		form := f.all[n]
-		if strings.HasPrefix(text, form) {
-			return len(form), partly
+		if strings.HasPrefix(text, form.text) {
+			return form.length(text), partly
 		}
-		partly = partly || len(text) < len(form) && strings.HasPrefix(form, text)
+		partly = partly || len(text) < len(form.text) && strings.HasPrefix(form.text, text)
 	}
 	return 0, partly
 }
