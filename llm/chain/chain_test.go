@@ -480,3 +480,20 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// Requests that begin while a key cools look at why, and others find out more about it then. The race detector is the judge.
+func TestBeginningWhileAKeyCools(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := build(t, "a: 429")
+		var wg sync.WaitGroup
+		for i := range 100 {
+			wg.Go(func() {
+				time.Sleep(time.Duration(i/10) * time.Second)
+				if got := ask(t.Context(), c, &llm.Request{}); !strings.HasSuffix(got, "error rate_limited") {
+					t.Error(got)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
