@@ -77,6 +77,12 @@ func ollamaAddress(host string, port int) string {
 	return base
 }
 
+// isAddress reports whether requests can be sent to a base URL.
+func isAddress(base string) bool {
+	u, err := url.Parse(base)
+	return err == nil && u.Hostname() != "" && (u.Scheme == "http" || u.Scheme == "https")
+}
+
 // atHome reports whether a base URL is the provider's own server. Without one it is.
 func atHome(base, host string) bool {
 	if base == "" {

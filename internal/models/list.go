@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -137,8 +138,13 @@ func (r *Registry) entries() []catalog.Entry {
 			add(name, id)
 		}
 	}
-	for name := range r.o.Config.Models {
-		if ref, err := config.ParseRef(name); err == nil {
+	named := slices.Collect(maps.Keys(r.o.Config.Models))
+	named = slices.AppendSeq(append(named, r.o.Config.Model), maps.Values(r.o.Config.Roles))
+	for _, pool := range r.o.Config.Pools {
+		named = append(named, pool...)
+	}
+	for _, name := range named { // a pool is none of them
+		if ref, err := config.ParseRef(name); err == nil && ref.Provider != offlineName {
 			add(ref.Provider, ref.Model)
 		}
 	}

@@ -191,6 +191,7 @@ func TestNamesThatMeanNothing(t *testing.T) {
 	for name, want := range map[string]string{
 		"antropic/x":         `did you mean "anthropic"?`,
 		"":                   "tenon models",
+		"openai":             "it is a provider: write openai/MODEL, such as openai/",
 		"mian":               `did you mean "main"?`,
 		"offline/x":          "offline/rules",
 		"anthropic/x@bright": `it has no variant "bright"; there are high, low, medium, minimal, off`,
