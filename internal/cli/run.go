@@ -16,6 +16,7 @@ import (
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/internal/app"
+	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 )
@@ -65,7 +66,7 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached, 4 what it needed wa
 	f.SortFlags = false
 	f.StringVarP(&o.model, "model", "m", "", "the model to ask, as `provider/model[@variant]` or the name of a pool; see tenon models")
 	f.Var(thinkingFlag(&o.thinking), "thinking", "how much the model may reason: off, minimal, low, medium or high")
-	f.Var(choiceFlag{&o.output, []string{outputText, outputJSON, outputStream}}, "output", "text, json (one object at the end) or stream-json (one event per line)")
+	f.Var(choiceFlag{&o.output, []string{outputText, outputJSON, outputStream}, "FORMAT"}, "output", "text, json (one object at the end) or stream-json (one event per line)")
 	f.StringVarP(&o.dir, "dir", "C", "", "work in this `directory`; default where you are, or where the session was")
 	f.BoolVar(&o.resume, "continue", false, "go on with the last session of the directory")
 	f.StringVar(&o.session, "session", "", "go on with the session whose `ID` begins so")
@@ -222,6 +223,7 @@ func (j *job) drive(ctx context.Context, t *target, m app.Model, prompt, data st
 	j.report.Session, j.report.Model = h.Session, h.Model
 	if !j.options.quiet {
 		j.tell(h.words())
+		j.warn(j.setup.Config)
 	}
 	events, err := j.events(ctx, t, prompt, data)
 	if err != nil {
@@ -235,6 +237,16 @@ func (j *job) drive(ctx context.Context, t *target, m app.Model, prompt, data st
 		j.debugState(t.agent.Path())
 	}
 	return err
+}
+
+// warn tells what of the configuration has no effect.
+func (j *job) warn(c *config.Config) {
+	for _, w := range c.Warnings {
+		j.tell("! " + oneLine(w))
+	}
+	if c.Inert != "" {
+		j.tell("! " + oneLine(inertNote(c)))
+	}
 }
 
 // events is the run: new input, or where the session stands when there is none.

@@ -203,12 +203,12 @@ func routed(r session.Routed) string {
 }
 
 func (v *textView) waiting(w session.Waiting) {
-	what := fmt.Sprintf("attempt %d of %d", w.Attempt, w.Of) + because(w.Cause)
+	what := fmt.Sprintf("attempt %d of %d", w.Attempt, w.Of)
 	until := time.Now().Add(time.Duration(w.Delay))
-	v.note(v.palette.yellow(fmt.Sprintf("! %s follows in %s", what, seconds(time.Duration(w.Delay)))))
+	v.note(v.palette.yellow(fmt.Sprintf("! %s follows in %s%s", what, seconds(time.Duration(w.Delay)), because(w.Cause))))
 	v.screen.status(func(now time.Time) string {
 		left := max(until.Sub(now), 0)
-		return fmt.Sprintf("  %s in %ds", what, int((left+time.Second-1)/time.Second))
+		return fmt.Sprintf("  %s in %ds%s", what, int((left+time.Second-1)/time.Second), because(w.Cause))
 	})
 }
 
