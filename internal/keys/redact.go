@@ -56,12 +56,15 @@ func (r *Redactor) Hide(secrets ...string) {
 		for _, text := range spellings(s) {
 			next.all = append(next.all, form{text: text})
 		}
+		for _, text := range base64s(s) {
+			next.all = append(next.all, form{text: text, lines: true})
+		}
 		if half := len(s) / 2; len(s) >= cuttable {
-			next.all = append(next.all, form{s[:half], s[half:]}, form{text: s[half:]})
+			next.all = append(next.all, form{text: s[:half], rest: s[half:]}, form{text: s[half:]})
 		}
 	}
 	slices.SortFunc(next.all, func(a, b form) int {
-		return cmp.Or(cmp.Compare(len(b.text), len(a.text)), cmp.Compare(a.text, b.text), cmp.Compare(a.rest, b.rest))
+		return cmp.Or(cmp.Compare(len(b.text), len(a.text)), cmp.Compare(a.text, b.text), cmp.Compare(b.rest, a.rest))
 	})
 	next.all = slices.Compact(next.all)
 	for i, f := range next.all {
@@ -85,16 +88,55 @@ type forms struct {
 	by  [256][]int // their numbers, by the first byte
 }
 
-// form is a text to look for. What follows it of rest goes with it.
-type form struct{ text, rest string }
+// form is a text to look for.
+type form struct {
+	text  string
+	rest  string // goes too, as much of it as follows the text
+	lines bool   // it may be broken into lines, as base64 is
+}
 
-// length returns how much of a text that begins with the form is to be hidden.
-func (f form) length(text string) int {
-	n := len(f.text)
-	for i := 0; i < len(f.rest) && n < len(text) && text[n] == f.rest[i]; i++ {
+// at returns how much of a text that begins with the form is to be hidden, and whether all of text is the beginning of the form.
+func (f form) at(text string) (found int, partly bool) {
+	if !f.lines {
+		if strings.HasPrefix(text, f.text) {
+			return len(f.text) + common(text[len(f.text):], f.rest), false
+		}
+		return 0, len(text) < len(f.text) && strings.HasPrefix(f.text, text)
+	}
+	n := 0
+	for i := range len(f.text) {
+		if i > 0 {
+			n += lineBreak(text[n:])
+		}
+		switch {
+		case n == len(text):
+			return 0, true
+		case text[n] != f.text[i]:
+			return 0, false
+		}
+		n++
+	}
+	return n, false
+}
+
+// common returns the length of what two texts both begin with.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
 	}
 	return n
+}
+
+// lineBreak returns the length of the line break that a text begins with, or of its first half.
+func lineBreak(text string) int {
+	switch {
+	case strings.HasPrefix(text, "\r\n"):
+		return 2
+	case strings.HasPrefix(text, "\n"), text == "\r":
+		return 1
+	}
+	return 0
 }
 
 // cut appends text without the keys to out, and returns it and what is left because it may be the beginning of a key. When
@@ -127,16 +169,16 @@ func (r *Redactor) cut(out []byte, text string, last bool) (cleaned []byte, left
 // at returns the length of the longest form that text begins with, and whether all of text is the beginning of a longer one.
 func (f *forms) at(text string) (found int, partly bool) {
 	for _, n := range f.by[text[0]] {
-		form := f.all[n]
-		if strings.HasPrefix(text, form.text) {
-			return form.length(text), partly
+		found, begun := f.all[n].at(text)
+		if found > 0 {
+			return found, partly
 		}
-		partly = partly || len(text) < len(form.text) && strings.HasPrefix(form.text, text)
+		partly = partly || begun
 	}
 	return 0, partly
 }
 
-// spellings returns the ways in which a key may stand in a text.
+// spellings returns the ways in which a key may stand in a text, but for base64.
 func spellings(key string) []string {
 	if len(key) < shortest {
 		return nil
@@ -150,7 +192,7 @@ func spellings(key string) []string {
 	for _, s := range all[1:3] {
 		all = append(all, lowerEscapes(s))
 	}
-	return append(all, base64s(key)...)
+	return all
 }
 
 // lowerEscapes writes %2F as %2f.
@@ -169,6 +211,9 @@ func lowerEscapes(s string) string {
 // are four characters, each in two alphabets. The characters at the ends depend on the neighbours and are left out, but not at the
 // beginning of a text and at its end, where there are none.
 func base64s(key string) []string {
+	if len(key) < shortest {
+		return nil
+	}
 	var all []string
 	for before := range 3 {
 		text := strings.Repeat("\x00", before) + key
@@ -193,7 +238,7 @@ type writer struct {
 	redactor *Redactor
 	mu       sync.Mutex
 	to       io.Writer
-	left     string // shorter than the longest form
+	left     string // the beginning of a form, with its line breaks
 	out      []byte
 }
 

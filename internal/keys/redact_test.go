@@ -44,9 +44,21 @@ func shapes(t testing.TB, key string) map[string]string {
 		"base64 in 1":  base64.StdEncoding.EncodeToString([]byte("a" + key + "bc")),
 		"base64 in 2":  base64.StdEncoding.EncodeToString([]byte("ab" + key + "c")),
 		"base64 in 3":  base64.URLEncoding.EncodeToString([]byte("abc" + key)),
+		"base64 lines": lines(base64.StdEncoding.EncodeToString([]byte("ab"+key+"c")), "\n"),
+		"and of MIME":  lines(base64.StdEncoding.EncodeToString([]byte(key)), "\r\n"),
 		"twice":        key + key,
 		"begins twice": key[:5] + key,
 	}
+}
+
+// lines breaks a text into lines.
+func lines(text, end string) string {
+	var b strings.Builder
+	for len(text) > 9 {
+		b.WriteString(text[:9] + end)
+		text = text[9:]
+	}
+	return b.String() + text
 }
 
 func TestRedact(t *testing.T) {
