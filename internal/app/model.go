@@ -83,7 +83,11 @@ func (s *Setup) Choose(flag string) (Model, error) {
 	if ref, why, ok := models.FirstFound(s.looked()); ok {
 		return s.named(ref, "a local server", why)
 	}
-	return Model{Client: offline.New(), Why: "no other model is set up"}, nil
+	m := Model{Client: offline.New(), Why: "no other model is set up"}
+	if _, err := s.Keys.List(); err != nil { // one of them may have been meant
+		m.Warnings = append(m.Warnings, err.Error())
+	}
+	return m, nil
 }
 
 func (s *Setup) named(name, from, why string) (Model, error) {
