@@ -64,7 +64,7 @@ func (p provider) sharesKeysOf() string {
 // set counts: people set several to the same key.
 func (r *Registry) keyVars(p provider) []string {
 	all := slices.Clone(p.keys)
-	if base, where, _ := r.address(context.Background(), p); base == "" || where == "" {
+	if _, where := r.writtenAddress(p); where == "" {
 		all = append(all, p.homeKeys...)
 	}
 	if own := variable(p.name, "API_KEY"); !slices.Contains(all, own) {
@@ -87,15 +87,12 @@ type lack struct {
 // missing says what a provider still needs before it can be asked, and what to do.
 func (r *Registry) missing(p provider, found []key) lack {
 	c := r.o.Config.Providers[p.name]
-	base, where := "", ""
-	if !c.BaseURL.IsSet() { // what is configured was checked, and may be the output of a command
-		base, where, _ = r.address(context.Background(), p)
-	}
+	base, where := r.writtenAddress(p)
 	name, fromEnv := strings.CutPrefix(where, "$")
 	switch {
 	case fromEnv && !isAddress(base):
 		return lack{fmt.Sprintf("%s is no address that begins with http:// or https://, such as https://example.com/v1", name), name}
-	case !p.home && !p.local && base == "" && !c.BaseURL.IsSet():
+	case !p.home && !p.local && base == "":
 		set := p.addressVars()[0]
 		return lack{fmt.Sprintf("it has no address: set %s, or providers.%s.base_url in tenon.json", set, p.name), set}
 	case len(found) > 0, p.local:

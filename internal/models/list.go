@@ -2,7 +2,6 @@ package models
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"iter"
 	"maps"
@@ -52,12 +51,7 @@ func (r *Registry) describe(p provider) Provider {
 	for _, k := range found {
 		d.Keys = append(d.Keys, k.name)
 	}
-	base, where := "", ""
-	if c := r.o.Config.Providers[p.name].BaseURL; c.IsSet() {
-		base, where = c.String(), "tenon.json"
-	} else {
-		base, where, _ = r.address(context.Background(), p)
-	}
+	base, where := r.writtenAddress(p)
 	d.BaseURL = plain(base)
 	d.Protocol = string(protocolOf(p, base))
 	missing := r.missing(p, found)
