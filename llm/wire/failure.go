@@ -31,6 +31,9 @@ func (w *watch) network(err error) *llm.Error {
 		err = u.Err
 	}
 	what, kind := inWords(err)
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "proxyconnect" { // as net/http calls it
+		what = "not reached, for the proxy in between: " + what
+	}
 	e.Kind = kind
 	e.Message = what
 	if host != "" {
