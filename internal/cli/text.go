@@ -380,9 +380,13 @@ func (v *textView) endLine(r *report) string {
 	}
 	facts := fmt.Sprintf("%s, %s, %s, session %s", count(r.Turns, "turn"), usageWords(usage),
 		seconds(time.Duration(r.Seconds*float64(time.Second))), r.Session)
-	how := string(r.StopReason)
-	if r.StopReason != session.ReasonDone {
-		how = v.palette.yellow(how)
+	how := r.StopReason
+	if how == session.ReasonDone && len(r.Errors) > 0 {
+		how = session.ReasonError // the run came to its end, but its answer is none
 	}
-	return how + v.palette.dim(": "+facts)
+	said := string(how)
+	if how != session.ReasonDone {
+		said = v.palette.yellow(said)
+	}
+	return said + v.palette.dim(": "+facts)
 }
