@@ -168,7 +168,7 @@ func (j *job) do(ctx context.Context, args []string) error {
 		return err
 	}
 	version := buildOf(j.env.Version).Version
-	if j.setup, err = app.NewSetup(j.env.Getenv, projectOf(j.options.dir), version); err != nil {
+	if j.setup, err = app.NewSetup(j.env.Getenv, j.project(ctx, version), version); err != nil {
 		return err
 	}
 	j.setup.Look(ctx, j.options.model)
@@ -197,6 +197,21 @@ func (j *job) do(ctx context.Context, args []string) error {
 		return err
 	}
 	return j.satisfy(ctx, t, schema)
+}
+
+// project is where the search for the project's configuration begins: where the run will work, which for a session that is named
+// is its own directory. What keeps that from being found is told when the session is opened.
+func (j *job) project(ctx context.Context, version string) string {
+	dir := j.options.dir
+	if dir == "" && j.options.session != "" {
+		if a, err := app.OpenExisting(j.env.Getenv, version); err == nil {
+			if s, err := resolve(ctx, a.Store, j.options.session); err == nil {
+				dir = s.Dir
+			}
+			_ = a.Close()
+		}
+	}
+	return projectOf(dir)
 }
 
 func (j *job) model() (app.Model, error) {
@@ -388,7 +403,8 @@ func directory(name string) (string, error) {
 	return abs, f.Close()
 }
 
-// projectOf is where the search for a project's configuration begins. Whether one can work there is told later.
+// projectOf is where the search for a project's configuration begins: links resolved, so that it goes upwards from where one works.
+// Whether one can work there is told later.
 func projectOf(dir string) string {
 	if dir == "" {
 		dir, _ = os.Getwd()
@@ -396,6 +412,9 @@ func projectOf(dir string) string {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return ""
+	}
+	if resolved, err := filepath.EvalSymlinks(abs); err == nil {
+		return resolved
 	}
 	return abs
 }
