@@ -193,7 +193,7 @@ func responsesAllowances() []allowance {
 			"responses", func(p *pair) bool {
 				theirs, _ := at(p.theirs, "text", "format").(object)
 				ours, _ := at(p.ours, "text", "format").(object)
-				if theirs == nil || ours["name"] != "answer" || ours["strict"] != true && ours["strict"] != false {
+				if theirs == nil || ours["name"] != "answer" || ours["strict"] != true {
 					return false
 				}
 				theirs["name"] = "answer"
