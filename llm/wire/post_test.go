@@ -182,6 +182,7 @@ func TestServersThatAreNotThere(t *testing.T) {
 		{"no scheme", "api.example.com", "must begin with http:// or https://", llm.KindInvalidRequest},
 		{"no host", "http://", "must begin with http:// or https://", llm.KindInvalidRequest},
 		{"no URL", "http://[::1", "not an address", llm.KindInvalidRequest},
+		{"a password in what is no URL", "http://me:" + secret + "@" + nobody + "x", "not an address", llm.KindInvalidRequest},
 		{"a password in the URL", "http://me:" + secret + "@" + nobody, "connection refused", llm.KindNetwork},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -355,6 +356,38 @@ func TestAnErrorWithoutItsText(t *testing.T) {
 			t.Errorf("after %s", time.Since(start))
 		}
 	})
+}
+
+// A page or a film in place of an answer is not read to its end.
+func TestAnAnswerOfAWrongTypeThatGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		e := wire.Endpoint{BaseURL: "http://model.invalid", HTTP: wire.NewClient(transport(func(r *http.Request) (*http.Response, error) {
+			resp := streaming(feed(r.Context(), 2*time.Second, "<html>", " ", " ", " ", " ", " "))
+			resp.Header.Set("Content-Type", "text/html")
+			return resp, nil
+		}))}
+		_, err := post(t.Context(), e)
+		problem(t, err, llm.KindProtocol, "a web page")
+		if time.Since(start) != 5*time.Second {
+			t.Errorf("after %s", time.Since(start))
+		}
+	})
+}
+
+// A key in the address is one like any other.
+func TestAKeyInTheAddress(t *testing.T) {
+	e := wire.Endpoint{
+		BaseURL: "http://model.invalid/v1?tenant=blue-blue&api_key=" + url.QueryEscape(secret+"/+"),
+		HTTP: wire.NewClient(transport(func(r *http.Request) (*http.Response, error) {
+			resp := streaming(io.NopCloser(strings.NewReader("")))
+			resp.StatusCode = http.StatusFound
+			resp.Header.Set("Location", "https://elsewhere.invalid/?"+r.URL.RawQuery+"&is="+r.URL.Query().Get("api_key"))
+			return resp, nil
+		})),
+	}
+	_, err := post(t.Context(), e)
+	problem(t, err, llm.KindInvalidRequest, "?tenant=blue-blue&api_key=[hidden]&is=[hidden]")
 }
 
 func TestNoLimitsOfSilence(t *testing.T) {
