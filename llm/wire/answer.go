@@ -39,6 +39,7 @@ type part struct {
 	opaque    json.RawMessage
 	id, name  string
 	told      int  // bytes of the arguments that were yielded
+	checked   int  // bytes that there were of them when it was last asked whether they are whole
 	ended     bool // no more of the call's arguments comes
 	begun     bool // the call's ID and name were yielded
 	ready     bool // the call's CallReady was yielded
@@ -165,7 +166,7 @@ func (a *Answer) add(kind partKind) *part {
 }
 
 // Call says that the call with that key goes on, and begins it when it is new. The ID and the name may come with any of its
-// fragments; an ID that never comes is made up. While its arguments come, no other call's are yielded.
+// fragments; an ID that never comes is made up. Until another call goes on, the arguments of no other are yielded.
 func (a *Answer) Call(key, id, name string) bool {
 	p := a.calls[key]
 	if p == nil {
@@ -257,9 +258,15 @@ func (a *Answer) tell(p *part) bool {
 	return a.emit(e)
 }
 
-// settle ends the yielding of a call because another one goes on. It is ready when its arguments are whole.
+// settle ends the yielding of a call because another one goes on. It is ready when its arguments are whole. Of calls that come in turns
+// that is asked again only when there is twice as much as the last time: at the latest, it is known when the answer ends.
 func (a *Answer) settle(p *part) {
 	a.open = nil
+	n := p.text.Len()
+	if n < 2*p.checked {
+		return
+	}
+	p.checked = n
 	if json.Valid([]byte(p.text.String())) {
 		a.ready(p)
 	}
