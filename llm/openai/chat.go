@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"net/http"
 	"sync/atomic"
 
 	"github.com/tenon-agent/tenon/llm"
@@ -78,10 +77,7 @@ func (c *Chat) post(ctx context.Context, body *chatRequest) (*wire.Response, err
 		if err != nil {
 			return nil, c.invalid(fmt.Sprintf("the request cannot be written as JSON: %v: is the schema of every tool valid?", err), err)
 		}
-		header := make(http.Header)
-		if c.o.Endpoint.Authorize == nil {
-			c.o.Azure.authorize(header, c.o.Endpoint.Key)
-		}
+		header := c.o.Azure.authorize(&c.o.Endpoint)
 		resp, err := c.o.Endpoint.Post(ctx, wire.Request{Model: c.model.Ref(), URL: c.url, Header: header, Body: data})
 		if err == nil || !c.lessen(body, llm.AsError(err)) {
 			return resp, err

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"net/http"
 	"sync/atomic"
 
 	"github.com/tenon-agent/tenon/llm"
@@ -72,8 +71,7 @@ func (r *Responses) post(ctx context.Context, body *respRequest) (*wire.Response
 				Message: fmt.Sprintf("the request cannot be written as JSON: %v: is the schema of every tool valid?", err), Err: err,
 			}
 		}
-		header := make(http.Header)
-		r.o.Azure.authorize(header, r.o.Endpoint.Key)
+		header := r.o.Azure.authorize(&r.o.Endpoint)
 		resp, err := r.o.Endpoint.Post(ctx, wire.Request{Model: r.model.Ref(), URL: r.url, Header: header, Body: data})
 		if err == nil || !r.lessen(body, llm.AsError(err)) {
 			return resp, err
