@@ -313,6 +313,18 @@ func TestWhoseThinkingGoesBack(t *testing.T) {
 	}
 }
 
+// An answer that was cut in its last thought ends with thinking, which is refused.
+func TestThinkingAtTheEndStaysBehind(t *testing.T) {
+	own := llm.Message{Role: llm.RoleAssistant, Model: "anthropic/claude-x", Content: llm.Content{
+		llm.Thinking{Text: "Hm.", Signature: "c2ln"}, llm.Text{Text: "Well,"}, llm.Thinking{Text: "But.", Signature: "c2ln"},
+	}}
+	req := &llm.Request{Messages: []llm.Message{llm.UserText("Hello"), own, llm.UserText("Go on.")}}
+	r, body := sent(t, testModel(), Options{}, req)
+	if err := modelserver.Check(modelserver.Anthropic, r, body); err != nil || !bytes.Contains(body, []byte("Hm.")) {
+		t.Errorf("%v\n%s", err, body)
+	}
+}
+
 func TestThinkingBetweenCalls(t *testing.T) {
 	beta := func(o Options, m llm.Model, req *llm.Request) string {
 		r, _ := sent(t, m, o, req)

@@ -186,3 +186,14 @@ func FuzzErrorBody(f *testing.F) {
 		}
 	})
 }
+
+// A quota that is there again at a time is a limit, and no matter of money.
+func TestAQuotaWithATime(t *testing.T) {
+	body := []byte(`{"error":{"code":"insufficient_quota","message":"x"}}`)
+	for after, want := range map[string]llm.Kind{"": llm.KindQuota, "30": llm.KindRateLimited} {
+		resp := &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {after}}}
+		if e := httpFailure(resp, "application/json", body); e.Kind != want {
+			t.Errorf("after %q: %s", after, e.Kind)
+		}
+	}
+}

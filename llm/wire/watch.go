@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -128,6 +129,7 @@ func (w *watch) hideAll(r *http.Request) {
 			w.hide = append(w.hide, v)
 		}
 	}
+	slices.SortFunc(w.hide, func(a, b string) int { return len(b) - len(a) }) // one may begin with another
 }
 
 // secretName reports whether a header or a parameter of a URL carries a secret, by its name.
