@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,7 +69,7 @@ func NewAnswer(model llm.Model, resp *Response, yield func(llm.Event, error) boo
 }
 
 // SchemaTool makes calls of the tool with that name the text of the answer: it is how a structured answer is had from a model
-// without a mode for it.
+// without a mode for it. What the model says around such a call is yielded, but is no part of the message.
 func (a *Answer) SchemaTool(name string) { a.schema = name }
 
 // ID sets the provider's name for the request when the headers have none.
@@ -326,9 +327,11 @@ func (a *Answer) cut(p *part) bool {
 
 func (a *Answer) content() llm.Content {
 	var c llm.Content
+	structured := slices.ContainsFunc(a.parts, func(p *part) bool { return p.answer })
 	for _, p := range a.parts {
 		text := p.text.String()
 		switch {
+		case p.kind == textPart && structured:
 		case p.kind == textPart && (text != "" || p.opaque != nil), p.answer:
 			c = append(c, llm.Text{Text: text, Opaque: p.opaque})
 		case p.kind == thinkingPart && (text != "" || p.signature.Len() > 0 || p.opaque != nil):
