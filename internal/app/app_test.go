@@ -105,6 +105,38 @@ func TestTheModelIsFoundInOrder(t *testing.T) {
 	}
 }
 
+// Keys that cannot be read are told of: their model may have been meant.
+func TestKeysThatCannotBeReadAreToldOf(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "keys.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSetup(vars("TENON_CONFIG_DIR", dir), "", "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := s.Choose("")
+	if err != nil || m.Client.Model().Ref() != "offline/rules" || len(m.Warnings) != 1 || !strings.Contains(m.Warnings[0], "keys.json is damaged") {
+		t.Errorf("got %+v, %v", m, err)
+	}
+}
+
+// A repository brings no keys, also where there is no home that could have any.
+func TestAFolderBringsNoKeys(t *testing.T) {
+	t.Chdir(t.TempDir())
+	key := `{"version":1,"keys":[{"provider":"anthropic","name":"default","place":"file","key":"sk-ant-of-somebody-else"}]}`
+	if err := os.WriteFile("keys.json", []byte(key), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSetup(vars(), ".", "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := s.Choose(""); err != nil || m.Client.Model().Ref() != "offline/rules" || len(m.Warnings) != 0 {
+		t.Errorf("got %+v, %v", m, err)
+	}
+}
+
 func TestTheSystemPromptIsShortAndStatic(t *testing.T) {
 	const maxTokens, bytesPerToken = 200, 4.5
 	if n := float64(len(System)) / bytesPerToken; n > maxTokens {

@@ -40,18 +40,11 @@ func NewSetup(getenv func(string) string, dir, version string) (*Setup, error) {
 	s.Keys = keys.Open(s.Dir, keys.Options{Getenv: getenv})
 	data, _ := DataDir(getenv)
 	s.Models = models.New(models.Options{
-		Config: s.Config, Keys: s.Keys, Getenv: getenv, DataDir: data, Version: version, Secret: s.secret,
+		Config: s.Config, Keys: s.Keys, Getenv: getenv, DataDir: data, Version: version,
+		Secret: func(text string) { s.Secrets.Hide(text) },
 	})
-	for _, text := range s.Models.KnownSecrets() {
-		s.secret(text)
-	}
+	s.Secrets.Hide(s.Models.KnownSecrets()...)
 	return s, nil
-}
-
-func (s *Setup) secret(text string) {
-	if k, err := keys.New(text); err == nil {
-		s.Secrets.Add(k)
-	}
 }
 
 // Model is the model that was chosen, and why.
@@ -90,7 +83,11 @@ func (s *Setup) Choose(flag string) (Model, error) {
 	if ref, why, ok := models.FirstFound(s.looked()); ok {
 		return s.named(ref, "a local server", why)
 	}
-	return Model{Client: offline.New(), Why: "no other model is set up"}, nil
+	m := Model{Client: offline.New(), Why: "no other model is set up"}
+	if _, err := s.Keys.List(); err != nil { // one of them may have been meant
+		m.Warnings = append(m.Warnings, err.Error())
+	}
+	return m, nil
 }
 
 func (s *Setup) named(name, from, why string) (Model, error) {

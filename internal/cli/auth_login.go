@@ -108,6 +108,7 @@ func (p *program) logIn(c *cobra.Command, s *app.Setup, provider string, o login
 	if !ok {
 		return fmt.Errorf("the key is kept, but no model of %s is known to check it with: run `tenon models test %s/MODEL`", provider, provider)
 	}
+	s.Models = s.Models.With(provider, o.name, key)
 	return p.testModels(c, s, []string{ref}, o.json, false)
 }
 

@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 // end, unless they are told not to.
 const raceOptions = "atexit_sleep_ms=0"
 
+// stuck is what a model that is stuck says first.
+const stuck = "the model is stuck\n"
+
 // tenon is cmd/tenon, but for the model: a script in TENON_TEST_SCRIPT answers, or with TENON_TEST_STUCK a model that
 // does not even heed the end of its context.
 func tenon() {
@@ -44,7 +47,10 @@ func tenon() {
 		}
 	}
 	if os.Getenv("TENON_TEST_STUCK") != "" {
-		env.Client = llmtest.Func(func(context.Context, *llm.Request) (llm.Message, error) { select {} })
+		env.Client = llmtest.Func(func(context.Context, *llm.Request) (llm.Message, error) {
+			fmt.Fprint(os.Stderr, stuck) // an interrupt before this one would end the run in good order: the model was not asked yet
+			select {}
+		})
 	}
 	os.Exit(Main(context.Background(), os.Args[1:], env))
 }

@@ -153,12 +153,23 @@ func TestAdvice(t *testing.T) {
 	}
 	for kind, want := range map[llm.Kind]string{
 		llm.KindAuth: "run `tenon auth login anthropic`", llm.KindNetwork: "ANTHROPIC_BASE_URL", llm.KindQuota: "billing",
-		llm.KindRateLimited: "try again in 30s", llm.KindOverloaded: "has trouble", llm.KindStalled: "timeouts", llm.KindProtocol: "base URL right",
+		llm.KindRateLimited: "try again in 30s, or use", llm.KindOverloaded: "has trouble", llm.KindStalled: "timeouts", llm.KindProtocol: "look at the base URL (ANTHROPIC_BASE_URL",
 		llm.KindInvalidRequest: "tenon models --provider anthropic", llm.KindRefused: "another model", llm.KindOther: "",
 	} {
 		got := advice(s, "anthropic/x", &llm.Error{Kind: kind, Status: 400, RetryAfter: 30 * time.Second})
 		if !strings.Contains(got, want) || (got == "") != (want == "") {
 			t.Errorf("%s: %q", kind, got)
+		}
+	}
+	for want, e := range map[string]*llm.Error{
+		"": {Kind: llm.KindInvalidRequest}, // what never was sent: the message says why
+		"does a server run at http://127.0.0.1:11434/v1? Start it, or look at the base URL (OLLAMA_BASE_URL, or providers.ollama.base_url)": {Kind: llm.KindNetwork},
+		"is the name of the model right? `tenon models --provider ollama` lists those that are known; if it is, look at the base URL (OLLAMA_BASE_URL, or providers.ollama.base_url)": {
+			Kind: llm.KindInvalidRequest, Status: 404,
+		},
+	} {
+		if got := advice(s, "ollama/x", e); got != want {
+			t.Errorf("%s: got %q", e, got)
 		}
 	}
 	if got := advice(s, "nobody/x", &llm.Error{Kind: llm.KindAuth}); got != "" {

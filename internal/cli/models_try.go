@@ -1,8 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -86,9 +90,14 @@ func (p *program) testModels(c *cobra.Command, s *app.Setup, names []string, asJ
 		}
 	})
 	defer stop()
+	screen := &screen{out: p.env.Stdout, err: p.env.Stderr, width: width(p.env.Stderr)}
+	defer screen.close()
 	failed := 0
 	for _, ref := range refs {
-		t, err := p.try(ctx, c, s, ref, retry)
+		start := time.Now()
+		screen.status(func(now time.Time) string { return "  asking " + oneLine(ref) + elapsed(now.Sub(start)) })
+		t, err := p.try(ctx, c, s, ref, retry, func(text string) { screen.note(s.Secrets.Redact(text)) })
+		screen.status(nil)
 		switch {
 		case err != nil:
 			return err
@@ -133,7 +142,7 @@ func (p *program) trialRefs(c *cobra.Command, s *app.Setup, names []string) ([]s
 }
 
 // try asks one model. The error is one of usage; all else is in the trial.
-func (p *program) try(ctx context.Context, c *cobra.Command, s *app.Setup, ref string, retry bool) (*trial, error) {
+func (p *program) try(ctx context.Context, c *cobra.Command, s *app.Setup, ref string, retry bool, tell func(string)) (*trial, error) {
 	t := &trial{Ref: ref}
 	choice, err := s.Models.Choose(ref)
 	if app.IsUnknownModel(err) {
@@ -144,7 +153,7 @@ func (p *program) try(ctx context.Context, c *cobra.Command, s *app.Setup, ref s
 		return t, nil
 	}
 	start := time.Now()
-	t.ask(ctx, choice.Client, retry, func(text string) { p.tell(s, text) })
+	t.ask(ctx, choice.Client, retry, tell)
 	t.Seconds = time.Since(start).Seconds()
 	if t.Error != nil {
 		t.Error.Advice = advice(s, ref, t.Error.Error)
@@ -265,6 +274,16 @@ func limitWords(l *llm.RateLimits) string {
 	return strings.Join(parts, ", ")
 }
 
+// onThisMachine reports whether a base URL is of a server on this machine.
+func onThisMachine(base string) bool {
+	u, err := url.Parse(base)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
 // advice is what a person can do about an error of a model.
 func advice(s *app.Setup, ref string, e *llm.Error) string {
 	name, _, _ := strings.Cut(ref, "/")
@@ -277,10 +296,7 @@ func advice(s *app.Setup, ref string, e *llm.Error) string {
 	if len(p.Keys) > 0 {
 		key = "the key " + p.Keys[0]
 	}
-	server := "its server"
-	if p.BaseURL != "" {
-		server = p.BaseURL
-	}
+	where := fmt.Sprintf("the base URL (%s, or providers.%s.base_url)", p.URLVars[0], name)
 	switch e.Kind {
 	case llm.KindAuth:
 		if e.Status == 0 {
@@ -288,22 +304,32 @@ func advice(s *app.Setup, ref string, e *llm.Error) string {
 		}
 		return fmt.Sprintf("%s was not accepted: set %s, or run `tenon auth login %s`", key, p.KeyVars[0], name)
 	case llm.KindNetwork:
-		return fmt.Sprintf("%s could not be reached: look at the network, at HTTPS_PROXY, and at the base URL (%s, or providers.%s.base_url)", server, p.URLVars[0], name)
+		if onThisMachine(p.BaseURL) {
+			return fmt.Sprintf("does a server run at %s? Start it, or look at %s", p.BaseURL, where)
+		}
+		return fmt.Sprintf("%s could not be reached: look at the network, at HTTPS_PROXY, and at %s", cmp.Or(p.BaseURL, "its server"), where)
 	case llm.KindQuota:
 		return fmt.Sprintf("the account of %s has nothing left: look at its billing page, or use another provider", key)
 	case llm.KindRateLimited:
 		if e.RetryAfter > 0 {
-			return fmt.Sprintf("too many requests: try again in %s; a run waits by itself", seconds(e.RetryAfter))
+			return fmt.Sprintf("too many requests: try again in %s, or use another key or model", seconds(e.RetryAfter))
 		}
-		return "too many requests: try again in a while; a run waits by itself"
+		return "too many requests: try again in a while, or use another key or model"
 	case llm.KindOverloaded:
-		return "the provider has trouble: try again in a while; a run does that by itself"
+		return "the provider has trouble: try again in a while, or use another model"
 	case llm.KindStalled:
 		return fmt.Sprintf("nothing came: the server is too slow, or a proxy holds the answer back; providers.%s.timeouts sets how long is waited", name)
 	case llm.KindProtocol:
-		return fmt.Sprintf("the answer is not what %s speaks: is the base URL right (%s, or providers.%s.base_url), and providers.%s.protocol?", p.Protocol, p.URLVars[0], name, name)
+		return fmt.Sprintf("the answer is not what %s speaks: look at %s, and at providers.%s.protocol", p.Protocol, where, name)
 	case llm.KindInvalidRequest:
-		return fmt.Sprintf("is the name of the model right? `tenon models --provider %s` lists those that are known", name)
+		text := fmt.Sprintf("is the name of the model right? `tenon models --provider %s` lists those that are known", name)
+		switch {
+		case e.Status == 0:
+			return "" // the message says it
+		case e.Status == http.StatusNotFound && p.BaseURL != "":
+			return text + "; if it is, look at " + where
+		}
+		return text
 	case llm.KindRefused:
 		return "a filter of the provider declined: use another model"
 	default:

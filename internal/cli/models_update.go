@@ -26,7 +26,12 @@ func (p *program) modelsUpdate() *cobra.Command {
 catalog_url in tenon.json; no address is built in. It is kept in the data directory and used in place of what the
 program came with, unless that is newer. Nothing else ever downloads it.`,
 		Example: `  tenon models update --url https://example.com/models.json`,
-		Args:    noArgs,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 { // they are not repeated: an address may hold a key
+				return usagef(c, "%s takes no arguments: give the address with --url", c.CommandPath())
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := p.setUp()
 			if err != nil {

@@ -138,7 +138,7 @@ func TestAnInterruptFinishesTheJournal(t *testing.T) {
 func TestASecondInterruptLeavesAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	c := start(t, dir, []string{"TENON_TEST_STUCK=1"}, "run", "--output", outputStream, "hello")
-	c.await(c.stdout, `"kind":"message_started"`)
+	c.await(c.stderr, stuck)
 	c.signal(os.Interrupt)
 	c.await(c.stderr, "once more to leave at once\n")
 	again := time.NewTicker(oneInterrupt)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
@@ -109,6 +110,7 @@ func (r *report) message(m session.Message) {
 	switch {
 	case ofRunBefore(m):
 	case m.Role == llm.RoleAssistant:
+		r.Model = cmp.Or(m.Model, r.Model) // of a pool, which of them answers may change
 		calls := m.Calls()
 		if !r.cut {
 			r.Answer = ""

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/internal/app"
+	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 )
@@ -65,7 +66,7 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached, 4 what it needed wa
 	f.SortFlags = false
 	f.StringVarP(&o.model, "model", "m", "", "the model to ask, as `provider/model[@variant]` or the name of a pool; see tenon models")
 	f.Var(thinkingFlag(&o.thinking), "thinking", "how much the model may reason: off, minimal, low, medium or high")
-	f.Var(choiceFlag{&o.output, []string{outputText, outputJSON, outputStream}}, "output", "text, json (one object at the end) or stream-json (one event per line)")
+	f.Var(choiceFlag{&o.output, []string{outputText, outputJSON, outputStream}, "FORMAT"}, "output", "text, json (one object at the end) or stream-json (one event per line)")
 	f.StringVarP(&o.dir, "dir", "C", "", "work in this `directory`; default where you are, or where the session was")
 	f.BoolVar(&o.resume, "continue", false, "go on with the last session of the directory")
 	f.StringVar(&o.session, "session", "", "go on with the session whose `ID` begins so")
@@ -167,7 +168,7 @@ func (j *job) do(ctx context.Context, args []string) error {
 		return err
 	}
 	version := buildOf(j.env.Version).Version
-	if j.setup, err = app.NewSetup(j.env.Getenv, projectOf(j.options.dir), version); err != nil {
+	if j.setup, err = app.NewSetup(j.env.Getenv, j.project(ctx, version), version); err != nil {
 		return err
 	}
 	j.setup.Look(ctx, j.options.model)
@@ -198,6 +199,21 @@ func (j *job) do(ctx context.Context, args []string) error {
 	return j.satisfy(ctx, t, schema)
 }
 
+// project is where the search for the project's configuration begins: where the run will work, which for a session that is named
+// is its own directory. What keeps that from being found is told when the session is opened.
+func (j *job) project(ctx context.Context, version string) string {
+	dir := j.options.dir
+	if dir == "" && j.options.session != "" {
+		if a, err := app.OpenExisting(j.env.Getenv, version); err == nil {
+			if s, err := resolve(ctx, a.Store, j.options.session); err == nil {
+				dir = s.Dir
+			}
+			_ = a.Close()
+		}
+	}
+	return projectOf(dir)
+}
+
 func (j *job) model() (app.Model, error) {
 	if j.env.Client != nil {
 		return app.Model{Client: llm.Retry(j.env.Client, llm.RetryPolicy{}), Why: "given by the caller"}, nil
@@ -222,6 +238,7 @@ func (j *job) drive(ctx context.Context, t *target, m app.Model, prompt, data st
 	j.report.Session, j.report.Model = h.Session, h.Model
 	if !j.options.quiet {
 		j.tell(h.words())
+		j.warn(j.setup.Config)
 	}
 	events, err := j.events(ctx, t, prompt, data)
 	if err != nil {
@@ -235,6 +252,16 @@ func (j *job) drive(ctx context.Context, t *target, m app.Model, prompt, data st
 		j.debugState(t.agent.Path())
 	}
 	return err
+}
+
+// warn tells what of the configuration has no effect.
+func (j *job) warn(c *config.Config) {
+	for _, w := range c.Warnings {
+		j.tell("! " + oneLine(w))
+	}
+	if c.Inert != "" {
+		j.tell("! " + oneLine(inertNote(c)))
+	}
 }
 
 // events is the run: new input, or where the session stands when there is none.
@@ -376,7 +403,8 @@ func directory(name string) (string, error) {
 	return abs, f.Close()
 }
 
-// projectOf is where the search for a project's configuration begins. Whether one can work there is told later.
+// projectOf is where the search for a project's configuration begins: links resolved, so that it goes upwards from where one works.
+// Whether one can work there is told later.
 func projectOf(dir string) string {
 	if dir == "" {
 		dir, _ = os.Getwd()
@@ -384,6 +412,9 @@ func projectOf(dir string) string {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return ""
+	}
+	if resolved, err := filepath.EvalSymlinks(abs); err == nil {
+		return resolved
 	}
 	return abs
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,7 +38,15 @@ func (j *job) readSchema() (*answerSchema, error) {
 		return nil, usagef(j.command, "read the schema: %v", err)
 	}
 	var s jsonschema.Schema
-	if err := json.Unmarshal(data, &s); err != nil {
+	err = json.Unmarshal(data, &s)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // its text is about types of Go
+		where := ""
+		if _, field, ok := strings.Cut(wrong.Field, "."); ok || wrong.Field != "" {
+			where = " at " + cmp.Or(field, wrong.Field)
+		}
+		return nil, usagef(j.command, "the schema in %s is no JSON Schema: it has an unexpected %s%s", name, wrong.Value, where)
+	}
+	if err != nil {
 		return nil, usagef(j.command, "the schema in %s is no JSON Schema: %v", name, err)
 	}
 	if s.Type != "object" {
@@ -138,5 +147,5 @@ func (s *answerSchema) instruct(prompt string) string {
 func thinkingFlag(to *llm.Thinks) choiceFlag {
 	return choiceFlag{(*string)(to), []string{
 		string(llm.ThinkOff), string(llm.ThinkMinimal), string(llm.ThinkLow), string(llm.ThinkMedium), string(llm.ThinkHigh),
-	}}
+	}, "LEVEL"}
 }

@@ -203,12 +203,12 @@ func routed(r session.Routed) string {
 }
 
 func (v *textView) waiting(w session.Waiting) {
-	what := fmt.Sprintf("attempt %d of %d", w.Attempt, w.Of) + because(w.Cause)
+	what := fmt.Sprintf("attempt %d of %d", w.Attempt, w.Of)
 	until := time.Now().Add(time.Duration(w.Delay))
-	v.note(v.palette.yellow(fmt.Sprintf("! %s follows in %s", what, seconds(time.Duration(w.Delay)))))
+	v.note(v.palette.yellow(fmt.Sprintf("! %s follows in %s%s", what, seconds(time.Duration(w.Delay)), because(w.Cause))))
 	v.screen.status(func(now time.Time) string {
 		left := max(until.Sub(now), 0)
-		return fmt.Sprintf("  %s in %ds", what, int((left+time.Second-1)/time.Second))
+		return fmt.Sprintf("  %s in %ds%s", what, int((left+time.Second-1)/time.Second), because(w.Cause))
 	})
 }
 
@@ -380,9 +380,13 @@ func (v *textView) endLine(r *report) string {
 	}
 	facts := fmt.Sprintf("%s, %s, %s, session %s", count(r.Turns, "turn"), usageWords(usage),
 		seconds(time.Duration(r.Seconds*float64(time.Second))), r.Session)
-	how := string(r.StopReason)
-	if r.StopReason != session.ReasonDone {
-		how = v.palette.yellow(how)
+	how := r.StopReason
+	if how == session.ReasonDone && len(r.Errors) > 0 {
+		how = session.ReasonError // the run came to its end, but its answer is none
 	}
-	return how + v.palette.dim(": "+facts)
+	said := string(how)
+	if how != session.ReasonDone {
+		said = v.palette.yellow(said)
+	}
+	return said + v.palette.dim(": "+facts)
 }

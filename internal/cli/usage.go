@@ -163,9 +163,10 @@ func timeLimit(value *time.Duration) pflag.Value {
 type choiceFlag struct {
 	value   *string
 	choices []string
+	what    string // in the usage
 }
 
-func (f choiceFlag) Type() string   { return "FORMAT" }
+func (f choiceFlag) Type() string   { return f.what }
 func (f choiceFlag) String() string { return *f.value }
 
 func (f choiceFlag) Set(text string) error {

@@ -44,11 +44,12 @@ type Config struct {
 
 	origins map[string]Origin
 	offsets map[string]int // where keys begin in the file that is read
-	named   []named        // the models and pools that the files name
+	named   []named        // what the files name
 }
 
-// named is a model or a pool that a file names.
+// named is something that a file names.
 type named struct {
+	is   string // what: "provider" for one that is configured, else the rule of its value
 	name string
 	at   spot
 }
@@ -165,22 +166,51 @@ func (c *Config) read(file string, env *environment, project bool, errs *Errors)
 	d.file()
 }
 
-// checkNames checks that the pools and providers exist that the files name.
+// alone is the reference that is a provider without a model.
+const alone = "offline"
+
+// checkNames checks that what the files name exists.
 func (c *Config) checkNames(builtin []string, errs *Errors) {
 	for _, n := range c.named {
 		if errs.full() {
 			return
 		}
-		provider, _, ref := strings.Cut(n.name, "/")
-		if _, there := c.Pools[n.name]; !ref && !there {
-			errs.add(n.at.error(fmt.Sprintf("there is no pool %s%s; write provider/model, or add the pool",
-				clip(n.name), meant(n.name, sortedKeys(c.Pools)))))
+		known := len(builtin) == 0 || slices.Contains(builtin, n.name)
+		switch n.is {
+		case "provider":
+			if !known {
+				c.checkProvider(n, builtin)
+			}
+		case "profile":
+			if !known {
+				errs.add(n.at.error(fmt.Sprintf("there is no profile %s%s; write the name of a built-in provider",
+					clip(n.name), meant(n.name, builtin))))
+			}
+		default:
+			c.checkModel(n, builtin, errs)
 		}
-		if _, there := c.Providers[provider]; ref && !there && len(builtin) > 0 && !slices.Contains(builtin, provider) {
-			known := slices.Concat(builtin, sortedKeys(c.Providers))
-			errs.add(n.at.error(fmt.Sprintf("there is no provider %s%s; add it to providers in %s",
-				clip(provider), meant(provider, known), c.UserFile)))
-		}
+	}
+}
+
+// checkModel checks that a pool exists, or the provider of a model.
+func (c *Config) checkModel(n named, builtin []string, errs *Errors) {
+	provider, _, ref := strings.Cut(n.name, "/")
+	if _, there := c.Pools[n.name]; !ref && !there && n.name != alone {
+		errs.add(n.at.error(fmt.Sprintf("there is no pool %s%s; write provider/model, or add the pool",
+			clip(n.name), meant(n.name, sortedKeys(c.Pools)))))
+	}
+	if _, there := c.Providers[provider]; ref && !there && len(builtin) > 0 && !slices.Contains(builtin, provider) {
+		known := slices.Concat(builtin, sortedKeys(c.Providers))
+		errs.add(n.at.error(fmt.Sprintf("there is no provider %s%s; add it to providers in %s",
+			clip(provider), meant(provider, known), c.UserFile)))
+	}
+}
+
+// checkProvider warns of a provider that is likely another one, misspelt: what it says would have no effect.
+func (c *Config) checkProvider(n named, builtin []string) {
+	p := c.Providers[n.name]
+	if near := meant(n.name, builtin); near != "" && !p.BaseURL.IsSet() && p.Protocol == "" && p.Profile == "" {
+		c.Warnings = append(c.Warnings, n.at.error("is not built in and has no base_url"+near).Error())
 	}
 }
 

@@ -231,6 +231,9 @@ func (d *decoder) mapping(o *hujson.Object, dst reflect.Value, p place) bool {
 			ok = d.fail(&m.Name, below, "expected %s as a key", keys.expect)
 			continue
 		}
+		if is := p.field.keys; is == "provider" || is == "plainref" {
+			d.config.named = append(d.config.named, named{is, name, spot{d.source, m.Name.StartOffset, below.key}})
+		}
 		elem := reflect.New(dst.Type().Elem()).Elem()
 		if before := dst.MapIndex(reflect.ValueOf(name)); before.IsValid() {
 			elem.Set(before) // what a layer below says
@@ -308,8 +311,8 @@ func (d *decoder) text(v *hujson.Value, dst reflect.Value, p place) bool {
 		}
 		return d.fail(v, p, "expected %s, found %s", r.expect, clip(s))
 	}
-	if is := p.field.is; is == "model" || is == "ref" {
-		d.config.named = append(d.config.named, named{s, spot{d.source, v.StartOffset, p.key}})
+	if is := p.field.is; is == "model" || is == "ref" || is == "profile" {
+		d.config.named = append(d.config.named, named{is, s, spot{d.source, v.StartOffset, p.key}})
 	}
 	dst.SetString(s)
 	d.record(v, p, s)
@@ -370,6 +373,8 @@ func (d *decoder) put(v *hujson.Value, dst reflect.Value, p place, x float64, sh
 	switch lo, hi := p.field.min, p.field.max; {
 	case lo != nil && x < *lo && duration:
 		return d.fail(v, p, "expected a duration longer than 0")
+	case lo != nil && x < *lo && *lo < 1 && *lo > 0:
+		return d.fail(v, p, "expected more than 0, found %s", clip(shown))
 	case lo != nil && x < *lo:
 		return d.fail(v, p, "expected at least %v, found %s", *lo, clip(shown))
 	case hi != nil && x > *hi:

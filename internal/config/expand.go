@@ -36,12 +36,14 @@ func (e *environment) value(is, s string, at spot) (Value, error) {
 		return Literal(literal, show(is, parts)), nil
 	}
 	x := &expansion{environment: e, is: is, parts: parts, at: at, free: make(chan struct{}, 1)}
-	return Value{shown: show(is, parts), get: x.get, runs: runs(parts)}, nil
+	return Value{shown: show(is, parts), get: x.get, runs: func() bool { return e.runs(parts) }}, nil
 }
 
-// runs reports whether a command may have to run for the parts.
-func runs(parts []part) bool {
-	return slices.ContainsFunc(parts, func(p part) bool { return p.command != "" || runs(p.fallback) })
+// runs reports whether a command must run for the parts.
+func (e *environment) runs(parts []part) bool {
+	return slices.ContainsFunc(parts, func(p part) bool {
+		return p.command != "" || p.optional && e.getenv(p.variable) == "" && e.runs(p.fallback)
+	})
 }
 
 // wrongText returns what is wrong with the text of a value, "" for nothing, in words that hold nothing of it.

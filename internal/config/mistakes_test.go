@@ -57,6 +57,7 @@ func TestMistakesSayWhereAndWhatToDo(t *testing.T) {
 		{"number", `{"max_tokens": "12"}`, `1:16: max_tokens: expected a whole number, found a string`},
 		{"small", `{"max_tokens": 0}`, `1:16: max_tokens: expected at least 1, found "0"`},
 		{"large", `{"temperature": 3}`, `1:17: temperature: expected at most 2, found "3"`},
+		{"no money", `{"limits": {"cost": -1}}`, `1:21: limits.cost: expected more than 0, found "-1"`},
 		{"larger", `{"temperature": 1e999}`, `1:17: temperature: the number is too large`},
 		{"too large for an int", `{"max_tokens": 1e17}`, `1:16: max_tokens: the number is too large`},
 		{"duration", `{"limits": {"duration": "10 minutes"}}`, `1:25: limits.duration: expected a duration such as "120s" or "10m", found "10 minutes"`},
@@ -73,6 +74,8 @@ func TestMistakesSayWhereAndWhatToDo(t *testing.T) {
 		{"a name without a key", `{"providers": {"a": {"api_keys": [{"name": "x"}]}}}`, `1:35: providers.a.api_keys[0]: has no "key"`},
 		{"no pool", `{"model": "fats", "pools": {"fast": ["a/x"]}}`, `1:11: model: there is no pool "fats", did you mean "fast"?; write provider/model, or add the pool`},
 		{"no provider", `{"roles": {"small": "antropic/x"}}`, `1:21: roles.small: there is no provider "antropic", did you mean "anthropic"?; add it to providers in USER/tenon.json`},
+		{"facts about a model of no provider", `{"models": {"antropic/x": {}}}`, `1:13: models["antropic/x"]: there is no provider "antropic", did you mean "anthropic"?; add it to providers in USER/tenon.json`},
+		{"no profile", `{"providers": {"a": {"profile": "antropic"}}}`, `1:33: providers.a.profile: there is no profile "antropic", did you mean "anthropic"?; write the name of a built-in provider`},
 
 		// Values with references.
 		{"no text", `{"providers": {"a": {"api_key": ""}}}`, `1:33: providers.a.api_key: is empty; give a value, or leave the key out`},
@@ -90,6 +93,30 @@ func TestMistakesSayWhereAndWhatToDo(t *testing.T) {
 				t.Errorf("got  %s\nwant USER/tenon.json:%s", strings.Join(got, "\n     "), test.want)
 			}
 		})
+	}
+}
+
+// A provider that is not built in is one of the user's own, which needs an address; one that was misspelt has none.
+func TestAMisspeltProviderIsWarnedOf(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"providers": {"antropic": {"api_key": "x"}}}`: `1:16: providers.antropic: is not built in and has no base_url, did you mean "anthropic"?`,
+		`{"providers": {"anthropic2": {"base_url": "http://127.0.0.1"}, "antropic": {"protocol": "anthropic"}, "mine": {"api_key": "x"}}}`: "",
+	} {
+		h := newHome(t).user(text)
+		h.Providers = []string{"anthropic"}
+		got := strings.Join(h.load().Warnings, "\n")
+		if got = strings.TrimPrefix(got, filepath.Join(h.Dir, fileName)+":"); got != want {
+			t.Errorf("%s: got %s", text, got)
+		}
+	}
+}
+
+// Wherever a model may be named, the offline one has its short name.
+func TestTheOfflineModelIsNoPool(t *testing.T) {
+	h := newHome(t).user(`{"model": "offline", "small_model": "offline", "roles": {"planner": "offline"}}`)
+	h.Providers = []string{"offline"}
+	if got := h.load().Model; got != "offline" {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -30,7 +30,7 @@ func rules(name string) (rule, bool) {
 		model    = `[!-#%-~]+` // visible ASCII without the dollar
 	)
 	switch name {
-	case "name":
+	case "name", "profile":
 		return rule{"a name of letters, digits, dots, hyphens and underscores", `^` + word + `$`, isName}, true
 	case "provider":
 		return rule{"a name of small letters, digits, dots, hyphens and underscores", `^` + provider + `$`, isProvider}, true

@@ -50,7 +50,7 @@ type Limits struct {
 // what differs.
 type Provider struct {
 	Protocol   Protocol         `json:"protocol" doc:"What the server speaks."`
-	Profile    string           `json:"profile" is:"name" doc:"The built-in provider whose peculiarities this one shares."`
+	Profile    string           `json:"profile" is:"profile" doc:"The built-in provider whose peculiarities this one shares."`
 	BaseURL    Value            `json:"base_url" is:"url" doc:"Where the server is, up to what every path of the protocol begins after."`
 	APIKey     Value            `json:"api_key" is:"secret" doc:"The key, best as a reference: $NAME or $(command)."`
 	APIKeys    []Key            `json:"api_keys" doc:"Several keys, in place of api_key. The next one is used when one is exhausted."`

@@ -14,7 +14,7 @@ import (
 type Value struct {
 	shown string
 	get   func(context.Context) (string, error) // a function, since printers of all kinds look into structs
-	runs  bool                                  // a command
+	runs  func() bool                           // whether a command must run; nil: none does
 }
 
 // Literal returns a Value that is v, and that prints as shown, for what does not come from a file.
@@ -38,7 +38,7 @@ func (v Value) Get(ctx context.Context) (string, error) {
 // Ready returns the value when it can be told without running a command: for those who must recognise secrets that were not
 // asked for. It reports false for one that is not set, or wrong, or that a command prints.
 func (v Value) Ready() (string, bool) {
-	if v.get == nil || v.runs {
+	if v.get == nil || v.runs != nil && v.runs() {
 		return "", false
 	}
 	text, err := v.get(context.Background())

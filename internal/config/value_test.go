@@ -304,7 +304,8 @@ func TestAnyTextCanBeWrittenWithDoubledDollars(t *testing.T) {
 func TestReady(t *testing.T) {
 	e := &environment{getenv: env("KEY", "sk-planted")}
 	for text, want := range map[string]string{
-		"sk-literal": "sk-literal", "$KEY": "sk-planted", "a ${NONE:-$KEY}": "a sk-planted", "$NONE": "", "$(echo x)": "", "${KEY:-$(echo x)}": "",
+		"sk-literal": "sk-literal", "$KEY": "sk-planted", "a ${NONE:-$KEY}": "a sk-planted", "$NONE": "", "$(echo x)": "", "${NONE:-$(echo x)}": "",
+		"${KEY:-$(echo x)}": "sk-planted", "${KEY:-x} $(echo x)": "",
 	} {
 		v, err := e.value("secret", text, spot{source: newSource("f", nil)})
 		if err != nil {

@@ -103,7 +103,7 @@ func takeOver(t *testing.T, first, second way, how forGood) {
 }
 
 // streamed reads what --output stream-json wrote: the events, and what came of it.
-func streamed(t *testing.T, out string) (events []session.Event, end struct {
+func streamed(t testing.TB, out string) (events []session.Event, end struct {
 	Answer   string
 	Data     json.RawMessage
 	ExitCode int `json:"exit_code"`

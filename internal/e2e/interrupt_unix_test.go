@@ -134,7 +134,7 @@ func TestAnInterruptEndsTheSearchForCredentials(t *testing.T) {
 }
 
 // hangs is the address of a server that takes requests and does not answer. It tells of the first.
-func hangs(t *testing.T, reached chan<- struct{}) string {
+func hangs(t testing.TB, reached chan<- struct{}) string {
 	done := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		tell(reached)
@@ -151,7 +151,7 @@ func hangs(t *testing.T, reached chan<- struct{}) string {
 }
 
 // mute is the address of a listener that accepts connections and writes nothing.
-func mute(t *testing.T, reached chan<- struct{}) string {
+func mute(t testing.TB, reached chan<- struct{}) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

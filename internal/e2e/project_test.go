@@ -18,7 +18,7 @@ import (
 
 // project is a directory to work in, with a home and data of its own.
 type project struct {
-	t       *testing.T
+	t       testing.TB
 	dir     string // the project itself
 	home    string
 	data    string
@@ -29,7 +29,7 @@ type project struct {
 // fact is what only the file fact.txt of each project tells.
 const fact = "The drawer holds seventeen keys."
 
-func newProject(t *testing.T) *project {
+func newProject(t testing.TB) *project {
 	t.Helper()
 	top := t.TempDir()
 	p := &project{t: t, dir: filepath.Join(top, "project"), home: filepath.Join(top, "home"), data: filepath.Join(top, "data")}

@@ -15,7 +15,7 @@ import (
 func TestASessionGoesOnWithEachProtocol(t *testing.T) {
 	for _, order := range [][]string{
 		{"anthropic", "gemini", "azure", "openai", "bedrock", "vertex-claude", "ollama", "anthropic"},
-		{"bedrock", "openai", "vertex-gemini", "anthropic", "openrouter", "azure", "gemini", "bedrock"},
+		{"bedrock", "openai", "vertex-gemini", "vertex-claude", "vertex-gemini", "anthropic", "openrouter", "azure", "gemini", "bedrock"},
 		{"openai", "azure", "anthropic", "gemini", "openai", "bedrock", "azure", "openai"},
 	} {
 		t.Run(strings.Join(order, ", "), func(t *testing.T) {

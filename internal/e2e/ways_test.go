@@ -140,7 +140,7 @@ func ways() []way {
 }
 
 // wayOf returns the way of a name.
-func wayOf(t *testing.T, name string) way {
+func wayOf(t testing.TB, name string) way {
 	t.Helper()
 	for _, w := range ways() {
 		if w.name == name {

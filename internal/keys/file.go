@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -38,14 +39,20 @@ type document struct {
 	Keys    []record `json:"keys"`
 }
 
-// file is keys.json. Whoever changes it holds the lock, and writes it whole beside the old one.
+// file is keys.json. Whoever changes it holds the lock, and writes it whole beside the old one. Without a directory there is
+// none: a relative path would be that of the project, which may be anybody's.
 type file struct{ dir string }
+
+var errNoPlace = errors.New("keys: there is no place for keys: set TENON_CONFIG_DIR to a directory")
 
 func (f file) path() string { return filepath.Join(f.dir, fileName) }
 
 // load reads the file. That there is none is no error.
 func (f file) load() (document, error) {
-	in, err := os.Open(f.path())
+	if f.dir == "" {
+		return document{Version: version}, nil
+	}
+	in, err := os.OpenFile(f.path(), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is refused, not waited for
 	if errors.Is(err, fs.ErrNotExist) {
 		return document{Version: version}, nil
 	}
@@ -115,6 +122,9 @@ func (f file) decode(data []byte) (document, error) {
 
 // change lets edit change the document and writes it, while no other process does. It is written only if edit has no error.
 func (f file) change(ctx context.Context, edit func(*document) error) error {
+	if f.dir == "" {
+		return errNoPlace
+	}
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return fmt.Errorf("keys: make the directory: %w", err)
 	}
@@ -136,7 +146,8 @@ func (f file) change(ctx context.Context, edit func(*document) error) error {
 	return nil
 }
 
-// save writes the file whole or not at all. A new file is made with mode 0600.
+// save writes the file whole or not at all. The caller holds the lock: a file that is being written is that of a process that died,
+// and may have keys in it that are to be forgotten.
 func (f file) save(doc document) (err error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -145,14 +156,18 @@ func (f file) save(doc document) (err error) {
 	if err := enc.Encode(doc); err != nil {
 		return err
 	}
-	out, err := os.CreateTemp(f.dir, fileName+".*.tmp")
+	next := f.path() + ".tmp"
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	out, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
 			_ = out.Close()
-			_ = os.Remove(out.Name())
+			_ = os.Remove(next)
 		}
 	}()
 	if _, err := out.Write(b.Bytes()); err != nil {
@@ -161,5 +176,5 @@ func (f file) save(doc document) (err error) {
 	if err := errors.Join(out.Sync(), out.Close()); err != nil {
 		return err
 	}
-	return os.Rename(out.Name(), f.path())
+	return os.Rename(next, f.path())
 }

@@ -17,9 +17,12 @@ import (
 // given, would be found in every text.
 const shortest = 8
 
+// cuttable is how many bytes a key must have for its halves to be looked for. Half of a shorter one could be found in other texts.
+const cuttable = 32
+
 // Redactor replaces keys by "[hidden]" in texts, also where they are escaped for a URL or for JSON, or are in base64, as in
-// the header of basic authentication. Keys of less than 8 characters are left alone. It is safe for concurrent use. The zero
-// value knows no keys.
+// the header of basic authentication. A key that was cut, as lines and outputs are that are too long, is replaced when half of it
+// is there. Keys of less than 8 characters are left alone. It is safe for concurrent use. The zero value knows no keys.
 type Redactor struct {
 	adding sync.Mutex
 	forms  atomic.Pointer[forms]
@@ -34,19 +37,38 @@ func NewRedactor(keys ...Key) *Redactor {
 
 // Add makes more keys known, also to the writers that there are.
 func (r *Redactor) Add(keys ...Key) {
+	secrets := make([]string, len(keys))
+	for i, k := range keys {
+		secrets[i] = k.Reveal()
+	}
+	r.Hide(secrets...)
+}
+
+// Hide is Add for secrets that need not have the form of a key, such as passwords.
+func (r *Redactor) Hide(secrets ...string) {
 	r.adding.Lock()
 	defer r.adding.Unlock()
 	next := &forms{}
 	if old := r.forms.Load(); old != nil {
 		next.all = slices.Clone(old.all)
 	}
-	for _, k := range keys {
-		next.all = append(next.all, spellings(k.Reveal())...)
+	for _, s := range secrets {
+		for _, text := range spellings(s) {
+			next.all = append(next.all, form{text: text})
+		}
+		for _, text := range base64s(s) {
+			next.all = append(next.all, form{text: text, lines: true})
+		}
+		if half := len(s) / 2; len(s) >= cuttable {
+			next.all = append(next.all, form{text: s[:half], rest: s[half:]}, form{text: s[half:]})
+		}
 	}
-	slices.SortFunc(next.all, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	slices.SortFunc(next.all, func(a, b form) int {
+		return cmp.Or(cmp.Compare(len(b.text), len(a.text)), cmp.Compare(a.text, b.text), cmp.Compare(b.rest, a.rest))
+	})
 	next.all = slices.Compact(next.all)
 	for i, f := range next.all {
-		next.by[f[0]] = append(next.by[f[0]], i)
+		next.by[f.text[0]] = append(next.by[f.text[0]], i)
 	}
 	r.forms.Store(next)
 }
@@ -62,8 +84,59 @@ func (r *Redactor) Redact(text string) string {
 
 // forms is what to look for.
 type forms struct {
-	all []string   // longest first
+	all []form     // longest first
 	by  [256][]int // their numbers, by the first byte
+}
+
+// form is a text to look for.
+type form struct {
+	text  string
+	rest  string // goes too, as much of it as follows the text
+	lines bool   // it may be broken into lines, as base64 is
+}
+
+// at returns how much of a text that begins with the form is to be hidden, and whether all of text is the beginning of the form.
+func (f form) at(text string) (found int, partly bool) {
+	if !f.lines {
+		if strings.HasPrefix(text, f.text) {
+			return len(f.text) + common(text[len(f.text):], f.rest), false
+		}
+		return 0, len(text) < len(f.text) && strings.HasPrefix(f.text, text)
+	}
+	n := 0
+	for i := range len(f.text) {
+		if i > 0 {
+			n += lineBreak(text[n:])
+		}
+		switch {
+		case n == len(text):
+			return 0, true
+		case text[n] != f.text[i]:
+			return 0, false
+		}
+		n++
+	}
+	return n, false
+}
+
+// common returns the length of what two texts both begin with.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// lineBreak returns the length of the line break that a text begins with, or of its first half.
+func lineBreak(text string) int {
+	switch {
+	case strings.HasPrefix(text, "\r\n"):
+		return 2
+	case strings.HasPrefix(text, "\n"), text == "\r":
+		return 1
+	}
+	return 0
 }
 
 // cut appends text without the keys to out, and returns it and what is left because it may be the beginning of a key. When
@@ -96,16 +169,16 @@ func (r *Redactor) cut(out []byte, text string, last bool) (cleaned []byte, left
 // at returns the length of the longest form that text begins with, and whether all of text is the beginning of a longer one.
 func (f *forms) at(text string) (found int, partly bool) {
 	for _, n := range f.by[text[0]] {
-		form := f.all[n]
-		if strings.HasPrefix(text, form) {
-			return len(form), partly
+		found, begun := f.all[n].at(text)
+		if found > 0 {
+			return found, partly
 		}
-		partly = partly || len(text) < len(form) && strings.HasPrefix(form, text)
+		partly = partly || begun
 	}
 	return 0, partly
 }
 
-// spellings returns the ways in which a key may stand in a text.
+// spellings returns the ways in which a key may stand in a text, but for base64.
 func spellings(key string) []string {
 	if len(key) < shortest {
 		return nil
@@ -119,7 +192,7 @@ func spellings(key string) []string {
 	for _, s := range all[1:3] {
 		all = append(all, lowerEscapes(s))
 	}
-	return append(all, base64s(key)...)
+	return all
 }
 
 // lowerEscapes writes %2F as %2f.
@@ -138,6 +211,9 @@ func lowerEscapes(s string) string {
 // are four characters, each in two alphabets. The characters at the ends depend on the neighbours and are left out, but not at the
 // beginning of a text and at its end, where there are none.
 func base64s(key string) []string {
+	if len(key) < shortest {
+		return nil
+	}
 	var all []string
 	for before := range 3 {
 		text := strings.Repeat("\x00", before) + key
@@ -162,7 +238,7 @@ type writer struct {
 	redactor *Redactor
 	mu       sync.Mutex
 	to       io.Writer
-	left     string // shorter than the longest form
+	left     string // the beginning of a form, with its line breaks
 	out      []byte
 }
 

@@ -44,9 +44,21 @@ func shapes(t testing.TB, key string) map[string]string {
 		"base64 in 1":  base64.StdEncoding.EncodeToString([]byte("a" + key + "bc")),
 		"base64 in 2":  base64.StdEncoding.EncodeToString([]byte("ab" + key + "c")),
 		"base64 in 3":  base64.URLEncoding.EncodeToString([]byte("abc" + key)),
+		"base64 lines": lines(base64.StdEncoding.EncodeToString([]byte("ab"+key+"c")), "\n"),
+		"and of MIME":  lines(base64.StdEncoding.EncodeToString([]byte(key)), "\r\n"),
 		"twice":        key + key,
 		"begins twice": key[:5] + key,
 	}
+}
+
+// lines breaks a text into lines.
+func lines(text, end string) string {
+	var b strings.Builder
+	for len(text) > 9 {
+		b.WriteString(text[:9] + end)
+		text = text[9:]
+	}
+	return b.String() + text
 }
 
 func TestRedact(t *testing.T) {
@@ -90,6 +102,34 @@ func TestRedactLeavesTheRest(t *testing.T) {
 	}
 }
 
+// Tools cut long lines and long outputs wherever the limit is. Nobody can use less than half of a key.
+func TestRedactCutKeys(t *testing.T) {
+	const long = "sk-planted-ABCDEFGHIJKLMNOPQRSTUVWXYZ-0123456789"
+	r := keys.NewRedactor(must(t, long), must(t, planted))
+	for cut := len(long) / 2; cut <= len(long); cut++ {
+		if got := r.Redact("a line with " + long[:cut] + " [cut]"); got != "a line with [hidden] [cut]" {
+			t.Errorf("%d bytes of the key: %s", cut, got)
+		}
+		if got := r.Redact("[cut] " + long[len(long)-cut:] + " ends"); strings.Contains(got, long[len(long)/2:]) {
+			t.Errorf("the last %d bytes of the key: %s", cut, got)
+		}
+	}
+	for _, text := range []string{long[:len(long)/2-1] + "!", planted[:len(planted)-1]} {
+		if got := r.Redact(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+// A password may have characters that no key has.
+func TestHide(t *testing.T) {
+	r := keys.NewRedactor()
+	r.Hide("", "pässword of mine", "none")
+	if got := r.Redact("none, pässword of mine, p%C3%A4ssword+of+mine"); got != "none, [hidden], [hidden]" {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestRedactLongest(t *testing.T) {
 	r := keys.NewRedactor(must(t, "key-12345"), must(t, "key-12345-and-more"))
 	if got := r.Redact("key-12345-and-more key-12345-and-mor"); got != "[hidden] [hidden]-and-mor" {
@@ -99,9 +139,9 @@ func TestRedactLongest(t *testing.T) {
 
 // Wherever a text is cut, what comes through is what Redact makes of the whole.
 func TestWriter(t *testing.T) {
-	r := keys.NewRedactor(must(t, planted), must(t, planted+"-longer"), must(t, awkward))
+	r := keys.NewRedactor(must(t, planted), must(t, planted+"-longer"), must(t, awkward), must(t, awkward+awkward[1:]))
 	for name, text := range shapes(t, awkward) {
-		text = "a" + text + " " + planted + "-long" + planted[:9]
+		text = "a" + text + " " + planted + "-long" + planted[:9] + awkward + awkward[1:12]
 		want := r.Redact(text)
 		for size := 1; size <= len(text); size++ {
 			var out strings.Builder

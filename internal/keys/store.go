@@ -56,6 +56,7 @@ type Store struct {
 }
 
 // Open returns the store in a configuration directory. It does nothing yet: neither the directory nor the keyring is touched.
+// Without a directory it has the keys of the environment, and keeps none.
 func Open(dir string, o Options) *Store {
 	s := &Store{file: file{dir}, getenv: o.Getenv, now: o.Now}
 	if s.getenv == nil {
@@ -169,6 +170,7 @@ func (s *Store) Set(ctx context.Context, provider, name string, key Key) (Entry,
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := record{Entry: Entry{Provider: provider, Name: name, Place: InKeyring, Added: s.now().UTC().Truncate(time.Second), Hint: key.Hint()}}
+	added := false // to the keyring
 	err := s.file.change(ctx, func(doc *document) error {
 		i := doc.index(provider, name)
 		if i < 0 && len(doc.Keys) >= maxEntries {
@@ -182,6 +184,7 @@ func (s *Store) Set(ctx context.Context, provider, name string, key Key) (Entry,
 			r.Place, r.Secret = InFile, key.Reveal()
 		}
 		if i < 0 {
+			added = err == nil
 			doc.Keys = append(doc.Keys, r)
 			return nil
 		}
@@ -192,6 +195,9 @@ func (s *Store) Set(ctx context.Context, provider, name string, key Key) (Entry,
 		return nil
 	})
 	if err != nil {
+		if added {
+			_ = s.ring.delete(ctx, user(provider, name)) // without its entry nobody could find it, or forget it
+		}
 		return Entry{}, err
 	}
 	return r.Entry, nil

@@ -400,6 +400,67 @@ func TestFileThatCannotBeUsed(t *testing.T) {
 	}
 }
 
+// Without a home there is no file of keys, least of all that of the project one is in.
+func TestNoPlaceForKeys(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("keys.json", []byte(`{"version":1,"keys":[{"provider":"p","name":"n","place":"file","key":"`+planted+`"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := keys.Open("", keys.Options{Keyring: &fake{}, Getenv: env("VAR", planted)})
+	if list, err := s.List(); len(list) != 0 || err != nil {
+		t.Errorf("got %+v, %v", list, err)
+	}
+	if names, err := s.Names("p", "VAR"); !slices.Equal(names, []string{"$VAR"}) || err != nil || len(s.Filed()) != 0 {
+		t.Errorf("got %v, %v", names, err)
+	}
+	if _, err := s.Get(t.Context(), "p", "n"); !errors.Is(err, keys.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	_, err := s.Set(t.Context(), "p", "n", must(t, planted))
+	for _, err := range []error{err, s.Delete(t.Context(), "p", "n")} {
+		if err == nil || !strings.Contains(err.Error(), "TENON_CONFIG_DIR") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if files, _ := os.ReadDir("."); len(files) != 1 {
+		t.Errorf("it leaves %v", files)
+	}
+}
+
+// A process that died while it wrote the file leaves keys behind; they go with the next change.
+func TestWhatAProcessLeftGoes(t *testing.T) {
+	dir := t.TempDir()
+	left := filepath.Join(dir, "keys.json.tmp")
+	if err := os.WriteFile(left, []byte(planted), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	s := keys.Open(dir, noKeyring())
+	set(t, s, "p", "", "sk-of-another-key")
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if data, _ := os.ReadFile(filepath.Join(dir, f.Name())); strings.Contains(string(data), planted) {
+			t.Errorf("%s still has the key", f.Name())
+		}
+	}
+}
+
+// What could not be written down is not left in the keyring, where no command would find it.
+func TestKeyThatCannotBeListedIsNotKept(t *testing.T) {
+	dir, ring := t.TempDir(), &fake{}
+	if err := os.MkdirAll(filepath.Join(dir, "keys.json.tmp", "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keys.Open(dir, keys.Options{Keyring: ring}).Set(t.Context(), "p", "", must(t, planted)); err == nil {
+		t.Error("the key is kept")
+	}
+	if len(ring.keys) != 0 || ring.asked == 0 {
+		t.Errorf("in the keyring: %d keys, asked %d times", len(ring.keys), ring.asked)
+	}
+}
+
 func TestSetRefuses(t *testing.T) {
 	s := keys.Open(t.TempDir(), noKeyring())
 	for _, n := range [][2]string{{"", "a"}, {"a/b", "a"}, {"a", "$HOME"}, {"a", "b c"}, {"a", strings.Repeat("n", 65)}, {"ä", "a"}} {

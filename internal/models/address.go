@@ -12,24 +12,33 @@ import (
 	"github.com/tenon-agent/tenon/internal/config"
 )
 
-// address returns where a provider is asked, as far as somebody has said so, and where that was said.
+// address returns where a provider is asked, as far as somebody has said so, and where that was said. A command of the configuration
+// may run for it.
 func (r *Registry) address(ctx context.Context, p provider) (base, where string, err error) {
+	base, where = r.writtenAddress(p)
 	if c := r.o.Config.Providers[p.name].BaseURL; c.IsSet() {
 		base, err = c.Get(ctx)
-		return base, "tenon.json", err
+	}
+	return base, where, err
+}
+
+// writtenAddress is address for those who only look at what there is: references of the configuration stay as they are written.
+func (r *Registry) writtenAddress(p provider) (base, where string) {
+	if c := r.o.Config.Providers[p.name].BaseURL; c.IsSet() {
+		return c.String(), "tenon.json"
 	}
 	for _, name := range p.addressVars() {
 		if v := strings.TrimSpace(r.o.Getenv(name)); v != "" {
-			return v, "$" + name, nil
+			return v, "$" + name
 		}
 	}
 	if host := strings.TrimSpace(r.o.Getenv("OLLAMA_HOST")); p.name == "ollama" && host != "" {
-		return ollamaAddress(host, p.port), "$OLLAMA_HOST", nil
+		return ollamaAddress(host, p.port), "$OLLAMA_HOST"
 	}
 	if p.local {
-		return fmt.Sprintf("http://127.0.0.1:%d/v1", p.port), "", nil
+		return fmt.Sprintf("http://127.0.0.1:%d/v1", p.port), ""
 	}
-	return "", "", nil
+	return "", ""
 }
 
 // addressVars is the environment variables that may hold a provider's base URL.
@@ -75,6 +84,12 @@ func ollamaAddress(host string, port int) string {
 		base += "/v1"
 	}
 	return base
+}
+
+// isAddress reports whether requests can be sent to a base URL.
+func isAddress(base string) bool {
+	u, err := url.Parse(base)
+	return err == nil && u.Hostname() != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
 // atHome reports whether a base URL is the provider's own server. Without one it is.

@@ -105,7 +105,7 @@ func (r *Registry) httpClient(ctx context.Context, proxy config.Value) (*http.Cl
 	if err != nil {
 		return nil, fmt.Errorf("the proxy is not an address") // the cause would show its password
 	}
-	if password, ok := u.User.Password(); ok {
+	for _, password := range passwords(address) {
 		r.o.Secret(password)
 	}
 	r.mu.Lock()

@@ -20,6 +20,9 @@ type key struct {
 // keysOf returns the keys of a provider in the order in which they are tried: those of the configuration, or else those of the
 // environment and those that are kept. It fetches none.
 func (r *Registry) keysOf(p provider) ([]key, error) {
+	if r.only != nil && r.only.provider == p.name {
+		return []key{r.only.key}, nil
+	}
 	var all []key
 	for _, k := range r.o.Config.Providers[p.name].Keys() {
 		all = append(all, key{k.Name, k.Key.Get})
@@ -61,7 +64,7 @@ func (p provider) sharesKeysOf() string {
 // set counts: people set several to the same key.
 func (r *Registry) keyVars(p provider) []string {
 	all := slices.Clone(p.keys)
-	if base, where, _ := r.address(context.Background(), p); base == "" || where == "" {
+	if _, where := r.writtenAddress(p); where == "" {
 		all = append(all, p.homeKeys...)
 	}
 	if own := variable(p.name, "API_KEY"); !slices.Contains(all, own) {
@@ -84,9 +87,12 @@ type lack struct {
 // missing says what a provider still needs before it can be asked, and what to do.
 func (r *Registry) missing(p provider, found []key) lack {
 	c := r.o.Config.Providers[p.name]
-	base, _, _ := r.address(context.Background(), p)
+	base, where := r.writtenAddress(p)
+	name, fromEnv := strings.CutPrefix(where, "$")
 	switch {
-	case !p.home && !p.local && base == "" && !c.BaseURL.IsSet():
+	case fromEnv && !isAddress(base):
+		return lack{fmt.Sprintf("%s is no address that begins with http:// or https://, such as https://example.com/v1", name), name}
+	case !p.home && !p.local && base == "":
 		set := p.addressVars()[0]
 		return lack{fmt.Sprintf("it has no address: set %s, or providers.%s.base_url in tenon.json", set, p.name), set}
 	case len(found) > 0, p.local:
@@ -97,7 +103,13 @@ func (r *Registry) missing(p provider, found []key) lack {
 		return lack{} // a gateway may need no key
 	default:
 		set := p.allKeyVars()[0]
-		return lack{fmt.Sprintf("there is no key: set %s, or run `tenon auth login %s`", set, p.name), set}
+		why := fmt.Sprintf("there is no key: set %s, or run `tenon auth login %s`", set, p.name)
+		for _, name := range p.homeKeys {
+			if fromEnv && strings.TrimSpace(r.o.Getenv(name)) != "" {
+				why += fmt.Sprintf("; %s is not sent to another server than the provider's own", name)
+			}
+		}
+		return lack{why, set}
 	}
 }
 

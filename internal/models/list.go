@@ -2,9 +2,9 @@ package models
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,12 +51,7 @@ func (r *Registry) describe(p provider) Provider {
 	for _, k := range found {
 		d.Keys = append(d.Keys, k.name)
 	}
-	base, where := "", ""
-	if c := r.o.Config.Providers[p.name].BaseURL; c.IsSet() {
-		base, where = c.String(), "tenon.json"
-	} else {
-		base, where, _ = r.address(context.Background(), p)
-	}
+	base, where := r.writtenAddress(p)
 	d.BaseURL = plain(base)
 	d.Protocol = string(protocolOf(p, base))
 	missing := r.missing(p, found)
@@ -137,8 +132,13 @@ func (r *Registry) entries() []catalog.Entry {
 			add(name, id)
 		}
 	}
-	for name := range r.o.Config.Models {
-		if ref, err := config.ParseRef(name); err == nil {
+	named := slices.Collect(maps.Keys(r.o.Config.Models))
+	named = slices.AppendSeq(append(named, r.o.Config.Model), maps.Values(r.o.Config.Roles))
+	for _, pool := range r.o.Config.Pools {
+		named = append(named, pool...)
+	}
+	for _, name := range named { // a pool is none of them
+		if ref, err := config.ParseRef(name); err == nil && ref.Provider != offlineName {
 			add(ref.Provider, ref.Model)
 		}
 	}

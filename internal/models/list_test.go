@@ -58,6 +58,41 @@ func TestWhatAProviderNeeds(t *testing.T) {
 	}
 }
 
+// What keeps a variable from being of use is told before a request is made.
+func TestVariablesThatAreOfNoUse(t *testing.T) {
+	const key = "sk-planted-0123456789"
+	for _, test := range []struct {
+		name string
+		env  map[string]string
+		want string
+	}{
+		{"anthropic", map[string]string{"ANTHROPIC_API_KEY": key, "ANTHROPIC_BASE_URL": "localhost:8080"}, "ANTHROPIC_BASE_URL is no address that begins with http:// or https://, such as https://example.com/v1"},
+		{"azure", map[string]string{"AZURE_OPENAI_API_KEY": key, "AZURE_OPENAI_ENDPOINT": "mine.openai.azure.com"}, "AZURE_OPENAI_ENDPOINT is no address that begins with http:// or https://, such as https://example.com/v1"},
+		{"ollama", map[string]string{"OLLAMA_HOST": "localhost:8080"}, "$OLLAMA_HOST"},
+		{"github", map[string]string{"GITHUB_TOKEN": key, "GITHUB_MODELS_BASE_URL": "https://example.com"}, "there is no key: set GITHUB_MODELS_TOKEN, or run `tenon auth login github`; GITHUB_TOKEN is not sent to another server than the provider's own"},
+	} {
+		if p := provided(t, registry(t, test.env), test.name); p.Why != test.want || p.Usable != (test.name == "ollama") {
+			t.Errorf("%s: usable %v, %s", test.name, p.Usable, p.Why)
+		}
+	}
+}
+
+// A model is listed wherever the configuration names it, whether or not the catalog has it.
+func TestModelsThatAreNamedAreListed(t *testing.T) {
+	r := registry(t, nil)
+	c := r.o.Config
+	c.Model, c.Roles, c.Pools = "pool", map[string]string{"planner": "ollama/role@high"}, map[string][]string{"pool": {"ollama/member", "offline/rules"}}
+	var got []string
+	for m := range r.All() {
+		if m.Provider == "ollama" || m.Provider == "offline" {
+			got = append(got, m.Ref())
+		}
+	}
+	if want := []string{"offline/rules", "ollama/member", "ollama/role"}; !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
 // There is a model to try out every provider with that the catalog knows.
 func TestAModelToTry(t *testing.T) {
 	r := registry(t, nil)

@@ -186,11 +186,36 @@ func TestKeysInTheirOrder(t *testing.T) {
 	}
 }
 
+// Looking at what there is runs no command of the configuration: it may ask for a password, or be slow.
+func TestLookingRunsNoCommand(t *testing.T) {
+	ran := filepath.ToSlash(filepath.Join(t.TempDir(), "ran"))
+	command := `"$(echo >` + ran + ` && echo http://127.0.0.1:1/v1)"`
+	r := setup(t, `{"providers": {
+		"github": {"base_url": `+command+`}, "groq": {"base_url": `+command+`, "proxy": `+command+`}, "own": {"base_url": `+command+`, "api_key": `+command+`},
+	}}`, "GITHUB_TOKEN", "k", "GROQ_API_KEY", "k")
+	r.Providers()
+	r.KnownSecrets()
+	for range r.All() {
+	}
+	if ref, _, ok := r.Default(); !ok || ref != "groq/openai/gpt-oss-120b" {
+		t.Errorf("the default is %q", ref)
+	}
+	for _, name := range []string{"groq/x", "github/x", "own/x"} {
+		if _, err := r.Choose(name); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("a command ran")
+	}
+}
+
 func TestNamesThatMeanNothing(t *testing.T) {
 	r := setup(t, `{"pools": {"main": ["openai/gpt-5"]}}`, "ANTHROPIC_API_KEY", "k")
 	for name, want := range map[string]string{
 		"antropic/x":         `did you mean "anthropic"?`,
 		"":                   "tenon models",
+		"openai":             "it is a provider: write openai/MODEL, such as openai/",
 		"mian":               `did you mean "main"?`,
 		"offline/x":          "offline/rules",
 		"anthropic/x@bright": `it has no variant "bright"; there are high, low, medium, minimal, off`,

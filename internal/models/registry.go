@@ -41,6 +41,8 @@ type Registry struct {
 	o         Options
 	providers []provider // what is built in and what is configured
 
+	only *onlyKey
+
 	mu      sync.Mutex
 	catalog *catalog.Catalog
 	http    map[string]*http.Client // by proxy
@@ -70,6 +72,19 @@ func New(o Options) *Registry {
 		p.profile = cmp.Or(c.Profile, p.profile)
 	}
 	return r
+}
+
+// onlyKey is the one key that a provider has.
+type onlyKey struct {
+	provider string
+	key
+}
+
+// With returns a registry in which a provider has one key, whatever others there are, to try that one.
+func (r *Registry) With(provider, name string, k keys.Key) *Registry {
+	out := New(r.o)
+	out.only = &onlyKey{provider, key{name, func(context.Context) (string, error) { return k.Reveal(), nil }}}
+	return out
 }
 
 func (r *Registry) provider(name string) (provider, bool) {
@@ -258,8 +273,14 @@ func (r *Registry) suggest(name string, err error) string {
 			best, nearest = n, d
 		}
 	}
+	if _, ok := r.provider(name); ok {
+		reason = fmt.Sprintf("it is a provider: write %s/MODEL", name)
+		if ref, ok := r.ModelOf(name); ok {
+			reason += ", such as " + ref
+		}
+	}
 	if best != "" && best != word {
-		reason += fmt.Sprintf("; did you mean %q?", best)
+		reason += fmt.Sprintf(" (did you mean %q?)", best)
 	}
 	return reason + "; `tenon models` lists what there is, and \"offline\" needs no key and no network"
 }

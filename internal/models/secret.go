@@ -16,9 +16,12 @@ func (r *Registry) KnownSecrets() []string {
 		for _, name := range append(p.allKeyVars(), secretVars[p.cloud]...) {
 			all = append(all, strings.TrimSpace(r.o.Getenv(name)))
 		}
-		for _, name := range p.addressVars() {
+		for _, name := range p.urlVars() {
 			all = append(all, passwords(r.o.Getenv(name))...)
 		}
+	}
+	for _, name := range proxyVars {
+		all = append(all, passwords(r.o.Getenv(name))...)
 	}
 	for _, c := range r.o.Config.Providers {
 		for _, k := range c.Keys() {
@@ -37,6 +40,9 @@ func (r *Registry) KnownSecrets() []string {
 // secretVars is the variables with secrets of the clouds.
 var secretVars = map[string][]string{"AWS": {"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"}}
 
+// proxyVars is the variables that may hold the password of a proxy.
+var proxyVars = []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"}
+
 func secretsOf(v config.Value) []string {
 	text, _ := v.Ready()
 	return words(text)
@@ -52,20 +58,33 @@ func secretsOfURL(v config.Value) []string {
 	return passwords(text)
 }
 
-// passwords returns the secrets in an address: the password, or the name when it stands alone, and the values behind the question mark.
+// passwords returns the secrets in an address, as they are written there and as they are meant: the password, or the name when it
+// stands alone, and the values behind the question mark.
 func passwords(address string) []string {
-	u, err := url.Parse(address)
-	if err != nil || u.User == nil && u.RawQuery == "" {
-		return nil
-	}
 	var all []string
-	if password, ok := u.User.Password(); ok {
-		all = append(all, password)
-	} else {
-		all = append(all, u.User.Username())
+	add := func(written string, meaning func(string) (string, error)) {
+		all = append(all, written)
+		if meant, err := meaning(written); err == nil && meant != written {
+			all = append(all, meant)
+		}
 	}
-	for _, values := range u.Query() {
-		all = append(all, values...)
+	address, query, _ := strings.Cut(address, "?")
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		address = rest
+	}
+	host, _, _ := strings.Cut(address, "/")
+	if at := strings.LastIndexByte(host, '@'); at >= 0 {
+		name, password, ok := strings.Cut(host[:at], ":")
+		if !ok {
+			password = name
+		}
+		add(password, url.PathUnescape)
+	}
+	query, _, _ = strings.Cut(query, "#")
+	for pair := range strings.SplitSeq(query, "&") {
+		if _, value, ok := strings.Cut(pair, "="); ok {
+			add(value, url.QueryUnescape)
+		}
 	}
 	return all
 }

@@ -36,8 +36,9 @@ func responsesError(status int, message string, failed bool) object {
 
 func (a *answer) responsesUsage() object {
 	return object{
-		"input_tokens": a.usage.Prompt(), "input_tokens_details": object{"cached_tokens": a.usage.CacheRead},
-		"output_tokens": a.written(), "output_tokens_details": object{"reasoning_tokens": a.usage.Reasoning},
+		"input_tokens":         a.usage.Prompt(),
+		"input_tokens_details": object{"cached_tokens": a.usage.CacheRead, "cache_write_tokens": a.usage.CacheWrite},
+		"output_tokens":        a.written(), "output_tokens_details": object{"reasoning_tokens": a.usage.Reasoning},
 		"total_tokens": a.usage.Total(),
 	}
 }

@@ -340,7 +340,7 @@ func checkThought(b value, kind string) {
 	b.only("type", "thinking", "signature", "cache_control")
 	text := b.need("thinking").str()
 	signature := b.need("signature")
-	if signature.filled(); signature.set() && !signatureFits(signature.str(), text) {
+	if signature.filled(); signature.set() && !signatureFits(Anthropic, signature.str(), text) {
 		signature.fail("Invalid signature in thinking block")
 	}
 }

@@ -251,7 +251,7 @@ func checkBedrockThought(r value, role string) {
 	text.only("text", "signature")
 	s := text.need("text").str()
 	signature := text.need("signature")
-	if signature.filled(); signature.set() && !signatureFits(signature.str(), s) {
+	if signature.filled(); signature.set() && !signatureFits(Bedrock, signature.str(), s) {
 		signature.fail("Invalid signature in thinking block")
 	}
 }

@@ -205,7 +205,9 @@ func checkParts(parts value, role string) (calls, results []string) {
 		part.get("text").str()
 		part.get("thought").boolean()
 		if s := part.get("thoughtSignature"); s.set() && s.v != "skip_thought_signature_validator" { // documented for foreign calls
-			s.base64()
+			if s.base64(); !signatureKnown(Gemini, s.str()) {
+				s.fail("Thought signature is not valid.")
+			}
 		}
 		if call := part.get("functionCall"); call.set() {
 			calls = append(calls, checkFunctionCall(call, role))

@@ -165,7 +165,7 @@ func (c *inputCheck) checkReasoning(item value) {
 		part.need("type").oneOf("summary_text")
 		text += part.need("text").str()
 	}
-	if secret.set() && !signatureFits(secret.str(), text) {
+	if secret.set() && !signatureFits(OpenAIResponses, secret.str(), text) {
 		secret.fail("The encrypted content could not be verified.")
 	}
 	c.thought = item

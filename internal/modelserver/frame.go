@@ -81,16 +81,39 @@ func stretch(data []byte, size int64) frame {
 // signaturePrefix marks the signatures that this package makes.
 const signaturePrefix = "modelserver:"
 
-// sign returns the signature of reasoning.
-func sign(thought string) string {
+// sign returns the signature of reasoning by the maker of the models behind a protocol.
+func sign(p Protocol, thought string) string {
 	sum := sha256.Sum256([]byte(thought))
-	return base64.StdEncoding.EncodeToString(append([]byte(signaturePrefix), sum[:18]...))
+	return base64.StdEncoding.EncodeToString(append([]byte(signaturePrefix+maker(p)+":"), sum[:18]...))
 }
 
-// signatureFits reports whether a signature could be that of the reasoning: those of others are not known and pass.
-func signatureFits(signature, thought string) bool {
+// maker is who signs the reasoning of a protocol. Makers do not take each other's signatures, the clouds of one maker do.
+func maker(p Protocol) string {
+	switch p {
+	case Anthropic, AnthropicVertex, Bedrock:
+		return "anthropic"
+	case Gemini, GeminiVertex:
+		return "google"
+	default:
+		return string(p)
+	}
+}
+
+// signatureFits reports whether a signature could be that of the reasoning: those that this package did not make are not known and
+// pass.
+func signatureFits(p Protocol, signature, thought string) bool {
+	return !ours(signature, "") || signature == sign(p, thought)
+}
+
+// signatureKnown is signatureFits where it is not told what was signed.
+func signatureKnown(p Protocol, signature string) bool {
+	return !ours(signature, "") || ours(signature, maker(p)+":")
+}
+
+// ours reports whether this package made a signature, for a maker if one is given.
+func ours(signature, of string) bool {
 	data, err := base64.StdEncoding.DecodeString(signature)
-	return err != nil || !strings.HasPrefix(string(data), signaturePrefix) || signature == sign(thought)
+	return err == nil && strings.HasPrefix(string(data), signaturePrefix+of)
 }
 
 // seed is what the ids of an answer are made of: the same request gets the same ids, the next turn others.

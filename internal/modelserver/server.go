@@ -210,7 +210,7 @@ func (s *Server) newAnswer(r *Request, m llm.Message) *answer {
 			a.content[i] = p
 		case llm.Thinking:
 			if p.Signature == "" && len(p.Opaque) == 0 {
-				p.Signature = sign(p.Text)
+				p.Signature = sign(r.Protocol, p.Text)
 			}
 			a.content[i] = p
 		}

@@ -33,6 +33,7 @@ var places = []place{
 	{path: "agent", may: []string{"llm", "tool", "session", "window"}},
 
 	{path: "internal/e2e"},
+	{path: "internal/e2e/sdks"},
 	{path: "internal/modelserver", may: []string{"llm", "llm/llmtest"}},
 	{path: "internal/app/...", may: []string{"public", "internal/..."}},
 	{path: "internal/config/...", may: []string{"llm"}},

@@ -25,14 +25,17 @@ func anthropicParams() anthropic.MessageNewParams {
 		tool.OfTool.Description = anthropic.String(description)
 		return tool
 	}
+	mark := anthropic.NewCacheControlEphemeralParam()
+	read := tool("read", "Reads a file.", map[string]any{"path": map[string]any{"type": "string"}}, "path")
 	wrong := anthropic.NewToolResultBlock("call_2", "no such directory", true)
+	last := anthropic.NewTextBlock(more)
+	read.OfTool.CacheControl, wrong.OfToolResult.CacheControl, last.OfText.CacheControl = mark, mark, mark
 	return anthropic.MessageNewParams{
 		Model: "claude-sonnet-4-5", MaxTokens: 8000,
-		System:   []anthropic.TextBlockParam{{Text: system, CacheControl: anthropic.NewCacheControlEphemeralParam()}},
-		Thinking: anthropic.ThinkingConfigParamOfEnabled(4096),
+		System:   []anthropic.TextBlockParam{{Text: system, CacheControl: mark}},
+		Thinking: anthropic.ThinkingConfigParamOfEnabled(1024),
 		Tools: []anthropic.ToolUnionParam{
-			tool("list", "Lists files.", map[string]any{}),
-			tool("read", "Reads a file.", map[string]any{"path": map[string]any{"type": "string"}}, "path"),
+			tool("list", "Lists files.", map[string]any{}), read,
 		},
 		Messages: []anthropic.MessageParam{
 			anthropic.NewUserMessage(
@@ -45,7 +48,7 @@ func anthropicParams() anthropic.MessageNewParams {
 			),
 			anthropic.NewUserMessage(anthropic.NewToolResultBlock("call_1", "first", false), wrong),
 			anthropic.NewAssistantMessage(anthropic.NewTextBlock(answer)),
-			anthropic.NewUserMessage(anthropic.NewTextBlock(more)),
+			anthropic.NewUserMessage(last),
 		},
 	}
 }

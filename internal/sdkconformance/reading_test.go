@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/tenon-agent/tenon/llm"
@@ -32,6 +33,9 @@ func (r *reading) sign(s string) {
 }
 
 func (r *reading) call(id, name, arguments string) {
+	if arguments == "" {
+		arguments = "{}" // as every model means it that says nothing
+	}
 	r.Calls = append(r.Calls, call{id, name, canonical(arguments)})
 }
 
@@ -60,6 +64,9 @@ func canonical(text string) string {
 	}
 	return string(data)
 }
+
+// squeezed returns text without line breaks: those between the paragraphs of reasoning are the reader's.
+func squeezed(s string) string { return strings.ReplaceAll(s, "\n", "") }
 
 // readMessage reads a message of ours.
 func readMessage(m llm.Message) reading {

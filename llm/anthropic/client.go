@@ -44,11 +44,7 @@ func (c *Client) Model() llm.Model { return c.model }
 
 // Stream implements [llm.Client].
 func (c *Client) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Event, error] {
-	return func(yield func(llm.Event, error) bool) {
-		if err := c.stream(ctx, req, yield); err != nil {
-			yield(nil, err)
-		}
-	}
+	return wire.Stream(func(yield func(llm.Event, error) bool) error { return c.stream(ctx, req, yield) })
 }
 
 // stream sends the request and yields the answer. It returns the error that is still to be yielded.

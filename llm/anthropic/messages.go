@@ -23,11 +23,19 @@ func (c *Client) rules(req *llm.Request) fit.Rules {
 		MaxImage:     maxImage,
 		NoCalls:      c.model.NoTools || len(req.Tools) == 0 && c.schemaMode(req) != schemaByTool, // the API wants the tools that calls are of
 		Thinking: func(model string, t llm.Thinking) (llm.Thinking, bool) {
-			own := strings.HasPrefix(model, c.model.Provider+"/")
-			return t, own && (t.Signature != "" || redacted(t.Opaque) != "")
+			return t, c.own(model) && (t.Signature != "" || redacted(t.Opaque) != "")
 		},
 	}
 }
+
+// own reports whether the thinking of a model ("provider/model") is this one's or of its kind. Some providers, such as Vertex, have
+// models of other makers too, and a request with a foreign signature is refused.
+func (c *Client) own(author string) bool {
+	id, ok := strings.CutPrefix(author, c.model.Provider+"/")
+	return ok && isClaude(id) == isClaude(c.model.ID)
+}
+
+func isClaude(id string) bool { return strings.Contains(strings.ToLower(id), "claude") }
 
 // redactedThinking is the form in which thinking that nobody may read is kept.
 type redactedThinking struct {

@@ -262,8 +262,8 @@ func TestThinking(t *testing.T) {
 func TestThinkingWaitsForTheNextTurn(t *testing.T) {
 	call := llm.ToolCall{ID: "1", Name: "look", Arguments: "{}"}
 	thought := llm.Thinking{Text: "hm", Signature: "c2ln"}
-	own := llm.Message{Role: llm.RoleAssistant, Model: "anthropic/x", Content: llm.Content{thought, call}}
-	bare := llm.Message{Role: llm.RoleAssistant, Model: "anthropic/x", Content: llm.Content{call}}
+	own := llm.Message{Role: llm.RoleAssistant, Model: "anthropic/claude-x", Content: llm.Content{thought, call}}
+	bare := llm.Message{Role: llm.RoleAssistant, Model: "anthropic/claude-x", Content: llm.Content{call}}
 	foreign := own
 	foreign.Model = "openai/x"
 	result := llm.ToolText(call, "seen", false)
@@ -286,6 +286,42 @@ func TestThinkingWaitsForTheNextTurn(t *testing.T) {
 		if b := bodyOf(t, testModel(), req); (b.Thinking != nil) != tt.thinks {
 			t.Errorf("%s: thinking is %s", name, b.Thinking)
 		}
+	}
+}
+
+// A signature means something only to models of the maker who gave it, and a provider such as Vertex has models of several.
+func TestWhoseThinkingGoesBack(t *testing.T) {
+	for _, tt := range []struct {
+		author, asked string
+		back          bool
+	}{
+		{"vertex/claude-opus-4-6", "claude-sonnet-4-6", true},
+		{"vertex/gemini-3-pro", "claude-sonnet-4-6", false},
+		{"anthropic/claude-opus-4-6", "claude-sonnet-4-6", false},
+		{"vertex/minimax-m2", "minimax-m2.1", true},
+		{"vertex/claude-opus-4-6", "minimax-m2", false},
+		{"", "claude-sonnet-4-6", false},
+	} {
+		c := New(llm.Model{Provider: "vertex", ID: tt.asked}, Options{})
+		body := c.request(&llm.Request{Messages: []llm.Message{llm.UserText("Hello"), {
+			Role: llm.RoleAssistant, Model: tt.author,
+			Content: llm.Content{llm.Thinking{Text: "Hm.", Signature: "c2ln"}, llm.Text{Text: "Hi."}},
+		}, llm.UserText("Go on.")}})
+		if back := body.Messages[1].Content[0].Type == "thinking"; back != tt.back {
+			t.Errorf("that of %s to %s: %v", tt.author, tt.asked, back)
+		}
+	}
+}
+
+// An answer that was cut in its last thought ends with thinking, which is refused.
+func TestThinkingAtTheEndStaysBehind(t *testing.T) {
+	own := llm.Message{Role: llm.RoleAssistant, Model: "anthropic/claude-x", Content: llm.Content{
+		llm.Thinking{Text: "Hm.", Signature: "c2ln"}, llm.Text{Text: "Well,"}, llm.Thinking{Text: "But.", Signature: "c2ln"},
+	}}
+	req := &llm.Request{Messages: []llm.Message{llm.UserText("Hello"), own, llm.UserText("Go on.")}}
+	r, body := sent(t, testModel(), Options{}, req)
+	if err := modelserver.Check(modelserver.Anthropic, r, body); err != nil || !bytes.Contains(body, []byte("Hm.")) {
+		t.Errorf("%v\n%s", err, body)
 	}
 }
 

@@ -229,7 +229,7 @@ func anyMessage(rt *rapid.T, picture []byte) llm.Message {
 	ids := rapid.SampledFrom([]string{"toolu_1", "toolu_2", "call:0/x", "", strings.Repeat("long", 40), "\xff"})
 	m := llm.Message{
 		Role:    rapid.SampledFrom([]llm.Role{llm.RoleUser, llm.RoleAssistant, llm.RoleAssistant, llm.RoleTool, "system"}).Draw(rt, "role"),
-		Model:   rapid.SampledFrom([]string{"anthropic/claude-test", "anthropic/older", "openai/gpt", ""}).Draw(rt, "model"),
+		Model:   rapid.SampledFrom([]string{"anthropic/claude-test", "anthropic/claude-older", "openai/gpt", ""}).Draw(rt, "model"),
 		CallID:  ids.Draw(rt, "result of"),
 		IsError: rapid.Bool().Draw(rt, "error"),
 	}

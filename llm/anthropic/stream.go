@@ -17,13 +17,12 @@ type decoder struct {
 	answer *wire.Answer
 	asked  string // ID of the model that was asked
 	used   usage
-	calls  []*call // of the content blocks that are calls and not over
-	begun  int     // calls
+	calls  map[int]*call // the content blocks that are calls and not over, by their index
+	begun  int           // calls
 }
 
 // call is a content block while it comes.
 type call struct {
-	index int
 	key   string
 	input jsontext.Value // what it began with
 	came  bool           // more came
@@ -142,7 +141,7 @@ func (d *decoder) delta(index int, e *delta) bool {
 	case "signature_delta":
 		d.answer.Sign(e.Signature)
 	case "input_json_delta":
-		if c := d.call(index); c != nil && e.JSON != "" {
+		if c := d.calls[index]; c != nil && e.JSON != "" {
 			c.came = true
 			return d.answer.Arguments(c.key, e.JSON)
 		}
@@ -163,10 +162,12 @@ func (d *decoder) begin(index int, b *content) bool {
 	case "redacted_thinking":
 		d.redacted(b.Data)
 	case "tool_use":
-		d.calls = slices.DeleteFunc(d.calls, func(c *call) bool { return c.index == index })
-		c := &call{index: index, key: strconv.Itoa(d.begun), input: b.Input.Clone()}
+		c := &call{key: strconv.Itoa(d.begun), input: b.Input.Clone()}
 		d.begun++
-		d.calls = append(d.calls, c)
+		if d.calls == nil {
+			d.calls = make(map[int]*call)
+		}
+		d.calls[index] = c
 		return d.answer.Call(c.key, b.ID, b.Name)
 	}
 	return true
@@ -174,24 +175,15 @@ func (d *decoder) begin(index int, b *content) bool {
 
 func (d *decoder) end(index int) bool {
 	d.answer.Break()
-	c := d.call(index)
+	c := d.calls[index]
 	if c == nil {
 		return true
 	}
-	d.calls = slices.DeleteFunc(d.calls, func(other *call) bool { return other == c })
+	delete(d.calls, index)
 	if !c.came && !d.answer.Arguments(c.key, arguments(c.input)) {
 		return false
 	}
 	return d.answer.EndCall(c.key)
-}
-
-func (d *decoder) call(index int) *call {
-	for _, c := range d.calls {
-		if c.index == index {
-			return c
-		}
-	}
-	return nil
 }
 
 // redacted keeps thinking that nobody may read as the provider wants it back.

@@ -19,7 +19,7 @@ func (c *Client) think(r *request, req *llm.Request, conversation []llm.Message)
 		// Newer models keep their thinking to themselves unless it is asked for.
 		r.Thinking = &thinking{Type: "adaptive", Display: "summarized"}
 		r.Output = &output{Effort: fit.Effort(level)}
-	case level != llm.ThinkOff && r.MaxTokens > fit.LeastClaudeBudget && resumable(conversation):
+	case level != llm.ThinkOff && r.MaxTokens > fit.LeastClaudeBudget && fit.ClaudeMayThink(conversation):
 		b := fit.ClaudeBudget(level)
 		if b >= r.MaxTokens {
 			b = max(r.MaxTokens/2, fit.LeastClaudeBudget)
@@ -39,20 +39,4 @@ func (r *request) thinks(model llm.Model) bool {
 // alwaysThinks reports whether it is known of a model that it cannot be kept from thinking.
 func alwaysThinks(m llm.Model) bool {
 	return len(m.Thinks) > 0 && !slices.Contains(m.Thinks, llm.ThinkOff)
-}
-
-// resumable reports whether a model that thinks within a budget can go on with a conversation. When the last turn has calls, it
-// must have begun with thinking, which is not so after another provider's model began it. A turn goes from a message
-// of the user to the next; one that stands behind results does not end it.
-func resumable(conversation []llm.Message) bool {
-	first := -1
-	for i := len(conversation) - 1; i >= 0; i-- {
-		switch m := conversation[i]; {
-		case m.Role == llm.RoleAssistant:
-			first = i
-		case m.Role == llm.RoleUser && (i == 0 || conversation[i-1].Role != llm.RoleTool):
-			return first < 0 || isThinking(conversation[first].Content[0])
-		}
-	}
-	return false // Messages of package fit begin with the user's, so this is not reached.
 }

@@ -51,13 +51,15 @@ var errLeft = errors.New("bedrock: the consumer has left")
 
 // Stream implements [llm.Client].
 func (c *Client) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Event, error] {
-	return func(yield func(llm.Event, error) bool) {
-		if err := c.stream(ctx, req, yield); err != nil && err != errLeft {
-			e := llm.AsError(err)
-			e.Model = cmp.Or(e.Model, c.model.Ref())
-			yield(nil, e)
+	return wire.Stream(func(yield func(llm.Event, error) bool) error {
+		err := c.stream(ctx, req, yield)
+		if err == nil || err == errLeft {
+			return nil
 		}
-	}
+		e := llm.AsError(err)
+		e.Model = cmp.Or(e.Model, c.model.Ref())
+		return e
+	})
 }
 
 func (c *Client) stream(ctx context.Context, req *llm.Request, yield func(llm.Event, error) bool) error {

@@ -251,3 +251,15 @@ func TestLeave(t *testing.T) {
 		t.Errorf("%d events", n)
 	}
 }
+
+// Who leaves at what comes before an answer is not told that it failed then.
+func TestLeaveBeforeAFailure(t *testing.T) {
+	c := bedrock.New(haiku, bedrock.Options{Endpoint: at(func(*http.Request) (*http.Response, error) {
+		r := answer(http.StatusOK, eventStream, bytes.NewReader(binary(t, `! throttlingException {"message":"slow"}`)))
+		r.Header.Set("X-Ratelimit-Limit-Requests", "5")
+		return r, nil
+	})})
+	for range c.Stream(t.Context(), ask("?")) {
+		break
+	}
+}

@@ -48,7 +48,7 @@ func (c *Client) thinkAsClaude(r *request, level llm.Thinks, conversation []llm.
 		return
 	case adaptive:
 		r.Fields = map[string]any{"thinking": map[string]any{"type": "adaptive"}, "output_config": map[string]any{"effort": fit.Effort(level)}}
-	case r.Inference.MaxTokens <= fit.LeastClaudeBudget || !resumable(conversation):
+	case r.Inference.MaxTokens <= fit.LeastClaudeBudget || !fit.ClaudeMayThink(conversation):
 		return
 	default:
 		b := fit.ClaudeBudget(level)
@@ -66,25 +66,4 @@ func (c *Client) thinkAsClaude(r *request, level llm.Thinks, conversation []llm.
 func (r *request) thinks() bool {
 	t, _ := r.Fields["thinking"].(map[string]any)
 	return t != nil && t["type"] != "disabled"
-}
-
-// resumable reports whether a Claude that thinks within a budget can go on with a conversation. When the last turn has
-// calls, it must have begun with thinking, which is not so after another model began it. A message of the user behind results
-// does not end a turn.
-func resumable(conversation []llm.Message) bool {
-	for i := len(conversation) - 1; i >= 0; i-- {
-		m := conversation[i]
-		if m.Role == llm.RoleUser && (i == 0 || conversation[i-1].Role != llm.RoleTool) {
-			return i+1 == len(conversation) || beginsWithThinking(conversation[i+1])
-		}
-	}
-	return true
-}
-
-func beginsWithThinking(m llm.Message) bool {
-	if len(m.Content) == 0 {
-		return false
-	}
-	_, ok := m.Content[0].(llm.Thinking)
-	return ok
 }

@@ -123,7 +123,10 @@ func careful(client *http.Client) *http.Client {
 func checkAddress(u *url.URL) error {
 	ip := net.ParseIP(u.Hostname())
 	local := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
-	if u.Hostname() == "" || u.Scheme != "https" && !(u.Scheme == "http" && local) {
+	if u.Hostname() == "" {
+		return errors.New("that is no address: it must begin with https:// and a host")
+	}
+	if u.Scheme != "https" && !(u.Scheme == "http" && local) {
 		return fmt.Errorf("%s://%s is refused: the address must be https, or http of this machine", u.Scheme, u.Host)
 	}
 	return nil

@@ -70,6 +70,8 @@ func (s *server) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Eve
 			fail(llm.KindQuota, 0, "")
 		case "529":
 			fail(llm.KindOverloaded, 0, "")
+		case "529/1m":
+			fail(llm.KindOverloaded, time.Minute, "")
 		case "stall":
 			fail(llm.KindStalled, 0, "")
 		case "net":
@@ -154,6 +156,8 @@ func TestChain(t *testing.T) {
 		{"an answer", "a: ok", []string{"yes; done"}},
 		{"three times overloaded", "a: 529, 529, 529, ok", []string{"wait 1s 2/4; wait 2s 3/4; wait 4s 4/4; yes; done"}},
 		{"overloaded for good", "a: 529", []string{"wait 1s 2/4; wait 2s 3/4; wait 4s 4/4; error overloaded"}},
+		{"overloaded for long, and another model", "a: 529/1m, ok\nb: ok", []string{"to b; yes; done"}},
+		{"overloaded for long, nothing else", "a: 529/1m, ok", []string{"wait 1m0s 2/4; yes; done"}},
 		{"cut in the text", "a: cut, ok", []string{"ye; wait 1s 2/4; reset; yes; done"}},
 		{"an empty answer", "a: empty, ok", []string{"wait 1s 2/4; yes; done"}},
 		{"no final event", "a: end, ok", []string{"wait 1s 2/4; yes; done"}},
@@ -178,10 +182,14 @@ func TestChain(t *testing.T) {
 		{"stalled: twice is enough where there is another", "a: stall\nb: ok", []string{"wait 1s 2/2; to b; yes; done"}},
 		{"stalled, nothing else", "a: stall, ok", []string{"wait 1s 2/4; yes; done"}},
 		{"the request is not accepted", "a: 400\nb: ok", []string{"to b; yes; done"}},
+		{"what no key can change is not tried with another one later", "a: 400\nb one: 400\nb two: ok\nc: 400", []string{
+			"to b one; to c; error invalid_request",
+		}},
 		{"refused by a filter", "a: filter\nb: ok", []string{"error refused"}},
 		{"too long: a larger model", "a/100: long\nb/50: ok\nc/200: ok", []string{"to c; yes; done"}},
 		{"too long for all", "a/100: long\nb/200: long", []string{"to b; error context_overflow"}},
 		{"too long for one, the other is broken", "a/100: long\nb/200: 401", []string{"to b; error auth"}},
+		{"broken, and too long for the other", "a/100: 401\nb/50: long", []string{"to b; error auth"}},
 		{"what works stays", "a: net, net, net, net, ok\nb: ok, ok, 401", []string{
 			"wait 1s 2/4; wait 2s 3/4; wait 4s 4/4; to b; yes; done", "yes; done", "to a; yes; done",
 		}},
@@ -215,7 +223,9 @@ func TestWhatAServerRefusesIsLeftOut(t *testing.T) {
 		c, servers := build(t, "a: 400 image, 400 thinking, ok")
 		req := &llm.Request{Messages: []llm.Message{
 			{Role: llm.RoleUser, Content: llm.Content{llm.Image{MIME: "image/png", Data: []byte("x")}, llm.Document{Name: "d"}}},
-			{Role: llm.RoleAssistant, Content: llm.Content{llm.Thinking{Text: "hm"}, llm.Text{Text: "a"}}},
+			{Role: llm.RoleAssistant, Content: llm.Content{
+				llm.Thinking{Text: "hm"}, llm.Text{Text: "a", Opaque: []byte("{}")}, llm.ToolCall{ID: "1", Opaque: []byte("{}")},
+			}},
 		}}
 		if got, want := ask(t.Context(), c, req), "wait 0s 2/4; wait 0s 3/4; yes; done"; got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -224,10 +234,10 @@ func TestWhatAServerRefusesIsLeftOut(t *testing.T) {
 		if text := last.Messages[0].Text(); !strings.Contains(text, "image left out") || !strings.Contains(text, "document left out") {
 			t.Errorf("the image was not left out: %q", text)
 		}
-		if len(last.Messages[1].Content) != 1 {
+		if c := last.Messages[1].Content; len(c) != 2 || c[0].(llm.Text).Opaque != nil || c[1].(llm.ToolCall).Opaque != nil {
 			t.Errorf("the thinking was not left out: %v", last.Messages[1].Content)
 		}
-		if len(req.Messages[0].Content) != 2 || len(req.Messages[1].Content) != 2 {
+		if len(req.Messages[0].Content) != 2 || len(req.Messages[1].Content) != 3 {
 			t.Error("the caller's request was changed")
 		}
 		c, _ = build(t, "a: 400 image, 400 image")
@@ -454,6 +464,27 @@ func TestRequestsSideBySide(t *testing.T) {
 			}
 		})
 	})
+	t.Run("a shorter limit does not shorten a longer one", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			c, s, all := begin(t, 3)
+			s.gone <- &llm.Error{Kind: llm.KindRateLimited, RetryAfter: 5 * time.Second}
+			synctest.Wait()
+			s.gone <- &llm.Error{Kind: llm.KindRateLimited, RetryAfter: 2 * time.Second}
+			synctest.Wait()
+			s.gone <- &llm.Error{Kind: llm.KindRefused}
+			synctest.Wait()
+			if h := c.Health()[0]; time.Until(h.Until) != 5*time.Second || h.Cause.Kind != llm.KindRateLimited {
+				t.Errorf("got %+v", h)
+			}
+			for range 2 {
+				<-s.begun
+				s.gone <- nil
+			}
+			for _, told := range all {
+				<-told
+			}
+		})
+	})
 	t.Run("what a person chose stays", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			other := &server{model: llm.Model{Provider: "p", ID: "b"}, words: []string{"ok"}}
@@ -479,4 +510,21 @@ func TestConcurrentUse(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// Requests that begin while a key cools look at why, and others find out more about it then. The race detector is the judge.
+func TestBeginningWhileAKeyCools(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := build(t, "a: 429")
+		var wg sync.WaitGroup
+		for i := range 100 {
+			wg.Go(func() {
+				time.Sleep(time.Duration(i/10) * time.Second)
+				if got := ask(t.Context(), c, &llm.Request{}); !strings.HasSuffix(got, "error rate_limited") {
+					t.Error(got)
+				}
+			})
+		}
+		wg.Wait()
+	})
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// first returns the key that is asked first as a rule, the one to ask now, and how long to wait for it. Where no wait helps, such as
-// with a key that was refused, it is asked at once: somebody may have mended it.
-func (a *asking) first() (usual, k *key, wait time.Duration) {
+// first returns the key that is asked first as a rule, the one to ask now, how long to wait for it, and what the rule is broken for,
+// if it is. Where no wait helps, such as with a key that was refused, it is asked at once: somebody may have mended it.
+func (a *asking) first() (usual, k *key, wait time.Duration, cause *llm.Error) {
 	c := a.chain
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -18,7 +18,10 @@ func (a *asking) first() (usual, k *key, wait time.Duration) {
 	if k, wait = a.find(home, func(*key) bool { return true }); k == nil {
 		k = usual
 	}
-	return usual, k, wait
+	if wait > 0 || k != usual {
+		cause = usual.failure()
+	}
+	return usual, k, wait, cause
 }
 
 // find returns the key to ask among those that suit, and how long to wait for it: one of the model of home that is ready, one of

@@ -43,11 +43,7 @@ type asking struct {
 
 // run asks until there is an answer or no way left. It returns nil when nothing more is to be yielded.
 func (a *asking) run() *llm.Error {
-	usual, k, wait := a.first()
-	var cause *llm.Error
-	if wait > 0 || k != usual {
-		cause = usual.failure()
-	}
+	usual, k, wait, cause := a.first()
 	for from := usual; ; {
 		if cause != nil && !a.prepare(from, k, wait, cause) {
 			if a.left {

@@ -44,26 +44,45 @@ func (f *fitter) id(id string) string {
 	if id == "" {
 		id = "call"
 	}
-	unique := id
-	for n := 2; f.ids[unique]; n++ {
-		suffix := strconv.Itoa(n)
-		unique = id[:min(len(id), limit-len(suffix))] + suffix
+	last, again := f.tried[id]
+	if !again {
+		last = attempt{id, 1}
 	}
-	f.ids[unique] = true
-	return unique
+	for f.ids[last.id] {
+		last.n++
+		suffix := strconv.Itoa(last.n)
+		last.id = id[:min(len(id), limit-len(suffix))] + suffix
+	}
+	return f.give(id, last)
+}
+
+// attempt is an ID that was given in place of one that was taken, after n attempts. The next call that wants the same goes on from
+// there: providers that number the calls of each answer anew want a few IDs thousands of times.
+type attempt struct {
+	id string
+	n  int
+}
+
+// give notes that an ID is taken, for the one that was wanted.
+func (f *fitter) give(wanted string, a attempt) string {
+	f.ids[a.id], f.tried[wanted] = true, a
+	return a.id
 }
 
 // exactID returns the ID itself where it keeps the rule and is not taken, else one that is made from it.
 func (f *fitter) exactID(id string) string {
 	n := f.rules.ExactID
 	exact := len(id) == n && !strings.ContainsFunc(id, func(r rune) bool { return r > 'z' || !alphanumeric(byte(r)) })
-	for salt := 0; salt < 1<<16 && (!exact || f.ids[id]); salt++ {
-		sum := sha256.Sum256([]byte(strconv.Itoa(salt) + " " + id))
-		digits := new(big.Int).SetBytes(sum[:]).Text(62)
-		id, exact = (digits + strings.Repeat("0", n))[:n], true
+	last, again := f.tried[id]
+	if !again {
+		last = attempt{id, 0}
 	}
-	f.ids[id] = true
-	return id
+	for ; !exact || f.ids[last.id]; last.n++ {
+		sum := sha256.Sum256([]byte(strconv.Itoa(last.n) + " " + last.id))
+		digits := new(big.Int).SetBytes(sum[:]).Text(62)
+		last.id, exact = (digits + strings.Repeat("0", n))[:n], true
+	}
+	return f.give(id, last)
 }
 
 func alphanumeric(c byte) bool {

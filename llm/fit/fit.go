@@ -44,7 +44,7 @@ const (
 //
 // It shares what it does not change with the argument.
 func Messages(all []llm.Message, r Rules) []llm.Message {
-	f := fitter{rules: r, ids: make(map[string]bool)}
+	f := fitter{rules: r, ids: make(map[string]bool), tried: make(map[string]attempt)}
 	for i, m := range all {
 		switch m.Role {
 		case llm.RoleUser:
@@ -63,19 +63,20 @@ func Messages(all []llm.Message, r Rules) []llm.Message {
 type fitter struct {
 	rules Rules
 	out   []llm.Message
-	ids   map[string]bool // IDs of calls that are taken
+	ids   map[string]bool    // IDs of calls that are taken
+	tried map[string]attempt // for an ID that was wanted before, the last one that was given for it
 }
 
 func (f *fitter) last() *llm.Message { return &f.out[len(f.out)-1] }
 
-// add appends a message, or its content to the last one when that is of the same role.
+// add appends a message, or its content to the last one when that is of the same role. The content must be the fitter's own.
 func (f *fitter) add(m llm.Message) {
 	if len(f.out) == 0 && m.Role == llm.RoleAssistant {
 		f.out = append(f.out, llm.UserText(beginning))
 	}
 	if len(f.out) > 0 && f.last().Role == m.Role && m.Role != llm.RoleTool {
 		last := f.last()
-		last.Content = append(last.Content[:len(last.Content):len(last.Content)], m.Content...)
+		last.Content = append(last.Content, m.Content...)
 		return
 	}
 	f.out = append(f.out, m)
@@ -93,7 +94,7 @@ func (f *fitter) assistant(m llm.Message, after []llm.Message) {
 	follows := len(f.out) > 0 && f.last().Role == llm.RoleAssistant
 	var content llm.Content
 	var results []llm.Message
-	var taken []int
+	waiting := resultsIn(after)
 	for _, p := range m.Content {
 		switch p := p.(type) {
 		case llm.Text:
@@ -109,9 +110,7 @@ func (f *fitter) assistant(m llm.Message, after []llm.Message) {
 				content = append(content, t)
 			}
 		case llm.ToolCall:
-			result, at := resultOf(p, after, taken)
-			taken = append(taken, at)
-			call, result := f.call(m.Model, p, result)
+			call, result := f.call(m.Model, p, waiting.take(p))
 			if f.rules.NoCalls {
 				content = append(content, llm.Text{Text: "[called the tool " + call.Name + " with " + call.Arguments + "]"})
 			} else {
@@ -149,27 +148,31 @@ func dropLoneThinking(c llm.Content) llm.Content {
 	return nil
 }
 
-// resultOf is the result of a call: the first with its ID before the next answer that no other call has taken, or one that says
-// that it was lost.
-func resultOf(c llm.ToolCall, after []llm.Message, taken []int) (llm.Message, int) {
-	for i, m := range after {
+// pending is the results that no call has taken yet, by the ID of their call, in their order.
+type pending map[string][]llm.Message
+
+// resultsIn finds the results that stand before the next answer.
+func resultsIn(after []llm.Message) pending {
+	found := make(pending)
+	for _, m := range after {
 		if m.Role == llm.RoleAssistant {
 			break
 		}
-		if m.Role == llm.RoleTool && m.CallID == c.ID && !contains(taken, i) {
-			return m, i
+		if m.Role == llm.RoleTool {
+			found[m.CallID] = append(found[m.CallID], m)
 		}
 	}
-	return llm.ToolText(c, lostResult, true), -1
+	return found
 }
 
-func contains(list []int, n int) bool {
-	for _, v := range list {
-		if v == n {
-			return true
-		}
+// take returns the result of a call, the first that is left, or one that says that it was lost.
+func (p pending) take(c llm.ToolCall) llm.Message {
+	left := p[c.ID]
+	if len(left) == 0 {
+		return llm.ToolText(c, lostResult, true)
 	}
-	return false
+	p[c.ID] = left[1:]
+	return left[0]
 }
 
 // results adds the results of one answer, and behind them the images that cannot stand in results.

@@ -18,6 +18,23 @@ func ClaudeBudget(level llm.Thinks) int {
 	}
 }
 
+// ClaudeMayThink reports whether a model of Anthropic that thinks within a budget can go on with a conversation that is fit for it. When
+// the last turn has calls, it must have begun with thinking, which is not so after another maker's model began it. A turn goes from a
+// message of the user to the next; one that stands behind results does not end it.
+func ClaudeMayThink(conversation []llm.Message) bool {
+	for i := len(conversation) - 1; i >= 0; i-- {
+		if conversation[i].Role != llm.RoleUser || i > 0 && conversation[i-1].Role == llm.RoleTool {
+			continue
+		}
+		if i+1 == len(conversation) {
+			return true
+		}
+		_, thought := conversation[i+1].Content[0].(llm.Thinking)
+		return thought
+	}
+	return false // a conversation that is fit begins with the user's message, so this is not reached
+}
+
 // Effort is the word for a level where there are only low, medium and high, and no way to switch thinking off.
 func Effort(level llm.Thinks) string {
 	switch level {

@@ -57,23 +57,22 @@ func (c *Client) Model() llm.Model { return c.model }
 
 // Stream implements [llm.Client].
 func (c *Client) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Event, error] {
-	return func(yield func(llm.Event, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		resp, names, err := c.post(ctx, req)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer resp.Close()
-		s := &reader{resp: resp, names: names, answer: wire.NewAnswer(c.model, resp, yield), cancel: cancel}
-		if forced(c.model, req) {
-			s.schemaTool()
-		}
-		if err := s.read(); err != nil {
-			yield(nil, err)
-		}
+	return wire.Stream(func(yield func(llm.Event, error) bool) error { return c.stream(ctx, req, yield) })
+}
+
+func (c *Client) stream(ctx context.Context, req *llm.Request, yield func(llm.Event, error) bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	resp, names, err := c.post(ctx, req)
+	if err != nil {
+		return err
 	}
+	defer resp.Close()
+	r := &reader{resp: resp, names: names, answer: wire.NewAnswer(c.model, resp, yield), cancel: cancel}
+	if forced(c.model, req) {
+		r.schemaTool()
+	}
+	return r.read()
 }
 
 // post sends the request.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -167,6 +168,18 @@ func TestLeaving(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+// Who leaves at what comes before an answer is not told that it failed then.
+func TestLeavingBeforeAFailure(t *testing.T) {
+	gateway := server(func(r *http.Request) (*http.Response, error) {
+		resp, err := sse("data: {}\n\n")(r)
+		resp.Header.Set("X-Ratelimit-Limit-Requests", "5")
+		return resp, err
+	})
+	for range google.New(flash(), on(gateway)).Stream(t.Context(), hi()) {
+		break
 	}
 }
 

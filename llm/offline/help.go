@@ -25,6 +25,6 @@ const (
 		"- `show the git log`, `what changed`\n\n" +
 		"Several instructions may be joined with \"then\" or be written as a numbered list. Quotes and backticks around names keep them whole."
 
-	realModel = "For work that needs understanding, a real model is chosen with `--model provider/model` or the environment variable " +
-		"`TENON_MODEL`, with the provider's key in the environment. Adapters for real providers are not built in yet: they come with the next release."
+	realModel = "For work that needs understanding, choose a real model: set the key of a provider, such as `ANTHROPIC_API_KEY`, or run " +
+		"`tenon auth login PROVIDER`. `tenon models` shows what there is, and `--model provider/model` or the environment variable `TENON_MODEL` chooses one."
 )

@@ -69,7 +69,7 @@ func TestInstructions(t *testing.T) {
 			want: []string{"1. create", "Created", "hi", "did not work", "6 files"},
 		},
 		{name: "several, one unknown", say: "list files. think hard about life. count files", want: []string{"did not understand", "5 files"}},
-		{name: "unknown", say: "why is the sky blue?", want: []string{"offline model", "--model", "TENON_MODEL", "next release"}, calls: []string{}},
+		{name: "unknown", say: "why is the sky blue?", want: []string{"offline model", "--model", "TENON_MODEL", "tenon auth login", "tenon models"}, calls: []string{}},
 		{name: "help", say: "help", want: []string{"What I can do"}, calls: []string{}},
 		{name: "nothing", say: "", want: []string{"What I can do"}, calls: []string{}},
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/wire"
 )
 
 // Azure is how a resource of Azure OpenAI is addressed. The base URL is that of the resource, such as
@@ -91,13 +92,15 @@ func withQuery(address string, queries ...string) string {
 	return address
 }
 
-// authorize puts a key on a request, as the server wants it.
-func (a *Azure) authorize(h http.Header, key string) {
+// authorize returns the header with the endpoint's key, as the server wants it. A key is not sent where something else proves who asks.
+func (a *Azure) authorize(e *wire.Endpoint) http.Header {
+	h := make(http.Header)
 	switch {
-	case key == "":
+	case e.Key == "", e.Authorize != nil:
 	case a != nil:
-		h.Set("Api-Key", key)
+		h.Set("Api-Key", e.Key)
 	default:
-		h.Set("Authorization", "Bearer "+key)
+		h.Set("Authorization", "Bearer "+e.Key)
 	}
+	return h
 }

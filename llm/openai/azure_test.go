@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/wire"
 )
 
 func TestAzureURL(t *testing.T) {
@@ -67,10 +68,13 @@ func TestAzureAuthorize(t *testing.T) {
 		{nil, "", "Authorization", ""},
 		{&Azure{}, "", "Api-Key", ""},
 	} {
-		h := make(http.Header)
-		tt.azure.authorize(h, tt.key)
-		if h.Get(tt.name) != tt.value || len(h) > 1 {
+		e := wire.Endpoint{Key: tt.key}
+		if h := tt.azure.authorize(&e); h.Get(tt.name) != tt.value || len(h) > 1 {
 			t.Errorf("%+v: got %v", tt, h)
+		}
+		e.Authorize = func(*http.Request, []byte) error { return nil }
+		if h := tt.azure.authorize(&e); len(h) > 0 {
+			t.Errorf("%+v: got %v beside another proof", tt, h)
 		}
 	}
 }

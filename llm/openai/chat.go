@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"net/http"
 	"sync/atomic"
 
 	"github.com/tenon-agent/tenon/llm"
@@ -48,16 +47,7 @@ func (c *Chat) Model() llm.Model { return c.model }
 
 // Stream implements [llm.Client].
 func (c *Chat) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Event, error] {
-	return func(yield func(llm.Event, error) bool) {
-		left := false
-		err := c.stream(ctx, req, func(e llm.Event, err error) bool {
-			left = left || !yield(e, err)
-			return !left
-		})
-		if err != nil && !left {
-			yield(nil, err)
-		}
-	}
+	return wire.Stream(func(yield func(llm.Event, error) bool) error { return c.stream(ctx, req, yield) })
 }
 
 func (c *Chat) stream(ctx context.Context, req *llm.Request, yield func(llm.Event, error) bool) error {
@@ -87,10 +77,7 @@ func (c *Chat) post(ctx context.Context, body *chatRequest) (*wire.Response, err
 		if err != nil {
 			return nil, c.invalid(fmt.Sprintf("the request cannot be written as JSON: %v: is the schema of every tool valid?", err), err)
 		}
-		header := make(http.Header)
-		if c.o.Endpoint.Authorize == nil {
-			c.o.Azure.authorize(header, c.o.Endpoint.Key)
-		}
+		header := c.o.Azure.authorize(&c.o.Endpoint)
 		resp, err := c.o.Endpoint.Post(ctx, wire.Request{Model: c.model.Ref(), URL: c.url, Header: header, Body: data})
 		if err == nil || !c.lessen(body, llm.AsError(err)) {
 			return resp, err

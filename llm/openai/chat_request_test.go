@@ -256,6 +256,7 @@ func TestChatReasoningBack(t *testing.T) {
 		{"openai", "gpt", "openai/gpt", `{"extra":` + extra + `}`},
 		{"deepseek", "v4", "deepseek/v3", `{"extra":` + extra + `,"reasoning_content":"I look."}`},
 		{"deepseek", "v4", "zai/glm", `{"extra":null,"reasoning_content":" "}`},
+		{"xai", "grok-4", "xai/grok-code-fast-1", `{"extra":` + extra + `,"reasoning_content":"I look."}`},
 		{"zai", "glm", "deepseek/v3", `{"extra":null}`},
 		{"zai", "glm", "zainet/glm", `{"extra":null}`},
 		{"openrouter", "google/gemini-3", "openrouter/google/gemini-2.5", `{"extra":` + extra + `,"reasoning_details":` + details + `}`},

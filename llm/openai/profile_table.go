@@ -146,7 +146,8 @@ func hosted() []Profile {
 
 			MaxCompletionTokens: true, StreamUsage: true, ReasoningApart: true,
 			Thinking: ThinkingEffort, Efforts: threeWords(),
-			Schema: SchemaNative,
+			ReasoningBack: ReasoningText, // without it the prompt cache is missed
+			Schema:        SchemaNative,
 		},
 		{
 			Name: "zai", Title: "Z.ai",

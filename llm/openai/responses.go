@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"net/http"
 	"sync/atomic"
 
 	"github.com/tenon-agent/tenon/llm"
@@ -46,34 +45,20 @@ func (r *Responses) Model() llm.Model { return r.model }
 
 // Stream implements [llm.Client].
 func (r *Responses) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Event, error] {
-	return func(yield func(llm.Event, error) bool) {
-		left := false
-		err := r.stream(ctx, req, &left, func(e llm.Event, err error) bool {
-			left = left || !yield(e, err)
-			return !left
-		})
-		if err != nil && !left {
-			yield(nil, err)
-		}
-	}
+	return wire.Stream(func(yield func(llm.Event, error) bool) error { return r.stream(ctx, req, yield) })
 }
 
-// stream yields the events of an answer. Left is true from when the consumer has left.
-func (r *Responses) stream(ctx context.Context, req *llm.Request, left *bool, yield func(llm.Event, error) bool) error {
+func (r *Responses) stream(ctx context.Context, req *llm.Request, yield func(llm.Event, error) bool) error {
 	resp, err := r.post(ctx, r.request(req))
 	if err != nil {
 		return err
 	}
 	defer resp.Close()
-	d := respDecoder{resp: resp, answer: wire.NewAnswer(r.model, resp, yield), modelOf: r.answered, left: left}
-	switch {
-	case *left:
-		return nil
-	case resp.Streamed:
+	d := respDecoder{resp: resp, answer: wire.NewAnswer(r.model, resp, yield), modelOf: r.answered}
+	if resp.Streamed {
 		return d.stream()
-	default:
-		return d.whole()
 	}
+	return d.whole()
 }
 
 // post sends a request, and sends it again without what the server refuses in it.
@@ -86,8 +71,7 @@ func (r *Responses) post(ctx context.Context, body *respRequest) (*wire.Response
 				Message: fmt.Sprintf("the request cannot be written as JSON: %v: is the schema of every tool valid?", err), Err: err,
 			}
 		}
-		header := make(http.Header)
-		r.o.Azure.authorize(header, r.o.Endpoint.Key)
+		header := r.o.Azure.authorize(&r.o.Endpoint)
 		resp, err := r.o.Endpoint.Post(ctx, wire.Request{Model: r.model.Ref(), URL: r.url, Header: header, Body: data})
 		if err == nil || !r.lessen(body, llm.AsError(err)) {
 			return resp, err

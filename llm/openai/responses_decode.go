@@ -70,7 +70,6 @@ type respDecoder struct {
 	resp    *wire.Response
 	answer  *wire.Answer
 	modelOf func(id string) string // what the answer says of the model that gave it
-	left    *bool                  // the consumer has left
 
 	items   []*respItem
 	current *respItem // whose text or reasoning goes on
@@ -87,7 +86,7 @@ func (d *respDecoder) stream() error {
 		if string(e.Data) == "[DONE]" { // gateways end every stream so
 			break
 		}
-		if err := d.event(e); err != nil || *d.left || d.over {
+		if err := d.event(e); err != nil || d.answer.Left() || d.over {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,7 @@ type part struct {
 	opaque    json.RawMessage
 	id, name  string
 	told      int  // bytes of the arguments that were yielded
+	checked   int  // bytes that there were of them when it was last asked whether they are whole
 	ended     bool // no more of the call's arguments comes
 	begun     bool // the call's ID and name were yielded
 	ready     bool // the call's CallReady was yielded
@@ -67,11 +69,14 @@ func NewAnswer(model llm.Model, resp *Response, yield func(llm.Event, error) boo
 }
 
 // SchemaTool makes calls of the tool with that name the text of the answer: it is how a structured answer is had from a model
-// without a mode for it.
+// without a mode for it. What the model says around such a call is yielded, but is no part of the message.
 func (a *Answer) SchemaTool(name string) { a.schema = name }
 
 // ID sets the provider's name for the request when the headers have none.
 func (a *Answer) ID(id string) { a.id = cmp.Or(a.id, id) }
+
+// Left reports whether the consumer has left.
+func (a *Answer) Left() bool { return a.left }
 
 func (a *Answer) emit(e llm.Event) bool {
 	if !a.left && !a.yield(e, nil) {
@@ -162,7 +167,7 @@ func (a *Answer) add(kind partKind) *part {
 }
 
 // Call says that the call with that key goes on, and begins it when it is new. The ID and the name may come with any of its
-// fragments; an ID that never comes is made up. While its arguments come, no other call's are yielded.
+// fragments; an ID that never comes is made up. Until another call goes on, the arguments of no other are yielded.
 func (a *Answer) Call(key, id, name string) bool {
 	p := a.calls[key]
 	if p == nil {
@@ -254,9 +259,15 @@ func (a *Answer) tell(p *part) bool {
 	return a.emit(e)
 }
 
-// settle ends the yielding of a call because another one goes on. It is ready when its arguments are whole.
+// settle ends the yielding of a call because another one goes on. It is ready when its arguments are whole. Of calls that come in turns
+// that is asked again only when there is twice as much as the last time: at the latest, it is known when the answer ends.
 func (a *Answer) settle(p *part) {
 	a.open = nil
+	n := p.text.Len()
+	if n < 2*p.checked {
+		return
+	}
+	p.checked = n
 	if json.Valid([]byte(p.text.String())) {
 		a.ready(p)
 	}
@@ -316,9 +327,11 @@ func (a *Answer) cut(p *part) bool {
 
 func (a *Answer) content() llm.Content {
 	var c llm.Content
+	structured := slices.ContainsFunc(a.parts, func(p *part) bool { return p.answer })
 	for _, p := range a.parts {
 		text := p.text.String()
 		switch {
+		case p.kind == textPart && structured:
 		case p.kind == textPart && (text != "" || p.opaque != nil), p.answer:
 			c = append(c, llm.Text{Text: text, Opaque: p.opaque})
 		case p.kind == thinkingPart && (text != "" || p.signature.Len() > 0 || p.opaque != nil):

@@ -172,6 +172,23 @@ done tool_calls
 done end
 {Text:{"x":1} Opaque:[]}
 `},
+		{"a structured answer with words around it, which are none of it", func(a *wire.Answer) {
+			a.SchemaTool("final_answer")
+			a.Thinking("x")
+			a.Text("Here it is.")
+			a.Call("0", "a", "final_answer")
+			a.Arguments("0", `{}`)
+			a.EndCall("0")
+			a.Text("There.")
+		}, `
+0:thinking "x"
+1:text "Here it is."
+2:text "{}"
+3:text "There."
+done end
+{Text:x Signature: Opaque:[]}
+{Text:{} Opaque:[]}
+`},
 		{"a call without a name is none", func(a *wire.Answer) { a.Arguments("7", "{}"); a.EndCall("8"); a.Text("a") }, `
 1:text "a"
 done end

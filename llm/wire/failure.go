@@ -31,6 +31,9 @@ func (w *watch) network(err error) *llm.Error {
 		err = u.Err
 	}
 	what, kind := inWords(err)
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "proxyconnect" { // as net/http calls it
+		what = "not reached, for the proxy in between: " + what
+	}
 	e.Kind = kind
 	e.Message = what
 	if host != "" {
@@ -124,7 +127,13 @@ const maxMessage = 2000
 //
 //	{"error":{"type":"...","code":"...","status":"...","message":"..."}}
 //	{"error":"..."}   {"message":"..."}   {"detail":"..."}   [{"error":{...}}]
-func errorBody(data []byte) (code, message string) {
+func errorBody(data []byte) (code, message string) { return errorWithin(data, maxErrorDepth) }
+
+// maxErrorDepth is how many errors may stand within each other. Each is read on its own, and an endless row of them must not take endless
+// time.
+const maxErrorDepth = 4
+
+func errorWithin(data []byte, depth int) (code, message string) {
 	data = bytes.TrimSpace(data)
 	var list []jsontext.Value
 	if bytes.HasPrefix(data, []byte("[")) && Unmarshal(data, &list) == nil && len(list) > 0 {
@@ -134,8 +143,8 @@ func errorBody(data []byte) (code, message string) {
 	if !bytes.HasPrefix(data, []byte("{")) || Unmarshal(data, &body) != nil {
 		return "", clip(string(data), maxMessage)
 	}
-	if inner := body["error"]; bytes.HasPrefix(inner, []byte("{")) {
-		if c, m := errorBody(inner); c != "" || m != "" {
+	if inner := body["error"]; depth > 0 && bytes.HasPrefix(inner, []byte("{")) {
+		if c, m := errorWithin(inner, depth-1); c != "" || m != "" {
 			return cmp.Or(c, word(body["type"])), m
 		}
 	}

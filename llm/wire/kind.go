@@ -134,13 +134,24 @@ func normal(code string) string {
 // overflows are phrases with which servers say that a request is longer than the model's window. Some of them appear in texts
 // about rate limits too ("too many tokens per minute"), so those are looked for first.
 var overflows = []string{
-	"prompt is too long", "input is too long", "exceeds the context window", "exceed the context window", "exceeds the maximum",
-	"maximum prompt length", "reduce the length", "maximum context length", "exceeds the limit of", "exceeds the available context size",
+	"prompt is too long", "input is too long", "exceeds the context window", "exceed the context window",
+	"maximum prompt length", "reduce the length", "maximum context length", "exceeds the available context size",
 	"greater than the context length", "context window exceeds limit", "exceeded model token limit", "context length exceeded",
 	"context_length_exceeded", "too many tokens", "token limit exceeded", "exceed context limit", "context size exceeded",
 	"input length and `max_tokens` exceed", "larger than the maximum context", "too large for model", "context_window_exceeded",
-	"input token count", "longer than the model's context", "exceeds model context", "request_too_large",
+	"input token count", "prompt token count", "longer than the model's context", "exceeds model context", "request_too_large",
 }
+
+// tooLong reports whether a text says that a request is longer than the window. What is said of any limit counts only for one of
+// tokens, and not for one of the answer: an image that is too large must not have the conversation shortened.
+func tooLong(text string) bool {
+	return mentions(text, overflows) || strings.Contains(text, "token") && mentions(text, anyLimit) && !mentions(text, answerLimits)
+}
+
+var (
+	anyLimit     = []string{"exceeds the maximum", "exceeds the limit of"}
+	answerLimits = []string{"max_tokens", "max_completion_tokens", "max_output_tokens", "output token"}
+)
 
 var rates = []string{
 	"rate limit", "rate_limit", "ratelimit", "too many requests", "per minute", "per second", "per hour", "requests/min", "tokens/min",
@@ -192,7 +203,7 @@ func kindOf(status int, code, message string) llm.Kind {
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly, status == http.StatusFailedDependency:
 		return llm.KindOverloaded
 	case status >= 500:
-		if named == llm.KindContextOverflow || !mentions(text, rates) && mentions(text, overflows) {
+		if named == llm.KindContextOverflow || !mentions(text, rates) && tooLong(text) {
 			return llm.KindContextOverflow // local servers answer so
 		}
 		return llm.KindOverloaded
@@ -214,7 +225,7 @@ func kindOfWords(status int, named llm.Kind, text string) llm.Kind {
 		if status == 0 || named == "" {
 			return llm.KindRateLimited
 		}
-	case mentions(text, overflows):
+	case tooLong(text):
 		return llm.KindContextOverflow
 	case mentions(text, quotas):
 		return llm.KindQuota

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,6 +26,9 @@ func TestKinds(t *testing.T) {
 		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"input length and ` + "`max_tokens`" + ` exceed context limit: 190000 + 20000 > 200000"}}`, long},
 		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}`, quota},
 		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"messages: text content blocks must be non-empty"}}`, bad},
+		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"image exceeds the maximum size of 5 MB"}}`, bad},
+		{400, `{"error":{"message":"max_tokens (200000) exceeds the maximum number of output tokens","type":"invalid_request_error"}}`, bad},
+		{400, `{"error":{"message":"prompt token count of 70000 exceeds the limit of 64000","code":"model_max_prompt_tokens_exceeded"}}`, long},
 		{413, `{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}`, long},
 		{401, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`, auth},
 		{403, `{"type":"error","error":{"type":"permission_error","message":"no"}}`, auth},
@@ -104,6 +108,7 @@ func TestTheTextOfAnError(t *testing.T) {
 		"\xff":                    {"", "\ufffd"},
 		`{"error":[{"a":1}]}`:     {"", `[{"a":1}]`},
 		`{"error":{"error":"x"}}`: {"", "x"},
+		strings.Repeat(`{"error":`, 9) + `"x"` + strings.Repeat("}", 9): {"", strings.Repeat(`{"error":`, 4) + `"x"` + strings.Repeat("}", 4)},
 	} {
 		if code, message := errorBody([]byte(body)); code != want[0] || message != want[1] {
 			t.Errorf("%s: got %q, %q, want %q", body, code, message, want)
@@ -180,4 +185,15 @@ func FuzzErrorBody(f *testing.F) {
 			t.Errorf("%+v", e)
 		}
 	})
+}
+
+// A quota that is there again at a time is a limit, and no matter of money.
+func TestAQuotaWithATime(t *testing.T) {
+	body := []byte(`{"error":{"code":"insufficient_quota","message":"x"}}`)
+	for after, want := range map[string]llm.Kind{"": llm.KindQuota, "30": llm.KindRateLimited} {
+		resp := &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {after}}}
+		if e := httpFailure(resp, "application/json", body); e.Kind != want {
+			t.Errorf("after %q: %s", after, e.Kind)
+		}
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"mime"
@@ -43,9 +42,8 @@ func (e *Endpoint) Post(ctx context.Context, r Request) (*Response, error) {
 func (e *Endpoint) send(ctx context.Context, r Request, w *watch) (*Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(r.Body))
 	if err != nil {
-		return nil, &llm.Error{
-			Kind: llm.KindInvalidRequest, Model: r.Model,
-			Message: w.redact(fmt.Sprintf("the base URL is not an address: %v", err)),
+		return nil, &llm.Error{ // why it is none would show a password in it
+			Kind: llm.KindInvalidRequest, Model: r.Model, Message: "the base URL is not an address such as https://host/path",
 		}
 	}
 	req.Header.Set("Content-Type", "application/json")
@@ -87,10 +85,8 @@ func (r *Response) check(resp *http.Response, accept string) error {
 				", and keys are not sent there: set the base URL to that address if it is right",
 		})
 	case resp.StatusCode != http.StatusOK:
-		late := time.AfterFunc(errorBodyTimeout, r.watch.stop) // the status says enough to go on
-		data, err := r.read(maxErrorBody)
-		late.Stop()
-		if err != nil && r.watch.parent.Err() != nil {
+		data, err := r.excuse()
+		if err != nil {
 			return err
 		}
 		return r.fail(httpFailure(resp, media, data))
@@ -100,14 +96,14 @@ func (r *Response) check(resp *http.Response, accept string) error {
 	case media == "application/json" || strings.HasSuffix(media, "+json"):
 		return nil
 	case media == "" || media == "text/plain" || media == "application/octet-stream" || media == "binary/octet-stream":
-		return r.sniff(accept) // small servers forget to say what they send
+		return r.sniff() // small servers forget to say what they send
 	default:
 		return r.notAnAnswer(media)
 	}
 }
 
 // sniff finds out what a body is whose media type says nothing.
-func (r *Response) sniff(accept string) error {
+func (r *Response) sniff() error {
 	head, err := r.peek()
 	if err != nil && len(head) == 0 && !errors.Is(err, io.EOF) {
 		return err
@@ -125,7 +121,10 @@ func (r *Response) sniff(accept string) error {
 
 // notAnAnswer is the error of a page in place of an answer, such as that of a proxy which wants a login.
 func (r *Response) notAnAnswer(media string) error {
-	data, _ := r.read(maxErrorBody)
+	data, err := r.excuse()
+	if err != nil {
+		return err
+	}
 	what := "an answer of the type " + media
 	if isHTML(media, data) {
 		what = "a web page" + titled(data)
@@ -135,6 +134,18 @@ func (r *Response) notAnAnswer(media string) error {
 		Message: "the server sent " + what + " where a model's answer was due: " +
 			"is the base URL right, or does a proxy or a login page stand in between?",
 	})
+}
+
+// excuse reads the beginning of what came in place of an answer, as far as it comes soon: the status or the type says enough to go
+// on. The error is that of a caller who has left.
+func (r *Response) excuse() ([]byte, error) {
+	late := time.AfterFunc(excuseTimeout, r.watch.stop)
+	defer late.Stop()
+	data, err := r.read(maxErrorBody)
+	if err != nil && r.watch.parent.Err() != nil {
+		return nil, err
+	}
+	return data, nil
 }
 
 // fail completes an error with what is known of the response.

@@ -182,6 +182,7 @@ func TestServersThatAreNotThere(t *testing.T) {
 		{"no scheme", "api.example.com", "must begin with http:// or https://", llm.KindInvalidRequest},
 		{"no host", "http://", "must begin with http:// or https://", llm.KindInvalidRequest},
 		{"no URL", "http://[::1", "not an address", llm.KindInvalidRequest},
+		{"a password in what is no URL", "http://me:" + secret + "@" + nobody + "x", "not an address", llm.KindInvalidRequest},
 		{"a password in the URL", "http://me:" + secret + "@" + nobody, "connection refused", llm.KindNetwork},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -223,8 +224,19 @@ func TestWhatIsSent(t *testing.T) {
 	if _, err := post(t.Context(), e); err != nil || got.Header.Get("Authorization") != "Signed {}" {
 		t.Error(err, got.Header)
 	}
-	e.Authorize = func(*http.Request, []byte) error { return errors.New("no credentials, not even " + secret) }
+	srv.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "who is "+r.Header.Get("Authorization")+" of "+r.Header.Get("X-Api-Key")+"?", http.StatusUnauthorized)
+	})
+	e.Key, e.Header = "", http.Header{"X-Api-Key": {secret}}
+	e.Authorize = func(r *http.Request, _ []byte) error {
+		r.Header.Set("Authorization", "Bearer "+secret+"-token")
+		return nil
+	}
 	_, err := post(t.Context(), e)
+	problem(t, err, llm.KindAuth, "who is [hidden] of [hidden]?")
+	e.Authorize = func(*http.Request, []byte) error { return errors.New("no credentials, not even " + secret) }
+	e.Key = secret
+	_, err = post(t.Context(), e)
 	problem(t, err, llm.KindAuth, "no credentials")
 	e.Authorize = func(*http.Request, []byte) error {
 		return &llm.Error{Kind: llm.KindNetwork, Message: "no token server"}
@@ -357,6 +369,47 @@ func TestAnErrorWithoutItsText(t *testing.T) {
 	})
 }
 
+// A page or a film in place of an answer is not read to its end.
+func TestAnAnswerOfAWrongTypeThatGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		e := wire.Endpoint{BaseURL: "http://model.invalid", HTTP: wire.NewClient(transport(func(r *http.Request) (*http.Response, error) {
+			resp := streaming(feed(r.Context(), 2*time.Second, "<html>", " ", " ", " ", " ", " "))
+			resp.Header.Set("Content-Type", "text/html")
+			return resp, nil
+		}))}
+		_, err := post(t.Context(), e)
+		problem(t, err, llm.KindProtocol, "a web page")
+		if time.Since(start) != 5*time.Second {
+			t.Errorf("after %s", time.Since(start))
+		}
+	})
+}
+
+// A key in the address is one like any other.
+func TestAKeyInTheAddress(t *testing.T) {
+	e := wire.Endpoint{
+		BaseURL: "http://model.invalid/v1?tenant=blue-blue&api_key=" + url.QueryEscape(secret+"/+"),
+		HTTP: wire.NewClient(transport(func(r *http.Request) (*http.Response, error) {
+			resp := streaming(io.NopCloser(strings.NewReader("")))
+			resp.StatusCode = http.StatusFound
+			resp.Header.Set("Location", "https://elsewhere.invalid/?"+r.URL.RawQuery+"&is="+r.URL.Query().Get("api_key"))
+			return resp, nil
+		})),
+	}
+	_, err := post(t.Context(), e)
+	problem(t, err, llm.KindInvalidRequest, "?tenant=blue-blue&api_key=[hidden]&is=[hidden]")
+}
+
+// An answer ends somewhere, though each of its lines is short.
+func TestAnEndlessAnswer(t *testing.T) {
+	e := wire.Endpoint{BaseURL: "http://model.invalid", HTTP: wire.NewClient(transport(func(*http.Request) (*http.Response, error) {
+		return streaming(io.NopCloser(&endless{line: ": ping" + strings.Repeat(" ", 1000) + "\n"})), nil
+	}))}
+	_, err := post(t.Context(), e)
+	problem(t, err, llm.KindProtocol, "the answer is longer than 268435456 bytes")
+}
+
 func TestNoLimitsOfSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
@@ -375,8 +428,10 @@ func TestNoLimitsOfSilence(t *testing.T) {
 // Time that the consumer takes is not the server's.
 func TestASlowConsumerIsNoSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var ctx context.Context
 		e := wire.Endpoint{BaseURL: "http://model.invalid", HTTP: wire.NewClient(transport(func(r *http.Request) (*http.Response, error) {
-			return streaming(io.NopCloser(strings.NewReader("data: a\n\ndata: b\n\n"))), nil
+			ctx = r.Context()
+			return streaming(feed(ctx, time.Second, "data: a\n\n", "data: b\n\n")), nil
 		}))}
 		resp, err := e.Post(t.Context(), wire.Request{Model: "test/m", URL: e.URL("", "/"), Body: nil})
 		if err != nil {
@@ -389,8 +444,13 @@ func TestASlowConsumerIsNoSilence(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			n++
 			time.Sleep(time.Hour)
+			if ctx.Err() != nil {
+				t.Errorf("the request was ended: %v", context.Cause(ctx))
+			}
+			if n++; n == 2 {
+				break
+			}
 		}
 		if n != 2 {
 			t.Errorf("%d events", n)
@@ -419,7 +479,12 @@ func TestTheCallerLeaves(t *testing.T) {
 // A complete answer leaves its connection for the next request, though nobody reads its end.
 func TestConnectionsAreUsedAgain(t *testing.T) {
 	made := 0
-	srv := httptest.NewUnstartedServer(reply(200, "Content-Type: text/event-stream", "data: last\n\n: bye\n\n"))
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: last\n\n")
+		w.(http.Flusher).Flush()
+		_, _ = io.WriteString(w, ": bye\n\n")
+	}))
 	srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
 		if s == http.StateNew {
 			made++

@@ -24,8 +24,8 @@ const (
 	maxEvent     = 32 << 20  // bytes of one event
 )
 
-// errorBodyTimeout is how long the text of an error is waited for.
-const errorBodyTimeout = 5 * time.Second
+// excuseTimeout is how long the text of an error is waited for.
+const excuseTimeout = 5 * time.Second
 
 // Response is the beginning of an answer: the server has accepted the request.
 type Response struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -97,9 +98,18 @@ const minSecret = 6
 // secrets returns what of an endpoint must not be seen.
 func secrets(e *Endpoint) []string {
 	all := []string{e.Key}
-	if u, err := url.Parse(e.BaseURL); err == nil && u.User != nil {
-		if password, ok := u.User.Password(); ok {
-			all = append(all, password, url.QueryEscape(password))
+	u, err := url.Parse(e.BaseURL)
+	if err != nil {
+		return all // no request is made
+	}
+	if password, ok := u.User.Password(); ok {
+		all = append(all, password, url.QueryEscape(password))
+	}
+	for name, values := range u.Query() {
+		for _, v := range values {
+			if secretName(name) {
+				all = append(all, v, url.QueryEscape(v))
+			}
 		}
 	}
 	return all
@@ -108,7 +118,7 @@ func secrets(e *Endpoint) []string {
 // hideAll adds the secrets that the headers of a request carry.
 func (w *watch) hideAll(r *http.Request) {
 	for name, values := range r.Header {
-		if !secretHeader(name) {
+		if !secretName(name) {
 			continue
 		}
 		for _, v := range values {
@@ -119,9 +129,11 @@ func (w *watch) hideAll(r *http.Request) {
 			w.hide = append(w.hide, v)
 		}
 	}
+	slices.SortFunc(w.hide, func(a, b string) int { return len(b) - len(a) }) // one may begin with another
 }
 
-func secretHeader(name string) bool {
+// secretName reports whether a header or a parameter of a URL carries a secret, by its name.
+func secretName(name string) bool {
 	name = strings.ToLower(name)
 	for _, word := range []string{"auth", "key", "token", "secret", "cookie", "password"} {
 		if strings.Contains(name, word) {

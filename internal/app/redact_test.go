@@ -1,0 +1,58 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/tenon-agent/tenon/internal/keys"
+	"github.com/tenon-agent/tenon/tool"
+)
+
+// Whichever way a tool tells of a key, nobody hears it.
+func TestToolsTellNoKeys(t *testing.T) {
+	const planted = "sk-planted-0123456789"
+	type details struct {
+		Line string `json:"line"`
+	}
+	wrong := errors.New("wrong")
+	secrets := keys.NewRedactor()
+	secrets.Hide(planted)
+	tools := redacted([]tool.Tool{tool.New("teller", "Tells.",
+		func(context.Context, struct{}) (tool.Effects, error) { return tool.Effects{}, nil },
+		func(_ context.Context, _ struct{}, report tool.Report) (tool.Result, error) {
+			report("begins " + planted[:9])
+			report(planted[9:] + " ends with " + planted[:5])
+			result := tool.TextResult("text " + planted)
+			result.Details = details{"line " + planted}
+			return result, &toolError{planted, wrong}
+		})}, secrets)
+	call, err := tools[0].Prepare(t.Context(), "{}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told strings.Builder
+	result, err := call.Run(t.Context(), func(text string) { told.WriteString(text) })
+	if got := told.String(); got != "begins [hidden] ends with sk-pl" {
+		t.Errorf("it reports %q", got)
+	}
+	if got := result.Content.Text(); got != "text [hidden]" {
+		t.Errorf("it returns %q", got)
+	}
+	if got, _ := json.Marshal(result.Details); string(got) != `{"line":"line [hidden]"}` {
+		t.Errorf("the details are %s", got)
+	}
+	if err == nil || err.Error() != "failed: [hidden]" || !errors.Is(err, wrong) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+type toolError struct {
+	text string
+	err  error
+}
+
+func (e *toolError) Error() string { return "failed: " + e.text }
+func (e *toolError) Unwrap() error { return e.err }
