@@ -29,6 +29,7 @@ var places = []place{
 	{path: "session/*", may: []string{"session", "llm"}},
 	{path: "window", may: []string{"llm", "session"}},
 	{path: "permission", may: []string{"llm", "tool"}},
+	{path: "workspace/sandbox"},
 	{path: "workspace"},
 	{path: "agent", may: []string{"llm", "tool", "session", "window"}},
 

@@ -1,0 +1,236 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What was blocked.
+const (
+	Read    = "read"
+	Write   = "write"
+	Connect = "connect"
+	System  = "system" // a system call, or a look at other processes
+)
+
+// Blocked is an access that the policy did not let a command have.
+type Blocked struct {
+	What string // Read, Write, Connect or System
+	Path string // what it wanted to read or write, absolute
+	Host string // what it wanted to reach; empty when that is not known
+	Why  string
+}
+
+// String says it in a sentence.
+func (b Blocked) String() string {
+	switch {
+	case b.Path != "":
+		return fmt.Sprintf("the sandbox blocked: %s %s: %s", b.What, b.Path, b.Why)
+	case b.Host != "":
+		return fmt.Sprintf("the sandbox blocked: %s to %s: %s", b.What, b.Host, b.Why)
+	}
+	return "the sandbox blocked: " + b.Why
+}
+
+// Words in which programs say that the system refused something.
+var (
+	readOnly  = []string{"read-only file system", "erofs"}
+	denied    = []string{"permission denied", "eacces", "permissionerror", "device or resource busy", "ebusy", "resource busy"}
+	perhaps   = []string{"operation not permitted", "eperm", "invalid cross-device link", "exdev", "no such file or directory", "enoent", "connection refused", "econnrefused"}
+	noNetwork = []string{
+		"network is unreachable", "enetunreach", "network unreachable", "could not resolve host", "temporary failure in name resolution",
+		"name or service not known", "no such host", "eai_again", "enotfound", "getaddrinfo", "address family not supported",
+		"failed to lookup address", "couldn't connect to server", "could not connect to server", "failed to connect to", "dial udp", "unable to resolve", "no route to host",
+	}
+	forbidden = []string{
+		"operation not permitted", "eperm", "bad system call", "function not implemented", "permission denied", "no such process",
+		"must be superuser", "permissionerror",
+	}
+	// What does things to the system when it fails with one of these.
+	systemWords = []string{
+		"mount", "unshare", "chroot", "setns", "nsenter", "ptrace", "strace", "attach", "gdb", "io_uring", "mknod", "bpf", "keyctl",
+		"pivot_root", "kill", "/proc/", "raw socket", "ping", "socket", "userfaultfd", "perf", "hostname", "clone",
+	}
+)
+
+// Explain recognises from what a command wrote, from its exit code, and from what the proxy refused, what the sandbox blocked. It
+// looks at the first and the last 64 KiB. It can miss what a program keeps to itself, and what failed for other reasons too is
+// told as far as the policy would have blocked it anyway.
+func (c *Confined) Explain(output []byte, exit int) []Blocked {
+	var found []Blocked
+	add := func(b Blocked) {
+		same := func(o Blocked) bool { return o.What == b.What && o.Path == b.Path && o.Host == b.Host }
+		if len(found) < 50 && !slices.ContainsFunc(found, same) {
+			found = append(found, b)
+		}
+	}
+	for _, b := range c.made {
+		add(b)
+	}
+	if c.proxy != nil {
+		for _, b := range c.proxy.refusals() {
+			add(b)
+		}
+	}
+	if exit == 0 && len(output) == 0 {
+		return found
+	}
+	for line := range strings.Lines(ends(output)) {
+		for _, b := range c.line(strings.TrimSpace(line)) {
+			add(b)
+		}
+	}
+	if exit == 128+31 { // SIGSYS
+		add(Blocked{What: System, Why: "a system call of another architecture ended the command"})
+	}
+	return found
+}
+
+func ends(output []byte) string {
+	const most = 64 << 10
+	if len(output) > 2*most {
+		return string(output[:most]) + "\n" + string(output[len(output)-most:])
+	}
+	return string(output)
+}
+
+// line recognises what one line of output tells.
+func (c *Confined) line(line string) []Blocked {
+	if len(line) > 4<<10 {
+		line = line[:4<<10]
+	}
+	low := strings.ToLower(line)
+	has := func(words []string) bool { return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(low, w) }) }
+	isRO, isDenied, isPerhaps := has(readOnly), has(denied), has(perhaps)
+	isDenied = isDenied || c.Level == Seatbelt && isPerhaps
+	if isRO || isDenied || isPerhaps {
+		var found []Blocked
+		for _, path := range c.named(line) {
+			if b, ok := c.judge(path, isRO, isDenied); ok {
+				// Of two paths, as in "cannot copy 'a' to 'b'", the last is the one that was to be written.
+				found = slices.DeleteFunc(found, func(o Blocked) bool { return o.Why == outside })
+				found = append(found, b)
+			}
+		}
+		if len(found) > 0 {
+			return found
+		}
+	}
+	switch {
+	case !c.policy.Network.Open && has(noNetwork) && !loopback(hostIn(line)):
+		return []Blocked{{What: Connect, Host: hostIn(line), Why: c.noNetwork()}}
+	case has(forbidden) && has(systemWords):
+		return []Blocked{{What: System, Why: "commands may not change the system or look at other processes: " + line}}
+	case isRO:
+		return []Blocked{{What: Write, Why: "only the writable places can be written: " + line}}
+	}
+	return nil
+}
+
+func (c *Confined) noNetwork() string {
+	if len(c.policy.Network.Hosts) > 0 {
+		return "only the listed hosts can be reached, and those through the proxy that HTTP_PROXY and ALL_PROXY name"
+	}
+	return "commands have no network"
+}
+
+// loopback reports whether a host is inside the sandbox, where it may be reached.
+func loopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
+const outside = "it lies outside of the places that may be written"
+
+// judge says whether the policy blocks what a program could not do with a path.
+func (c *Confined) judge(path string, isRO, isDenied bool) (Blocked, bool) {
+	inside := func(dirs []string) bool {
+		return slices.ContainsFunc(dirs, func(dir string) bool { return within(path, filepath.Clean(dir)) })
+	}
+	writable := inside(c.writable())
+	switch {
+	case inside(c.policy.Hidden) && !writable:
+		return Blocked{What: Read, Path: path, Why: "it is hidden from commands, as secrets are"}, true
+	case inside(c.policy.Protected), inside(c.policy.Absent):
+		return Blocked{What: Write, Path: path, Why: "it is protected: it could run code later, outside"}, true
+	case isDenied && writable && slices.ContainsFunc(c.policy.Protected, func(p string) bool { return within(filepath.Clean(p), path) }):
+		return Blocked{What: Write, Path: path, Why: "it holds what is protected, and must stay where it is"}, true
+	case inside([]string{"/run", "/var/run"}):
+		return Blocked{What: Connect, Path: path, Why: "sockets of the machine's daemons are covered"}, true
+	case inside([]string{"/proc", "/sys", "/dev"}) && (isRO || isDenied):
+		return Blocked{What: System, Path: path, Why: "devices, other processes and settings of the machine are covered or read only"}, true
+	case isRO && !writable:
+		return Blocked{What: Write, Path: path, Why: outside}, true
+	case !writable && isDenied && c.wouldWrite(path):
+		return Blocked{What: Write, Path: path, Why: outside}, true
+	}
+	return Blocked{}, false
+}
+
+func (c *Confined) writable() []string {
+	list := slices.Clone(c.policy.Writable)
+	if c.Level != Partly {
+		list = append(list, "/tmp", "/var/tmp", "/dev/shm")
+	}
+	for _, dir := range []string{c.policy.Temp, c.policy.Caches} {
+		if dir != "" {
+			list = append(list, dir)
+		}
+	}
+	return list
+}
+
+// named returns the paths that a line may mean, absolute.
+func (c *Confined) named(line string) []string {
+	var paths []string
+	take := func(text string) {
+		text = strings.Trim(text, " \t'\"`‘’“”()[]<>,;:")
+		if text == "" || len(text) > 4096 || strings.Contains(text, "://") {
+			return
+		}
+		if home, ok := strings.CutPrefix(text, "~/"); ok {
+			dir, _ := os.UserHomeDir()
+			text = filepath.Join(dir, home)
+		}
+		if !filepath.IsAbs(text) {
+			if !strings.ContainsAny(text, "/.") {
+				return
+			}
+			text = filepath.Join(c.dir, text)
+		}
+		if text = filepath.Clean(text); !slices.Contains(paths, text) {
+			paths = append(paths, text)
+		}
+	}
+	for _, m := range quoted().FindAllString(line, 8) {
+		take(m)
+	}
+	for part := range strings.SplitSeq(line, ": ") {
+		take(part)
+	}
+	for _, word := range strings.Fields(line) {
+		take(word)
+	}
+	return paths
+}
+
+func quoted() *regexp.Regexp { return regexp.MustCompile(`'[^']+'|"[^"]+"|‘[^’]+’`) }
+
+// hostIn finds the host that a message about the network names.
+func hostIn(line string) string {
+	m := regexp.MustCompile(`(?i)(?:resolve host:?|lookup|enotfound|eai_again|connect to|resolve host name|dial (?:tcp|udp)[46]?|host|connecting to)[ :'"(]+([a-z0-9_.\-]+\.[a-z0-9.\-]+|[0-9a-f:]*:[0-9a-f:]+|localhost)`).FindStringSubmatch(line)
+	if m == nil {
+		return ""
+	}
+	return strings.TrimRight(m[1], ".:")
+}
+
+// within reports whether path is dir or lies below it.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}

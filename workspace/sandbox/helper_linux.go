@@ -1,0 +1,228 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	helperName = "tenon-sandbox" // its first argument
+	helperMark = "TENON_SANDBOX_HELPER"
+	notRun     = 126 // exit code of a helper that could not put up the walls
+)
+
+// Main must be called first in main, and in TestMain of tests that run commands. In a process that was started as the helper
+// it confines itself, runs the command, and never returns; in any other it returns at once. Whoever starts a program under the
+// helper's name gets nothing by it: the helper has no rights of its own and only takes some away.
+func Main() {
+	if len(os.Args) != 2 || os.Args[0] != helperName {
+		return
+	}
+	runtime.LockOSThread() // what confines does so by thread, and the command is started by this one
+	os.Exit(help(os.Args[1]))
+}
+
+// wallError says which wall could not be put up.
+type wallError struct {
+	wall string
+	err  error
+}
+
+func (e *wallError) Error() string { return e.wall + ": " + e.err.Error() }
+
+func wall(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &wallError{name, err}
+}
+
+// help runs the command behind the walls and returns its exit code.
+func help(number string) int {
+	fd, err := strconv.Atoi(number)
+	if err != nil || fd < 3 {
+		return fail(nil, wall("the policy", fmt.Errorf("%q is no file", number)))
+	}
+	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return fail(nil, wall("files of this process", err))
+	}
+	l, s, err := read(fd)
+	if err != nil {
+		return fail(nil, wall("the policy", err))
+	}
+	// Nobody inside may look into this process, which has more rights than they.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fail(l, wall("helper", err))
+	}
+	// A signal to the group is for the command; this process ends with it.
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGTSTP, unix.SIGUSR1, unix.SIGUSR2)
+	pid, err := s.start(fd + 1)
+	if err != nil {
+		return fail(l, err)
+	}
+	if pid == 0 {
+		return 0
+	}
+	go follow(fd + 1)
+	return s.wait(pid, l)
+}
+
+// start puts up the walls, nearest last, and starts the command behind them.
+func (s *spec) start(control int) (pid int, err error) {
+	if s.Level == Namespaces {
+		if err := s.mounts(); err != nil {
+			return 0, err
+		}
+		if err := s.network(control); err != nil {
+			return 0, err
+		}
+	} else if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return 0, wall("processes", err)
+	}
+	if err := os.Chdir(s.Dir); err != nil {
+		return 0, wall("working directory", err)
+	}
+	if err := s.Limits.set(); err != nil {
+		return 0, wall("limits", err)
+	}
+	if err := dropPrivileges(); err != nil {
+		return 0, wall("privileges", err)
+	}
+	if err := s.landlock(); err != nil {
+		return 0, wall("Landlock", err)
+	}
+	if err := s.seccomp(); err != nil {
+		return 0, wall("seccomp", err)
+	}
+	if len(s.Args) == 0 {
+		return 0, nil // it was a trial
+	}
+	files := []uintptr{0, 1, 2}
+	for i := range s.Extra {
+		files = append(files, uintptr(3+i))
+	}
+	attr := &syscall.ProcAttr{Env: s.Env, Files: files}
+	if s.Level != Namespaces {
+		attr.Sys = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	}
+	pid, err = syscall.ForkExec(s.Path, s.Args, attr)
+	if err != nil {
+		return 0, wall("", &os.PathError{Op: "exec", Path: s.Path, Err: err})
+	}
+	return pid, nil
+}
+
+// follow ends this process, and with it all others inside, when the one that started it is gone.
+func follow(control int) {
+	buf := make([]byte, 1)
+	for {
+		if n, err := unix.Read(control, buf); n <= 0 && !errors.Is(err, unix.EINTR) {
+			os.Exit(notRun)
+		}
+	}
+}
+
+// wait reaps whatever ends, until the command does.
+func (s *spec) wait(pid int, l *letter) int {
+	for {
+		var status unix.WaitStatus
+		got, err := unix.Wait4(-1, &status, 0, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return fail(l, wall("processes", err))
+		case got != pid:
+			continue
+		}
+		if s.Level != Namespaces {
+			sweep()
+		}
+		if status.Signaled() {
+			l.answer(told{Signal: int(status.Signal())})
+			return 128 + int(status.Signal())
+		}
+		return status.ExitStatus()
+	}
+}
+
+// fail tells why the command did not run.
+func fail(l *letter, err error) int {
+	t := told{Why: err.Error()}
+	if e, ok := errors.AsType[*wallError](err); ok {
+		t = told{Wall: e.wall, Why: e.err.Error()}
+	}
+	if t.Wall == "" {
+		fmt.Fprintln(os.Stderr, t.Why)
+		if l != nil {
+			l.answer(t)
+		}
+		if errors.Is(err, os.ErrNotExist) {
+			return 127
+		}
+		return notRun
+	}
+	fmt.Fprintf(os.Stderr, "the sandbox could not be put up: %v\n", err)
+	if l != nil {
+		l.answer(t)
+	}
+	return notRun
+}
+
+// sweep kills what is left of the command: its processes become children of this one as their parents end.
+func sweep() {
+	for range 1000 {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid()))
+		if err != nil || len(text) == 0 {
+			return
+		}
+		var pid int
+		for _, c := range append(text, ' ') {
+			if c != ' ' {
+				pid = pid*10 + int(c-'0')
+				continue
+			}
+			if pid > 0 {
+				_ = unix.Kill(pid, unix.SIGKILL)
+				_, _ = unix.Wait4(pid, nil, 0, nil)
+			}
+			pid = 0
+		}
+	}
+}
+
+// set bounds this process and what it starts.
+func (l Limits) set() error {
+	bounds := []struct {
+		what int
+		most int64
+	}{
+		{unix.RLIMIT_CORE, 0},
+		{unix.RLIMIT_NPROC, int64(l.Processes)},
+		{unix.RLIMIT_DATA, l.Memory},
+		{unix.RLIMIT_FSIZE, l.FileSize},
+		{unix.RLIMIT_NOFILE, int64(l.Files)},
+	}
+	for _, b := range bounds {
+		if b.most == 0 && b.what != unix.RLIMIT_CORE {
+			continue
+		}
+		var now unix.Rlimit
+		if err := unix.Getrlimit(b.what, &now); err != nil {
+			return err
+		}
+		most := min(uint64(b.most), now.Max)
+		if err := unix.Setrlimit(b.what, &unix.Rlimit{Cur: most, Max: most}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,319 @@
+package sandbox
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// placement is something that is mounted on a path: a tree that was cloned before the root became read only, or a cover.
+type placement struct {
+	path  string
+	tree  int    // the clone
+	cover string // otherwise: what lies over the path, in /dev
+	lock  bool   // read only
+	holds bool   // of a cover: something shows in it
+}
+
+const safe = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
+
+// mounts makes the tree of files that the command sees. Every tree that will be writable is cloned before all of the root is
+// made read only; then the clones and the covers are put on their paths, parents first.
+func (s *spec) mounts() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return wall("mounts", err)
+	}
+	if err := s.proc(); err != nil {
+		return wall("/proc", err)
+	}
+	trees, err := s.clones()
+	if err != nil {
+		return wall("files", err)
+	}
+	devices, err := cloneDevices()
+	if err != nil {
+		return wall("/dev", err)
+	}
+	if err := setAttr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, safe|unix.MOUNT_ATTR_RDONLY); err != nil {
+		return wall("read-only root", err)
+	}
+	if err := makeDev(devices); err != nil {
+		return wall("/dev", err)
+	}
+	covered, err := s.coverShared()
+	if err != nil {
+		return wall("temporary files", err)
+	}
+	for _, p := range trees {
+		if err := p.put(); err != nil {
+			return wall("files", fmt.Errorf("%s: %w", p.path, err))
+		}
+		if p.cover != "" && p.holds {
+			covered = append(covered, p.path)
+		}
+	}
+	for _, dir := range append(covered, "/dev") {
+		if err := setAttr(unix.AT_FDCWD, dir, 0, unix.MOUNT_ATTR_RDONLY); err != nil {
+			return wall("files", fmt.Errorf("%s: %w", dir, err))
+		}
+	}
+	return nil
+}
+
+// proc shows the processes inside only. Where the kernel can, their number is bounded by the numbers that there are, which
+// holds for root too; the other bound does not.
+func (s *spec) proc() error {
+	const flags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+	if err := unix.Mount("proc", "/proc", "proc", flags, ""); err != nil {
+		return err
+	}
+	if n := s.Limits.Processes; n > 0 {
+		_ = os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.Itoa(max(n, 301))), 0)
+	}
+	return nil
+}
+
+// clones makes the placements for all paths of the policy, parents first.
+func (s *spec) clones() ([]placement, error) {
+	var all []placement
+	add := func(path string, lock bool) error {
+		tree, err := clone(path)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		attr := uint64(safe)
+		if lock {
+			attr |= unix.MOUNT_ATTR_RDONLY
+		}
+		all = append(all, placement{path: path, tree: tree, lock: lock})
+		return setAttr(tree, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, attr)
+	}
+	for _, list := range []struct {
+		paths []string
+		lock  bool
+	}{{s.Writes, false}, {s.Pins, false}, {s.Shows, true}, {s.Keeps, true}} {
+		for _, path := range list.paths {
+			if err := add(path, list.lock); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if s.Temp != "" {
+		for _, path := range []string{s.Temp, "/tmp"} {
+			if err := add(s.Temp, false); err != nil {
+				return nil, err
+			}
+			all[len(all)-1].path = path
+		}
+	}
+	for _, path := range s.Hides {
+		all = append(all, placement{path: path, cover: "hidden"})
+	}
+	for _, path := range s.Empties {
+		all = append(all, placement{path: path, cover: "empty"})
+	}
+	slices.SortStableFunc(all, func(a, b placement) int {
+		return cmp.Compare(strings.Count(a.path, "/"), strings.Count(b.path, "/"))
+	})
+	for i := range all {
+		all[i].holds = slices.ContainsFunc(all[i+1:], func(p placement) bool { return p.cover == "" && within(p.path, all[i].path) })
+	}
+	return all, nil
+}
+
+// clone copies a tree of mounts, to be put in another place. No part of the path may be a link: it was resolved before, and one
+// that is there now was put there since.
+func clone(path string) (int, error) {
+	fd, err := openPath(path)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(fd)
+	return unix.OpenTree(fd, "", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_EMPTY_PATH|unix.AT_RECURSIVE)
+}
+
+func openPath(path string) (int, error) {
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS}
+	return unix.Openat2(unix.AT_FDCWD, path, &how)
+}
+
+func setAttr(fd int, path string, flags uint, attr uint64) error {
+	return unix.MountSetattr(fd, path, flags, &unix.MountAttr{Attr_set: attr})
+}
+
+// place puts a tree on a path.
+func place(tree int, path string) error {
+	defer unix.Close(tree)
+	target, err := openPath(path)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(target)
+	return unix.MoveMount(tree, "", target, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
+}
+
+// put puts it on its path. In a place that is covered, the way there is made first.
+func (p *placement) put() error {
+	info, err := os.Lstat(p.path)
+	if p.cover != "" {
+		switch {
+		case errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
+			return nil // hidden already, with what it lies in
+		case err != nil:
+			return err
+		}
+		if info.IsDir() && p.holds {
+			return unix.Mount("hidden", p.path, "tmpfs", safeMount, "mode=711,size=1m")
+		}
+		name := "/dev/." + p.cover
+		if p.cover == "hidden" && info.IsDir() {
+			name += ".d"
+		}
+		p.tree, err = clone(name)
+		if err != nil {
+			return err
+		}
+		if err := setAttr(p.tree, "", unix.AT_EMPTY_PATH, safe|unix.MOUNT_ATTR_RDONLY); err != nil {
+			return err
+		}
+		return place(p.tree, p.path)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		if err := p.point(); err != nil {
+			return err
+		}
+	}
+	return place(p.tree, p.path)
+}
+
+// point makes something to mount on.
+func (p *placement) point() error {
+	if err := os.MkdirAll(filepath.Dir(p.path), 0o755); err != nil {
+		return err
+	}
+	var info unix.Stat_t
+	if err := unix.Fstat(p.tree, &info); err != nil {
+		return err
+	}
+	if info.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return os.Mkdir(p.path, 0o755)
+	}
+	return os.WriteFile(p.path, nil, 0o644)
+}
+
+var deviceNames = []string{"null", "zero", "full", "random", "urandom", "tty"}
+
+func cloneDevices() (map[string]int, error) {
+	trees := map[string]int{}
+	for _, name := range deviceNames {
+		tree, err := unix.OpenTree(unix.AT_FDCWD, "/dev/"+name, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+		if errors.Is(err, os.ErrNotExist) && name != "null" {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		trees[name] = tree
+	}
+	return trees, nil
+}
+
+// makeDev makes a small /dev: no disks, no terminals of others, no memory. It also holds the covers.
+func makeDev(devices map[string]int) error {
+	if err := unix.Mount("dev", "/dev", "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC, "mode=755,size=1m"); err != nil {
+		return err
+	}
+	for name, tree := range devices {
+		if err := os.WriteFile("/dev/"+name, nil, 0o600); err != nil {
+			return err
+		}
+		if err := place(tree, "/dev/"+name); err != nil {
+			return err
+		}
+	}
+	for name, target := range map[string]string{
+		"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2",
+	} {
+		if err := os.Symlink(target, "/dev/"+name); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir("/dev/shm", 0o755); err != nil {
+		return err
+	}
+	if err := unix.Mount("shm", "/dev/shm", "tmpfs", safeMount, "mode=1777"); err != nil {
+		return err
+	}
+	// Terminals of its own, for programs that talk to others through one.
+	if os.Mkdir("/dev/pts", 0o755) == nil && os.Symlink("pts/ptmx", "/dev/ptmx") == nil {
+		_ = unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620")
+	}
+	if err := os.Mkdir("/dev/.hidden.d", 0); err != nil {
+		return err
+	}
+	if err := os.WriteFile("/dev/.hidden", nil, 0); err != nil {
+		return err
+	}
+	return os.WriteFile("/dev/.empty", nil, 0o444)
+}
+
+const safeMount = unix.MS_NOSUID | unix.MS_NODEV
+
+// coverShared covers what programs share with the rest of the machine: temporary files, and /run, where the sockets of daemons
+// are. It returns those that are to be made read only when all is in its place.
+func (s *spec) coverShared() (covered []string, err error) {
+	links := map[string]string{}
+	for _, name := range []string{"/run/current-system", "/run/booted-system", "/run/opengl-driver"} { // NixOS
+		if target, err := os.Readlink(name); err == nil {
+			links[name] = target
+		}
+	}
+	keep := map[string]int{}
+	for _, name := range runNames(s.Open) {
+		if tree, err := clone(name); err == nil {
+			keep[name] = tree
+		}
+	}
+	for _, dir := range []string{"/tmp", "/var/tmp", "/run"} {
+		path, err := filepath.EvalSymlinks(dir)
+		if err != nil || path != dir || dir == "/tmp" && s.Temp != "" {
+			continue // such as /var/tmp as a link to /tmp
+		}
+		mode := "mode=1777"
+		if dir == "/run" {
+			mode = "mode=755"
+			covered = append(covered, dir)
+		}
+		if err := unix.Mount("tmp", dir, "tmpfs", safeMount, mode); err != nil {
+			return nil, fmt.Errorf("%s: %w", dir, err)
+		}
+	}
+	for name, target := range links {
+		if err := os.Symlink(target, name); err != nil {
+			return nil, err
+		}
+	}
+	for name, tree := range keep {
+		p := placement{path: name, tree: tree, lock: true}
+		if err := p.put(); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return covered, nil
+}
+
+// runNames is what else programs need of /run: where names are looked up.
+func runNames(open bool) []string {
+	path, err := filepath.EvalSymlinks("/etc/resolv.conf")
+	if !open || err != nil || !within(path, "/run") {
+		return nil
+	}
+	return []string{path}
+}

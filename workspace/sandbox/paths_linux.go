@@ -1,0 +1,178 @@
+package sandbox
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// paths fills in the places of a policy as they are now.
+func (s *spec) paths(p *Policy, c *Confined) error {
+	s.Writes = resolved(p.Writable)
+	s.Shows = resolved(p.Readable)
+	if p.Temp != "" {
+		temp, err := filepath.EvalSymlinks(p.Temp)
+		if err != nil {
+			return fmt.Errorf("the directory for temporary files: %w", err)
+		}
+		s.Temp = temp
+	}
+	if p.Caches != "" {
+		if err := os.MkdirAll(p.Caches, 0o700); err != nil {
+			return fmt.Errorf("the directory for caches: %w", err)
+		}
+		s.Writes = append(s.Writes, resolved([]string{p.Caches})...)
+	}
+	for _, path := range p.Hidden {
+		if path, err := filepath.EvalSymlinks(path); err == nil {
+			if info, err := os.Stat(path); err == nil && !info.IsDir() && openedAlways(path) {
+				s.Empties = append(s.Empties, path)
+			} else {
+				s.Hides = append(s.Hides, path)
+			}
+		}
+	}
+	protected := slices.Clone(p.Protected)
+	for _, path := range p.Absent {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			c.kept = append(c.kept, path)
+		} else {
+			protected = append(protected, path)
+		}
+	}
+	for _, path := range protected {
+		if err := s.protect(filepath.Clean(path), c, 0); err != nil {
+			return fmt.Errorf("%s cannot be protected: %w", path, err)
+		}
+	}
+	for _, list := range []*[]string{&s.Writes, &s.Shows, &s.Hides, &s.Empties, &s.Keeps, &s.Pins} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	s.Pins = slices.DeleteFunc(s.Pins, func(pin string) bool { return slices.Contains(s.Writes, pin) || slices.Contains(s.Keeps, pin) })
+	return nil
+}
+
+// resolved follows links and leaves out what does not exist.
+func resolved(paths []string) []string {
+	var found []string
+	for _, path := range paths {
+		if path, err := filepath.EvalSymlinks(path); err == nil {
+			found = append(found, path)
+		}
+	}
+	return found
+}
+
+// openedAlways reports whether programs read a file at every start, and would fail if they could not.
+func openedAlways(path string) bool {
+	return slices.Contains([]string{
+		".npmrc", ".yarnrc.yml", ".netrc", "pip.conf", "credentials", "credentials.toml", "auth.json", "config.json",
+		"gradle.properties", "NuGet.Config", ".terraformrc", ".bash_history", ".zsh_history", ".python_history", ".claude.json",
+	}, filepath.Base(path))
+}
+
+// protect makes a path inside a writable tree read only. The directories above it are pinned: renamed, they would take the
+// protected ones along and make room for others. A link on the way is kept as it is, and where it leads is protected. For what
+// is missing, its first missing directory is made and kept empty.
+func (s *spec) protect(path string, c *Confined, links int) error {
+	if links > 40 {
+		return errors.New("too many links")
+	}
+	root := ""
+	for _, w := range slices.Concat(s.Writes, []string{s.Temp}) {
+		if w != "" && within(path, w) && len(w) > len(root) {
+			root = w
+		}
+	}
+	if root == "" {
+		// A link may lead back into a writable tree.
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil || real == path {
+			return nil
+		}
+		return s.protect(real, c, links+1)
+	}
+	at, rest := root, strings.Split(strings.Trim(path[len(root):], "/"), "/")
+	for i, name := range rest {
+		at = filepath.Join(at, name)
+		info, err := os.Lstat(at)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return s.keepMissing(at, c)
+		case err != nil:
+			return err
+		case info.Mode()&fs.ModeSymlink != 0:
+			s.Keeps = append(s.Keeps, at)
+			target, err := os.Readlink(at)
+			if err != nil {
+				return err
+			}
+			if !filepath.IsAbs(target) {
+				target = filepath.Join(filepath.Dir(at), target)
+			}
+			return s.protect(filepath.Join(append([]string{target}, rest[i+1:]...)...), c, links+1)
+		case i == len(rest)-1:
+			s.Keeps = append(s.Keeps, at)
+		case !info.IsDir():
+			s.Keeps = append(s.Keeps, at)
+			return nil
+		default:
+			s.Pins = append(s.Pins, at)
+		}
+	}
+	return nil
+}
+
+func (s *spec) keepMissing(path string, c *Confined) error {
+	if s.Level != Namespaces {
+		return nil
+	}
+	made, err := newCover(path)
+	if err != nil {
+		return err
+	}
+	c.covers = append(c.covers, made)
+	s.Keeps = append(s.Keeps, path)
+	return nil
+}
+
+// covered is what no outer socket is visible in anyway.
+var coveredPlaces = [...]string{"/tmp", "/var/tmp", "/run", "/var/run", "/dev"}
+
+// sockets hides those that others listen on now, on paths that show inside: a connection needs no right to write the file, so
+// a read-only tree does not keep anyone from a daemon.
+func (s *spec) sockets() error {
+	f, err := os.Open("/proc/net/unix")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		fields := strings.SplitN(lines.Text(), " ", 8)
+		if len(fields) < 8 {
+			continue
+		}
+		path := strings.TrimSpace(fields[7])
+		if !filepath.IsAbs(path) || slices.ContainsFunc(coveredPlaces[:], func(dir string) bool { return within(path, dir) }) && !s.shown(path) {
+			continue
+		}
+		if path, err := filepath.EvalSymlinks(path); err == nil {
+			s.Hides = append(s.Hides, path)
+		}
+	}
+	slices.Sort(s.Hides)
+	s.Hides = slices.Compact(s.Hides)
+	return lines.Err()
+}
+
+// shown reports whether a path in a covered place shows nevertheless.
+func (s *spec) shown(path string) bool {
+	return slices.ContainsFunc(slices.Concat(s.Writes, s.Shows, []string{s.Temp}), func(dir string) bool { return dir != "" && within(path, dir) })
+}

@@ -1,0 +1,58 @@
+package sandbox
+
+import (
+	"strings"
+	"testing"
+)
+
+// The profile cannot be run on Linux; its text is what is promised here.
+func TestAPolicyAsAProfileOfMacOS(t *testing.T) {
+	got := seatbelt(profile{
+		writes: []string{"/Users/ann/a \"b\"", "/private/tmp/t"}, keeps: []string{"/Users/ann/a \"b\"/.git/hooks"},
+		pins: []string{"/Users/ann/a \"b\"/.git"}, hides: []string{"/Users/ann/.ssh"}, port: 4711,
+	})
+	const want = `(version 1)
+(allow default)
+(deny file-write*)
+(allow file-write* (subpath "/Users/ann/a \"b\""))
+(allow file-write* (subpath "/private/tmp/t"))
+(allow file-write-data (literal "/dev/null"))
+(allow file-write-data (literal "/dev/zero"))
+(allow file-write-data (literal "/dev/tty"))
+(allow file-write-data (literal "/dev/stdout"))
+(allow file-write-data (literal "/dev/stderr"))
+(allow file-write-data (literal "/dev/dtracehelper"))
+(allow file-write* (subpath "/dev/fd"))
+(deny file-write* (subpath "/Users/ann/a \"b\"/.git/hooks"))
+(deny file-write-unlink (literal "/Users/ann/a \"b\"/.git"))
+(deny file-read* file-write* (subpath "/Users/ann/.ssh"))
+(deny process-info* (target others))
+(deny signal (target others))
+(allow signal (target same-sandbox))
+(deny mach-priv-task-port)
+(deny appleevent-send)
+(deny job-creation)
+(deny system-socket)
+(deny file-mknod)
+(deny mach-lookup (global-name "com.apple.SecurityServer"))
+(deny mach-lookup (global-name "com.apple.securityd.xpc"))
+(deny mach-lookup (global-name "com.apple.secd"))
+(deny mach-lookup (global-name "com.apple.pasteboard.1"))
+(deny mach-lookup (global-name "com.apple.coreservices.launchservicesd"))
+(deny network*)
+(allow network* (remote unix-socket (subpath "/Users/ann/a \"b\"")))
+(allow network* (local unix-socket (subpath "/Users/ann/a \"b\"")))
+(allow network* (remote unix-socket (subpath "/private/tmp/t")))
+(allow network* (local unix-socket (subpath "/private/tmp/t")))
+(allow network-outbound (remote ip "localhost:4711"))
+`
+	if got != want {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestAnOpenNetworkIsNotDeniedInTheProfile(t *testing.T) {
+	if got := seatbelt(profile{open: true}); len(got) == 0 || strings.Contains(got, "network") {
+		t.Errorf("got\n%s", got)
+	}
+}

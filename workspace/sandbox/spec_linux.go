@@ -1,0 +1,94 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// spec is what the helper is told: the walls, and the command to run behind them. All paths are absolute, without links, and
+// exist.
+type spec struct {
+	Level   Level
+	Writes  []string // trees that may be written
+	Shows   []string // trees that a cover would hide
+	Pins    []string // directories that must not be renamed
+	Keeps   []string // trees inside Writes that are read only
+	Hides   []string // trees and files that cannot be read
+	Empties []string // files that read as empty ones
+	Temp    string
+	Open    bool // the network of this machine
+	Proxy   bool // a proxy waits for the socket that it listens on
+	Limits  Limits
+
+	Path  string
+	Args  []string
+	Env   []string
+	Dir   string
+	Extra int // files of the command beyond the three
+}
+
+// told is what the helper answers when the command did not run, or a signal ended it.
+type told struct {
+	Wall   string
+	Why    string
+	Signal int
+}
+
+// letter is a file in memory with a spec, and room for the answer after it.
+type letter struct {
+	file *os.File
+	size int64
+}
+
+func write(s *spec) (*letter, error) {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	fd, err := unix.MemfdCreate("sandbox", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("memory for the policy: %w", err)
+	}
+	l := &letter{file: os.NewFile(uintptr(fd), "sandbox"), size: int64(len(text))}
+	if _, err := l.file.WriteAt(text, 0); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// read returns the spec in the file with that number.
+func read(fd int) (*letter, *spec, error) {
+	var info unix.Stat_t
+	if err := unix.Fstat(fd, &info); err != nil {
+		return nil, nil, err
+	}
+	text := make([]byte, info.Size)
+	l := &letter{file: os.NewFile(uintptr(fd), "sandbox"), size: info.Size}
+	if _, err := l.file.ReadAt(text, 0); err != nil {
+		return nil, nil, err
+	}
+	s := &spec{}
+	return l, s, json.Unmarshal(text, s)
+}
+
+func (l *letter) answer(t told) {
+	if text, err := json.Marshal(t); err == nil {
+		_, _ = l.file.WriteAt(text, l.size)
+	}
+}
+
+// heard returns the answer, which is zero when there is none.
+func (l *letter) heard() (t told) {
+	info, err := l.file.Stat()
+	if err != nil || info.Size() <= l.size {
+		return t
+	}
+	text := make([]byte, min(info.Size()-l.size, 64<<10))
+	if _, err := l.file.ReadAt(text, l.size); err == nil {
+		_ = json.Unmarshal(text, &t)
+	}
+	return t
+}

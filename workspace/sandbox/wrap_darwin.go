@@ -1,0 +1,125 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const seatbeltPath = "/usr/bin/sandbox-exec"
+
+// Main is for Linux, where the program is started again as a helper. It must be called first in main all the same.
+func Main() {}
+
+// Look finds out what this machine can do. Nothing is kept.
+func Look() Report {
+	r := Report{System: "darwin"}
+	if info, err := os.Stat(seatbeltPath); err == nil && info.Mode()&0o111 != 0 {
+		r.Seatbelt = true
+	} else {
+		r.Trouble = seatbeltPath + " is missing"
+	}
+	return r
+}
+
+// Wrap turns a command that was not started into one that runs under a Seatbelt profile, with the same arguments, files and
+// directory. Its environment loses what looks like a secret, and gains what the policy implies: TMPDIR, places for caches,
+// proxies. After the command ended, or when it could not be started, the caller closes what Wrap returns.
+//
+// An [UnavailableError] says that a wall is missing; the command has not run then and must not be started.
+func (p *Policy) Wrap(cmd *exec.Cmd) (*Confined, error) {
+	if err := p.ready(cmd); err != nil {
+		return nil, err
+	}
+	c := &Confined{Level: p.look().Level(), policy: p}
+	if c.Level == "" {
+		return nil, &UnavailableError{Wall: "no Seatbelt", Why: p.look().Trouble, Do: "run outside by decision"}
+	}
+	c.Gaps = []string{
+		"processes that leave the group of the command outlive it", "there are no limits", "servers of the command cannot be reached, not even by itself",
+		"temporary files of the machine can be read",
+	}
+	prof, err := p.profile(c)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("sandbox: %w", err), c.Close())
+	}
+	env := Environment(cmd.Environ(), p.Keep...)
+	if !p.Network.Open && len(p.Network.Hosts) > 0 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err == nil {
+			c.proxy, err = newProxy(p.Network.Hosts, l, func() (net.Listener, error) { return l, nil })
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("sandbox: %w", err), c.Close())
+		}
+		prof.port = l.Addr().(*net.TCPAddr).Port
+		env = append(env, proxies(prof.port)...)
+	}
+	c.dir, _ = filepath.Abs(cmd.Dir)
+	cmd.Env = append(env, p.places(env)...)
+	cmd.Args = slices.Concat([]string{"sandbox-exec", "-p", seatbelt(prof), cmd.Path}, cmd.Args[min(1, len(cmd.Args)):])
+	cmd.Path = seatbeltPath
+	return c, nil
+}
+
+// places are the variables for temporary files and caches.
+func (p *Policy) places(env []string) []string {
+	temp := p.Temp
+	if temp == "" && len(p.Writable) > 0 {
+		temp = p.Writable[0]
+	}
+	dir := p.Caches
+	if dir == "" {
+		dir = filepath.Join(temp, ".caches")
+	}
+	return append(caches(dir, value(env, "HOME"), env), "TMPDIR="+temp)
+}
+
+// profile is the policy with its paths resolved.
+func (p *Policy) profile(c *Confined) (profile, error) {
+	prof := profile{open: p.Network.Open}
+	protected := slices.Clone(p.Protected)
+	for _, path := range p.Absent {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			c.kept = append(c.kept, path)
+		}
+		protected = append(protected, path) // a profile forbids what does not exist, too
+	}
+	for _, list := range []struct {
+		from []string
+		to   *[]string
+	}{{append(slices.Clone(p.Writable), p.Temp, p.Caches), &prof.writes}, {protected, &prof.keeps}, {p.Hidden, &prof.hides}} {
+		for _, path := range list.from {
+			if path != "" {
+				*list.to = append(*list.to, nearest(path))
+			}
+		}
+	}
+	for _, keep := range prof.keeps {
+		for _, root := range prof.writes {
+			for dir := filepath.Dir(keep); within(dir, root) && !slices.Contains(prof.pins, dir); dir = filepath.Dir(dir) {
+				prof.pins = append(prof.pins, dir)
+			}
+		}
+	}
+	return prof, nil
+}
+
+// nearest resolves the links of as much of a path as exists.
+func nearest(path string) string {
+	path = filepath.Clean(path)
+	for dir := path; ; dir = filepath.Dir(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, strings.TrimPrefix(path, dir))
+		}
+		if dir == filepath.Dir(dir) {
+			return path
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Wrap turns a command that was not started into one that runs confined, with the same arguments, files and directory. Its
+// environment loses what looks like a secret, and gains what the policy implies: TMPDIR, places for caches, proxies. After the
+// command ended, or when it could not be started, the caller closes what Wrap returns.
+//
+// Everything that the command starts ends with it. Its exit code is that of the command; when a signal ended it, 128 and the
+// number of the signal, as in a shell. The program must call [Main].
+//
+// An [UnavailableError] says that a wall is missing; the command has not run then and must not be started.
+func (p *Policy) Wrap(cmd *exec.Cmd) (*Confined, error) {
+	if err := p.ready(cmd); err != nil {
+		return nil, err
+	}
+	if a := cmd.SysProcAttr; a != nil && (a.Credential != nil || a.Chroot != "" || a.Cloneflags != 0) {
+		return nil, errors.New("sandbox: the command changes its user, its root or its namespaces; leave that to the sandbox")
+	}
+	report := p.look()
+	c := &Confined{Level: report.Level(), policy: p}
+	if err := p.check(report, c); err != nil {
+		return nil, err
+	}
+	s, err := p.spec(cmd, c)
+	if err == nil {
+		err = c.hand(cmd, s)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("sandbox: %w", err), c.Close())
+	}
+	return c, nil
+}
+
+// check refuses what cannot be promised here, and notes what is less than that.
+func (p *Policy) check(r Report, c *Confined) error {
+	switch c.Level {
+	case Namespaces:
+		return nil
+	case "":
+		return &UnavailableError{Wall: "no Landlock and no namespaces", Why: r.Trouble, Do: "use a kernel from 5.13 on, or run outside by decision"}
+	}
+	missing := func(wall string) error {
+		return &UnavailableError{Wall: wall, Why: r.Trouble, Do: "allow user namespaces (tenon doctor sandbox says how), or accept weaker walls"}
+	}
+	if len(p.Network.Hosts) > 0 && !p.Network.Open {
+		return missing("hosts can be told apart only in a network namespace")
+	}
+	if !p.Partial {
+		return missing("no namespaces")
+	}
+	c.Gaps = []string{
+		"what is protected inside a writable tree can be written",
+		"the names of all files can be seen, and /tmp is that of the machine, read only",
+		"processes of the machine can be seen",
+	}
+	return nil
+}
+
+func (p *Policy) spec(cmd *exec.Cmd, c *Confined) (*spec, error) {
+	s := &spec{Level: c.Level, Open: p.Network.Open, Limits: p.Limits, Args: cmd.Args, Extra: len(cmd.ExtraFiles)}
+	if s.Limits.Processes == 0 {
+		s.Limits.Processes = 4096
+	}
+	if c.Level != Namespaces {
+		s.Limits.Processes = p.Limits.Processes // it counts what the user runs outside too
+	}
+	if err := s.paths(p, c); err != nil {
+		return nil, err
+	}
+	if c.Level == Namespaces {
+		if err := s.sockets(); err != nil {
+			return nil, err
+		}
+	}
+	s.Proxy = !p.Network.Open && len(p.Network.Hosts) > 0
+	s.Env = p.environment(cmd.Environ(), s)
+	var err error
+	if s.Dir, err = filepath.Abs(cmd.Dir); err != nil {
+		return nil, err
+	}
+	c.dir = s.Dir
+	s.Path = cmd.Path
+	if !filepath.IsAbs(s.Path) {
+		s.Path = filepath.Join(s.Dir, s.Path)
+	}
+	return s, nil
+}
+
+// environment is what the command gets.
+func (p *Policy) environment(env []string, s *spec) []string {
+	env = Environment(env, p.Keep...)
+	temp := s.Temp
+	switch {
+	case temp == "" && s.Level == Namespaces:
+		temp = "/tmp"
+	case temp == "" && len(s.Writes) > 0:
+		temp = s.Writes[0] // there is nowhere else
+	}
+	dir := p.Caches
+	if dir == "" {
+		dir = filepath.Join(temp, ".caches")
+	}
+	env = append(env, "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp)
+	env = append(env, caches(dir, value(env, "HOME"), env)...)
+	if s.Proxy {
+		env = append(env, proxies(proxyPort)...)
+	}
+	return env
+}
+
+// hand makes cmd start the helper, and gives that the spec.
+func (c *Confined) hand(cmd *exec.Cmd, s *spec) error {
+	l, err := write(s)
+	if err != nil {
+		return err
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		l.file.Close()
+		return err
+	}
+	ours, theirs := os.NewFile(uintptr(pair[0]), "control"), os.NewFile(uintptr(pair[1]), "control")
+	c.finish = func() error {
+		ours.Close()
+		theirs.Close()
+		defer l.file.Close()
+		return l.heard().err()
+	}
+	if s.Proxy {
+		conn, err := net.FileConn(ours)
+		if err != nil {
+			return err
+		}
+		receive := func() (net.Listener, error) { return receiveListener(conn.(*net.UnixConn)) }
+		if c.proxy, err = newProxy(c.policy.Network.Hosts, conn, receive); err != nil {
+			conn.Close()
+			return err
+		}
+	}
+	number := 3 + len(cmd.ExtraFiles)
+	cmd.ExtraFiles = append(cmd.ExtraFiles[:len(cmd.ExtraFiles):len(cmd.ExtraFiles)], l.file, theirs)
+	cmd.Path, cmd.Args = "/proc/self/exe", []string{helperName, strconv.Itoa(number)}
+	cmd.Dir, cmd.Env = "/", []string{helperMark + "=1"}
+	cmd.SysProcAttr = namespaces(cmd.SysProcAttr, s)
+	return nil
+}
+
+// err is what an answer of the helper means.
+func (t told) err() error {
+	if t.Wall == "" {
+		return nil
+	}
+	return &UnavailableError{Wall: t.Wall, Why: t.Why, Do: "see tenon doctor sandbox"}
+}
+
+// namespaces adds those of the level to what the caller wants.
+func namespaces(attr *syscall.SysProcAttr, s *spec) *syscall.SysProcAttr {
+	made := syscall.SysProcAttr{}
+	if attr != nil {
+		made = *attr
+	}
+	if s.Level != Namespaces {
+		return &made
+	}
+	made.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
+	if !s.Open {
+		made.Cloneflags |= unix.CLONE_NEWNET
+	}
+	made.UidMappings, made.GidMappings = sameIDs("uid", os.Geteuid()), sameIDs("gid", os.Getegid())
+	made.GidMappingsEnableSetgroups = os.Geteuid() == 0
+	return &made
+}
+
+// sameIDs maps every id to itself: for root all that it has, so that the owners of files show, for others their own.
+func sameIDs(kind string, own int) []syscall.SysProcIDMap {
+	if os.Geteuid() != 0 {
+		return []syscall.SysProcIDMap{{ContainerID: own, HostID: own, Size: 1}}
+	}
+	text, err := os.ReadFile("/proc/self/" + kind + "_map")
+	if err != nil {
+		return nil
+	}
+	var ids []syscall.SysProcIDMap
+	for line := range strings.Lines(string(text)) {
+		var inside, outside, size int
+		if n, _ := fmt.Sscan(line, &inside, &outside, &size); n == 3 {
+			ids = append(ids, syscall.SysProcIDMap{ContainerID: inside, HostID: inside, Size: size})
+		}
+	}
+	return ids
+}
