@@ -1,10 +1,12 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 )
 
 // do puts everything in its place, or takes it back.
@@ -25,41 +27,50 @@ func (t *transaction) do() error {
 	return err
 }
 
+// steps removes, makes directories, parents first, and puts files into them. What closes a directory comes last.
 func (t *transaction) steps() error {
-	for _, o := range inOrder(t.ops) {
-		if o.removes() {
+	deepest := slices.SortedStableFunc(slices.Values(t.ops), func(a, b *op) int { return cmp.Compare(len(b.at.abs), len(a.at.abs)) })
+	dirs := slices.Clone(t.dirs)
+	for _, o := range deepest {
+		if o.removes() || o.replaces() {
 			if err := t.remove(o); err != nil {
 				return t.tell(o.Path, err)
 			}
 		}
+		if o.makesDir() && (o.old == nil || o.replaces()) {
+			dirs = append(dirs, o.at)
+		}
 	}
-	for _, d := range t.dirs {
-		if err := t.mkdir(d, 0o777); err != nil {
+	slices.SortStableFunc(dirs, func(a, b place) int { return cmp.Compare(len(a.abs), len(b.abs)) })
+	for _, d := range dirs {
+		if err := t.mkdir(d); err != nil {
 			return t.tell(d.abs, err)
 		}
 	}
-	for i := len(t.ops) - 1; i >= 0; i-- {
-		// Parents have shorter names.
-		o := inOrder(t.ops)[i]
-		if o.makesDir() {
-			if err := t.makeDir(o); err != nil {
+	for _, o := range t.ops {
+		if !o.removes() && !o.makesDir() {
+			if err := t.put(o); err != nil {
 				return t.tell(o.Path, err)
 			}
 		}
 	}
-	for _, o := range t.ops {
-		if o.removes() || o.makesDir() {
-			continue
-		}
-		if err := t.put(o); err != nil {
-			return t.tell(o.Path, err)
+	for _, o := range deepest {
+		if o.makesDir() {
+			if err := t.chmod(o); err != nil {
+				return t.tell(o.Path, err)
+			}
 		}
 	}
 	return nil
 }
 
-// step notes how to take back what is done next, and does it.
+// step does something, and notes how to take it back.
 func (t *transaction) step(do, back func() error) error {
+	if t.fail != nil {
+		if err := t.fail(); err != nil {
+			return err
+		}
+	}
 	if err := do(); err != nil {
 		return err
 	}
@@ -76,9 +87,6 @@ func (t *transaction) remove(o *op) error {
 				return errors.Join(o.at.root.Mkdir(o.at.rel, 0o777), o.at.root.Chmod(o.at.rel, o.before.Mode&permissions))
 			})
 	}
-	if len(t.ops) == 1 {
-		return o.at.root.Remove(o.at.rel)
-	}
 	return t.rename(o.at, t.temporary(o.at))
 }
 
@@ -89,44 +97,38 @@ func (t *transaction) rename(from, to place) error {
 		func() error { return from.root.Rename(to.rel, from.rel) })
 }
 
-func (t *transaction) mkdir(d place, mode fs.FileMode) error {
+func (t *transaction) mkdir(d place) error {
 	return t.step(
-		func() error { return d.root.Mkdir(d.rel, mode) },
+		func() error { return d.root.Mkdir(d.rel, 0o777) },
 		func() error { return d.root.Remove(d.rel) })
 }
 
-// makeDir makes a directory with an exact mode, or gives it to one that is there.
-func (t *transaction) makeDir(o *op) error {
-	if o.before == nil || !o.before.Mode.IsDir() {
-		if err := t.mkdir(o.at, 0o700); err != nil {
-			return err
-		}
-	}
-	return t.chmod(o.at, o.before, o.State.Mode)
-}
-
-func (t *transaction) chmod(p place, before *State, mode fs.FileMode) error {
+// chmod gives a place the mode that it once had.
+func (t *transaction) chmod(o *op) error {
 	return t.step(
-		func() error { return p.root.Chmod(p.rel, mode&permissions) },
+		func() error { return o.at.root.Chmod(o.at.rel, o.State.Mode&permissions) },
 		func() error {
-			if before == nil {
-				return nil
+			if o.before == nil {
+				return nil // it will be removed
 			}
-			return p.root.Chmod(p.rel, before.Mode&permissions)
+			return o.at.root.Chmod(o.at.rel, o.before.Mode&permissions)
 		})
 }
 
 // put moves a staged or renamed file to its place.
 func (t *transaction) put(o *op) error {
-	if o.temp == nil {
+	switch {
+	case o.same:
+		return t.chmod(o)
+	case o.temp == nil:
 		return t.rename(o.from, o.at)
-	}
-	if o.From != "" {
+	case o.From != "":
 		if err := t.rename(o.from, t.temporary(o.from)); err != nil {
 			return err
 		}
 	}
-	if o.before != nil && len(t.ops) > 1 && !t.going[o.at.abs] {
+	taken := o.before != nil && !t.going[o.at.abs]
+	if taken && len(t.ops) > 1 {
 		if err := t.backUp(o); err != nil {
 			return err
 		}
@@ -134,22 +136,23 @@ func (t *transaction) put(o *op) error {
 	return t.step(
 		func() error { return o.temp.root.Rename(o.temp.rel, o.at.rel) },
 		func() error {
-			if o.before == nil {
-				return o.at.root.Remove(o.at.rel)
+			if taken {
+				return nil // the copy is put over it
 			}
-			return nil // the copy is put over it
+			return o.at.root.Remove(o.at.rel)
 		})
 }
 
 // backUp keeps what is replaced under a second name, so that there is no moment without the file. Where there are no hard links, it is moved.
 func (t *transaction) backUp(o *op) error {
 	copied := t.temporary(o.at)
-	err := o.at.root.Link(o.at.rel, copied.rel)
-	if err != nil {
+	err := t.step(
+		func() error { return o.at.root.Link(o.at.rel, copied.rel) },
+		func() error { return o.at.root.Rename(copied.rel, o.at.rel) })
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
 		return t.rename(o.at, copied)
 	}
-	t.back = append(t.back, func() error { return o.at.root.Rename(copied.rel, o.at.rel) })
-	return nil
+	return err
 }
 
 // sync makes the renames durable.

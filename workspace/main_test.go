@@ -10,11 +10,19 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	plainUmask()
+	goleak.VerifyTestMain(m)
+}
 
 func open(t testing.TB, dir string) *workspace.Workspace {
 	t.Helper()
-	w, err := workspace.Open(dir, workspace.Options{})
+	return openWith(t, dir, workspace.Options{})
+}
+
+func openWith(t testing.TB, dir string, o workspace.Options) *workspace.Workspace {
+	t.Helper()
+	w, err := workspace.Open(dir, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,6 +32,16 @@ func open(t testing.TB, dir string) *workspace.Workspace {
 		}
 	})
 	return w
+}
+
+// realDir is a new directory by its path without links.
+func realDir(t testing.TB) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // write makes files, and directories for names that end in a slash.

@@ -55,9 +55,6 @@ func (t *transaction) stageContent(o *op, old fs.FileInfo) error {
 		return err
 	}
 	o.after = &State{Hash: hex.EncodeToString(hash.Sum(nil)), Size: size, Mode: info.Mode()}
-	if o.State != nil && o.State.Hash != o.after.Hash {
-		return fmt.Errorf("the content kept for %s is damaged", o.at.abs)
-	}
 	return nil
 }
 
@@ -77,8 +74,11 @@ const permissions = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 // content is what a place will have.
 func (t *transaction) content(o *op) (io.ReadCloser, error) {
 	switch {
-	case o.State != nil:
+	case o.State != nil && t.store == nil:
 		return nil, errors.New("there is no checkpoint store to take the content from")
+	case o.State != nil:
+		data, err := t.store.Get(o.State.Hash)
+		return io.NopCloser(bytes.NewReader(data)), err
 	case o.Data == nil:
 		return o.from.open()
 	}
@@ -101,35 +101,47 @@ func (p place) writable(old fs.FileInfo) error {
 }
 
 // state is what lies at a place, nil for nothing. The content of a file is put into the checkpoint store.
-func (t *transaction) state(p place) (*State, error) {
+func (t *transaction) state(name string, p place) (*State, error) {
 	info, err := p.root.Lstat(p.rel)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, t.tell(name, err)
 	}
 	s := &State{Mode: info.Mode()}
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
-		s.Link, err = p.root.Readlink(p.rel)
+		if s.Link, err = p.root.Readlink(p.rel); err != nil {
+			err = t.tell(name, err)
+		}
 		return s, err
-	case !info.Mode().IsRegular():
-		return s, nil
+	case info.Mode().IsRegular():
+		s.Size = info.Size()
+		if t.changed != nil {
+			return s, t.keep(s, name, p)
+		}
 	}
-	s.Size = info.Size()
-	if t.changed == nil {
-		return s, nil
-	}
+	return s, nil
+}
+
+// keep takes down the content of a file. When it cannot be kept the file must not be changed; when it may not be, that is told.
+func (t *transaction) keep(s *State, name string, p place) error {
 	f, err := p.openRegular()
 	if err != nil {
-		return nil, err
+		return t.tell(name, err)
 	}
 	defer f.Close()
-	hash := sha256.New()
-	if s.Size, err = io.Copy(hash, f); err != nil {
-		return nil, err
+	if t.store == nil {
+		hash := sha256.New()
+		s.Size, err = io.Copy(hash, f)
+		s.Hash, s.Lost = hex.EncodeToString(hash.Sum(nil)), "there is no checkpoint store"
+		return err
 	}
-	s.Hash, s.Lost = hex.EncodeToString(hash.Sum(nil)), "there is no checkpoint store"
-	return s, nil
+	kept, err := t.store.Put(f)
+	s.Hash, s.Size, s.Lost = kept.Hash, kept.Size, kept.Lost
+	if err != nil {
+		return fmt.Errorf("what %s has now could not be kept, so nothing was changed: %w", name, err)
+	}
+	return nil
 }

@@ -1,14 +1,18 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 )
 
 // transaction is the edits of one Apply on their way to the disk.
@@ -29,6 +33,7 @@ type op struct {
 	at, from      place
 	old           fs.FileInfo // what is at the place; nil: nothing
 	temp          *place      // the staged file
+	same          bool        // the content is right already
 	before, after *State
 	moved         *State // what lay at from
 }
@@ -37,6 +42,11 @@ func (o *op) removes() bool { return o.Data == nil && o.From == "" && o.State ==
 
 // makesDir reports whether the path is to be a directory.
 func (o *op) makesDir() bool { return o.State != nil && o.State.Mode.IsDir() }
+
+// replaces reports whether the path is a directory and will be something else, or the other way round: then it is removed first.
+func (o *op) replaces() bool {
+	return o.State != nil && o.old != nil && o.old.IsDir() != o.State.Mode.IsDir()
+}
 
 // prepare judges the paths and stages the contents.
 func (t *transaction) prepare(edits []Edit) error {
@@ -59,7 +69,7 @@ func (t *transaction) prepare(edits []Edit) error {
 			}
 			taken[key(p.abs)] = true
 		}
-		if o.removes() {
+		if o.removes() || o.replaces() {
 			t.going[o.at.abs] = true
 		} else if o.From != "" {
 			t.going[o.from.abs] = true
@@ -95,35 +105,60 @@ func (t *transaction) judgeEdit(e *Edit) (_ *op, err error) {
 			return o, err
 		}
 	}
+	o.old, err = o.at.root.Lstat(o.at.rel)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		o.old, err = nil, nil
+	}
+	if err != nil {
+		return o, t.tell(e.Path, err)
+	}
 	return o, nil
 }
 
-// errNotEmpty refuses to remove more than was asked for.
-var errNotEmpty = errors.New("directory not empty")
-
-// stage looks at what is at the places and writes the new content beside them.
+// stage refuses what cannot be done and writes the new content beside the places.
 func (t *transaction) stage(o *op) (err error) {
-	o.old, err = o.at.root.Lstat(o.at.rel)
-	if errors.Is(err, fs.ErrNotExist) {
-		o.old, err = nil, nil
-	}
 	switch {
-	case err != nil:
-		return err
 	case o.removes():
 		return t.removable(o)
-	case o.makesDir():
-		if o.old != nil && !o.old.IsDir() && !t.going[o.at.abs] {
-			return &fs.PathError{Op: "mkdir", Path: o.at.abs, Err: fs.ErrExist}
-		}
-		return t.missing(o.at)
+	case o.State != nil:
+		return t.stageState(o)
 	case o.From != "":
 		return t.stageMove(o)
 	case o.old == nil:
-	case o.State != nil && (o.old.Mode().IsRegular() || o.old.Mode()&fs.ModeSymlink != 0):
-	default:
-		if err := o.at.writable(o.old); err != nil {
+		return t.stageContent(o, nil)
+	}
+	if err := o.at.writable(o.old); err != nil {
+		return err
+	}
+	return t.stageContent(o, o.old)
+}
+
+// stageState prepares for a place to be exactly as it once was.
+func (t *transaction) stageState(o *op) error {
+	if o.old != nil {
+		if err := t.removable(o); err != nil {
 			return err
+		}
+	}
+	if o.makesDir() {
+		after := *o.State
+		o.after = &after
+		return t.missing(o.at)
+	}
+	if o.old != nil && o.old.Mode().IsRegular() && o.State.Mode.IsRegular() && o.old.Size() == o.State.Size {
+		f, err := o.at.openRegular()
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		hash := sha256.New()
+		if _, err := io.Copy(hash, f); err != nil {
+			return err
+		}
+		if o.same = hex.EncodeToString(hash.Sum(nil)) == o.State.Hash; o.same {
+			after := *o.State
+			o.after = &after
+			return nil
 		}
 	}
 	return t.stageContent(o, o.old)
@@ -174,13 +209,14 @@ func (t *transaction) base(p place) string {
 
 // temporary is a name for a file that will be put at a place, or that was there.
 func (t *transaction) temporary(p place) place {
-	rel := filepath.Join(t.base(p), tempPrefix+rand.Text())
+	rel := filepath.Join(t.base(p), t.temp+rand.Text())
 	temp := place{tree: p.tree, rel: rel, abs: filepath.Join(p.dir, rel)}
 	t.temps[temp.abs] = temp
+	t.underWay.Store(temp.abs, true)
 	return temp
 }
 
-// tempPrefix begins the names of files that are on their way.
+// tempPrefix begins the names of temporary files.
 const tempPrefix = ".tenon-"
 
 // missing notes the directories that must be made for a place, and learns what mode they will have.
@@ -228,12 +264,13 @@ func (t *transaction) look() error {
 	}
 	for _, o := range t.ops {
 		var err error
-		if o.before, err = t.state(o.at); err != nil {
-			return t.tell(o.Path, err)
+		if o.before, err = t.state(o.Path, o.at); err != nil {
+			return err
 		}
+		t.sweep(o.at)
 		if o.From != "" {
-			if o.moved, err = t.state(o.from); err != nil {
-				return t.tell(o.From, err)
+			if o.moved, err = t.state(o.From, o.from); err != nil {
+				return err
 			}
 			if o.Data == nil {
 				after := *o.moved
@@ -275,15 +312,30 @@ func (t *transaction) changes() []Change {
 	return out
 }
 
-// inOrder sorts what is removed before what takes its place: the deepest first.
-func inOrder(ops []*op) []*op {
-	return slices.SortedStableFunc(slices.Values(ops), func(a, b *op) int { return cmp.Compare(len(b.at.abs), len(a.at.abs)) })
+// sweep removes what an earlier process of the same owner left behind beside a place.
+func (t *transaction) sweep(p place) {
+	dir := filepath.Dir(p.abs)
+	if t.swept == nil || t.swept[dir] {
+		return
+	}
+	t.swept[dir] = true
+	entries, err := p.list(filepath.Dir(p.rel))
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		temp := filepath.Join(filepath.Dir(p.rel), entry.Name())
+		if _, ours := t.underWay.Load(filepath.Join(p.dir, temp)); !ours && strings.HasPrefix(entry.Name(), t.Workspace.temp) {
+			_ = p.root.Remove(temp)
+		}
+	}
 }
 
 // clean removes what is left of temporary files and lets go of the places.
 func (t *transaction) clean() {
-	for _, temp := range t.temps {
+	for abs, temp := range t.temps {
 		_ = temp.root.Remove(temp.rel)
+		t.underWay.Delete(abs)
 	}
 	for _, o := range t.ops {
 		o.at.close()

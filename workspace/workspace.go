@@ -2,12 +2,16 @@ package workspace
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/tenon-agent/tenon/workspace/checkpoint"
 )
 
 // Workspace is a project on disk. It is safe for concurrent use.
@@ -16,8 +20,13 @@ type Workspace struct {
 	roots   []tree // the directories that count as inside, the deepest first; one of them is tree
 	policy  policy
 	changed func(ctx context.Context, changes []Change) error
+	store   *checkpoint.Store
 
-	writing sync.Mutex // from the last look at files to their replacement
+	writing  sync.Mutex      // from the last look at files to their replacement
+	temp     string          // begins the names of temporary files
+	underWay sync.Map        // temporary files of this process, by absolute path
+	swept    map[string]bool // directories in which nothing of an earlier process is left; for the one who has writing
+	fail     func() error    // lets a step of a change fail, in tests
 
 	outputs outputs // full output of commands
 	jobs    jobs    // what commands left running
@@ -36,6 +45,13 @@ type Options struct {
 	Hidden    []string // files and directories that may be neither read nor written, wherever they are, and are never walked
 	Protected []string // files and directories that may be read but not written, such as .git/hooks
 
+	// Checkpoints keeps the content of files before they change. Nil: no content is kept. The workspace does not close it.
+	Checkpoints *checkpoint.Store
+
+	// Owner makes names of temporary files known: those that an earlier process with the same owner left behind are removed from the
+	// directories that are written to. No two workspaces with one owner may be open at the same time. Empty: nothing is removed.
+	Owner string
+
 	// Changed is told of changes: before a method of the workspace changes files (its error stops it, and nothing was changed),
 	// and when a command has changed some. It is called while nothing else of this workspace writes, and must not write itself.
 	Changed func(ctx context.Context, changes []Change) error
@@ -53,7 +69,13 @@ const (
 
 // Open opens the project in dir. Relative paths in the options start there; they need not exist, but for Roots. The caller closes it.
 func Open(dir string, o Options) (_ *Workspace, err error) {
-	w := &Workspace{changed: o.Changed}
+	w := &Workspace{changed: o.Changed, store: o.Checkpoints, temp: tempPrefix, swept: map[string]bool{}}
+	if o.Owner != "" {
+		hash := sha256.Sum256([]byte(o.Owner))
+		w.temp += hex.EncodeToString(hash[:8]) + "-"
+	} else {
+		w.swept = nil
+	}
 	defer func() {
 		if err != nil {
 			for _, t := range w.roots {

@@ -30,7 +30,8 @@ var places = []place{
 	{path: "window", may: []string{"llm", "session"}},
 	{path: "permission", may: []string{"llm", "tool"}},
 	{path: "workspace/sandbox"},
-	{path: "workspace"},
+	{path: "workspace", may: []string{"workspace/checkpoint", "workspace/sandbox"}},
+	{path: "workspace/*"},
 	{path: "agent", may: []string{"llm", "tool", "session", "window"}},
 
 	{path: "internal/e2e"},

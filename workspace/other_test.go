@@ -1,0 +1,5 @@
+//go:build !unix
+
+package workspace_test
+
+func plainUmask() {}
