@@ -119,6 +119,10 @@ func Load(o Options) (*Config, error) {
 // defaults is the weakest layer.
 func (c *Config) defaults() {
 	c.Limits = Limits{Turns: 50, Tokens: 1_000_000, Duration: 10 * time.Minute}
+	c.Permissions.Mode = ModeAsk
+	c.Sandbox.Processes = 4096
+	c.Record("permissions.mode", c.Permissions.Mode, "default")
+	c.Record("sandbox.processes", c.Sandbox.Processes, "default")
 	c.Record("limits.turns", c.Limits.Turns, "default")
 	c.Record("limits.tokens", c.Limits.Tokens, "default")
 	c.Record("limits.duration", c.Limits.Duration, "default")

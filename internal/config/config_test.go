@@ -158,6 +158,7 @@ func TestWithoutFilesThereAreTheDefaults(t *testing.T) {
 	c := newHome(t).load()
 	want := []Origin{
 		{"limits.duration", "10m0s", "default"}, {"limits.tokens", "1000000", "default"}, {"limits.turns", "50", "default"},
+		{"permissions.mode", "ask", "default"}, {"sandbox.processes", "4096", "default"},
 	}
 	if got := c.Origins(); !slices.Equal(got, want) {
 		t.Errorf("origins are %v", got)
@@ -269,8 +270,10 @@ func TestCallersRecordWhatTheySet(t *testing.T) {
 	got := c.Origins()
 	want := []Origin{
 		{"model", "b/y", "--model"},
+		{"permissions.mode", "ask", "default"},
 		{"providers.a.api_key", hidden, c.UserFile + ":1"},
 		{"providers.b.api_key", hidden, "B_API_KEY"},
+		{"sandbox.processes", "4096", "default"},
 	}
 	if !slices.Equal(got[3:], want) {
 		t.Errorf("got %v", got)

@@ -94,6 +94,8 @@ func (d *decoder) value(v *hujson.Value, dst reflect.Value, p place) bool {
 		return d.reference(v, dst, p)
 	case reflect.TypeFor[time.Duration]():
 		return d.duration(v, dst, p)
+	case reflect.TypeFor[Rule]():
+		return d.rule(v, dst, p)
 	case reflect.TypeFor[Key]():
 		if v.Value.Kind() == '"' {
 			p.field.is = "secret"
@@ -190,6 +192,12 @@ func (d *decoder) together(dst reflect.Value, p place) bool {
 		if _, there := d.config.offsets[p.key+".key"]; !there {
 			return d.failAt(p.key, `has no "key"`)
 		}
+	case *Sample:
+		for _, key := range []string{"command", "want"} {
+			if _, there := d.config.offsets[p.key+"."+key]; !there {
+				return d.failAt(p.key, fmt.Sprintf("has no %q", key))
+			}
+		}
 	}
 	return true
 }
@@ -266,10 +274,28 @@ func (d *decoder) list(v *hujson.Value, a *hujson.Array, dst reflect.Value, p pl
 	if keys, are := out.Interface().([]Key); are && !d.nameKeys(keys, v, p) {
 		return false
 	}
+	if p.field.layer == "adds" && d.project {
+		out = reflect.AppendSlice(dst, out)
+	}
 	dst.Set(out)
 	if words {
 		d.record(v, p, fmt.Sprint(out.Interface()))
 	}
+	return true
+}
+
+// rule decodes a rule of permission. What it says is for others to read.
+func (d *decoder) rule(v *hujson.Value, dst reflect.Value, p place) bool {
+	if !d.is(v.Value.Kind() == '"', v, p, "a rule in quotes, such as \"shell(go test *)\"") {
+		return false
+	}
+	text := strings.TrimSpace(v.Value.(hujson.Literal).String())
+	if text == "" {
+		return d.fail(v, p, "the rule is empty")
+	}
+	where := fmt.Sprintf("%s:%d", d.source.file, d.line(v.StartOffset)+1)
+	dst.Set(reflect.ValueOf(Rule{Text: text, Project: d.project, Where: where}))
+	d.record(v, p, text)
 	return true
 }
 
@@ -301,6 +327,12 @@ func (d *decoder) text(v *hujson.Value, dst reflect.Value, p place) bool {
 		if !slices.Contains(known, s) {
 			return d.fail(v, p, "unknown value %s%s; expected one of %s", clip(s), meant(s, known), strings.Join(known, ", "))
 		}
+		if d.wider(dst, p, s, known) {
+			at := d.errorAt(v.StartOffset, p.key, fmt.Sprintf("%s is ignored: a project can only make %s narrower; to widen it, change your own configuration, %s",
+				s, dst.String(), d.config.UserFile))
+			d.config.Warnings = append(d.config.Warnings, at.Error())
+			return true
+		}
 	} else if r, ok := rules(p.field.is); ok && !r.ok(s) {
 		switch {
 		case strings.Contains(s, "$") && d.project:
@@ -317,6 +349,11 @@ func (d *decoder) text(v *hujson.Value, dst reflect.Value, p place) bool {
 	dst.SetString(s)
 	d.record(v, p, s)
 	return true
+}
+
+// wider reports whether a project would widen one of an ordered list of words.
+func (d *decoder) wider(dst reflect.Value, p place, s string, known []string) bool {
+	return d.project && p.field.layer == "narrow" && slices.Index(known, s) > slices.Index(known, dst.String())
 }
 
 // reference decodes a string with references.

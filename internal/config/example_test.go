@@ -43,7 +43,9 @@ func Example() {
 	// limits.turns 50 default
 	// max_tokens 1000 --max-tokens
 	// model mine/qwen3 tenon.json:2
+	// permissions.mode ask default
 	// providers.mine.api_key ${MY_KEY:-[hidden]} tenon.json:3
 	// providers.mine.base_url http://127.0.0.1:8000/v1 tenon.json:3
+	// sandbox.processes 4096 default
 	// none <nil>
 }

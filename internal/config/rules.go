@@ -63,6 +63,24 @@ func rules(name string) (rule, bool) {
 				return s == "auto" || s != "" && llm.CachePolicy(s).Valid() && !strings.Contains(s, " ")
 			},
 		}, true
+	case "path":
+		return rule{
+			"a path: absolute, or with ~/ from the home directory, or from the root of the workspace", `^[^\x00-\x1f$]+$`,
+			func(s string) bool {
+				return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == '$' })
+			},
+		}, true
+	case "host":
+		return rule{
+			"a host, host:port, *.domain or network such as 10.0.0.0/8, without a scheme or a path",
+			`^[A-Za-z0-9*:\[][A-Za-z0-9*._:\[\]-]*(/[0-9]+)?$`, isHost,
+		}, true
+	case "command":
+		return rule{"a command line", `^.*[!-~].*$`, func(s string) bool {
+			return !strings.Contains(s, "\n") && strings.ContainsFunc(s, func(r rune) bool { return r > ' ' && r <= '~' })
+		}}, true
+	case "verdict":
+		return rule{"allow, ask or deny", `^(allow|ask|deny)$`, func(s string) bool { return s == "allow" || s == "ask" || s == "deny" }}, true
 	case "header":
 		return rule{"the name of an HTTP header", "^[A-Za-z0-9!#%&'*+.^_`|~-]+$", isHeader}, true
 	}
@@ -101,6 +119,16 @@ func isVariant(s string) bool {
 	return s != "" && s[0] >= 'a' && s[0] <= 'z' && isProvider(s) && !strings.Contains(s, ".") && s != "default" && s != "latest"
 }
 
+func isHost(s string) bool {
+	host, bits, network := strings.Cut(s, "/")
+	for i, r := range host {
+		if !isName(string(r)) && !strings.ContainsRune("*:[", r) && (i == 0 || !strings.ContainsRune(".-_]", r)) {
+			return false
+		}
+	}
+	return host != "" && (!network || bits != "" && strings.Trim(bits, "0123456789") == "")
+}
+
 func isHeader(s string) bool {
 	for _, r := range s {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
@@ -118,6 +146,10 @@ func words(t reflect.Type) []string {
 		return texts(llm.ThinkOff, llm.ThinkMinimal, llm.ThinkLow, llm.ThinkMedium, llm.ThinkHigh)
 	case reflect.TypeFor[llm.Quirk]():
 		return texts(llm.QuirkAdaptiveThinking, llm.QuirkNoTemperature, llm.QuirkNoSystem, llm.QuirkNativeSchema)
+	case reflect.TypeFor[Mode]():
+		return texts(modes...)
+	case reflect.TypeFor[SearchBackend]():
+		return texts(SearXNG, Brave, Exa, Tavily)
 	case reflect.TypeFor[Protocol]():
 		return texts(Anthropic, OpenAIChat, OpenAIResponses, Gemini, Vertex, VertexAnthropic, Bedrock, AzureChat, AzureResponses)
 	}

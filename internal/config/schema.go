@@ -42,6 +42,8 @@ func (b *schemaBuilder) object(t reflect.Type) object {
 	switch t {
 	case reflect.TypeFor[Key]():
 		s["required"] = []string{"key"}
+	case reflect.TypeFor[Sample]():
+		s["required"] = []string{"command", "want"}
 	case reflect.TypeFor[Provider]():
 		s["not"] = object{"required": []string{"api_key", "api_keys"}}
 	case reflect.TypeFor[Settings]():
@@ -60,6 +62,8 @@ func (b *schemaBuilder) of(t reflect.Type, f field) object {
 		return object{"type": "string", "minLength": 1}
 	case reflect.TypeFor[time.Duration]():
 		return object{"type": "string", "pattern": durationPattern}
+	case reflect.TypeFor[Rule]():
+		return object{"type": "string", "minLength": 1}
 	case reflect.TypeFor[Key]():
 		return object{"oneOf": []any{object{"type": "string", "minLength": 1}, b.ref(t)}}
 	}

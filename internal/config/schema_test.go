@@ -59,7 +59,7 @@ func resolved(t *testing.T) *jsonschema.Resolved {
 // structs yields the structs that the settings are made of.
 func structs(t reflect.Type, seen map[reflect.Type]bool) []reflect.Type {
 	switch t {
-	case reflect.TypeFor[Value](), reflect.TypeFor[time.Duration]():
+	case reflect.TypeFor[Value](), reflect.TypeFor[time.Duration](), reflect.TypeFor[Rule]():
 		return nil
 	}
 	switch t.Kind() {
@@ -107,7 +107,7 @@ func TestEveryFieldHasItsTags(t *testing.T) {
 			case leaf.Kind() == reflect.String && words(leaf) == nil && f.name != "$schema" && !ruled:
 				t.Errorf("%s: the string is %q", name, f.is)
 			}
-			if f.layer != "" && f.layer != "user" && f.layer != "narrow" {
+			if f.layer != "" && f.layer != "user" && f.layer != "narrow" && f.layer != "adds" {
 				t.Errorf("%s: the layer is %q", name, f.layer)
 			}
 		}
@@ -161,6 +161,10 @@ func valid(r *rapid.T, t reflect.Type, f field) any {
 		return rapid.SampledFrom([]string{"x", "$KEY", "${KEY:-x}", "$(echo x)", "a$$b", "a b"}).Draw(r, "value")
 	case reflect.TypeFor[time.Duration]():
 		return rapid.StringMatching(`[1-9][0-9]{0,4}(\.[0-9]{1,3})?(us|µs|ms|s|m|h)([1-9]s)?`).Draw(r, "duration")
+	case reflect.TypeFor[Rule]():
+		return rapid.SampledFrom([]string{"shell(go test *)", "edit"}).Draw(r, "rule")
+	case reflect.TypeFor[Sample]():
+		return map[string]any{"command": "ls", "want": "allow"}
 	case reflect.TypeFor[Key]():
 		return map[string]any{"key": "$KEY"}
 	}
@@ -199,10 +203,11 @@ func valid(r *rapid.T, t reflect.Type, f field) any {
 	case reflect.Bool:
 		return rapid.Bool().Draw(r, "bool")
 	}
-	lo, hi := 0.0, 1e6
+	lo := 0.0
 	if f.min != nil {
 		lo = *f.min
 	}
+	hi := lo + 1e6
 	if f.max != nil {
 		hi = *f.max
 	}
@@ -317,7 +322,7 @@ func onlyLoadKnows(err error) bool {
 func TestPatternsSayWhatTheRulesCheck(t *testing.T) {
 	schema := resolved(t)
 	patterns := map[string]*jsonschema.Resolved{}
-	for _, name := range []string{"name", "provider", "model", "ref", "id", "header"} {
+	for _, name := range []string{"name", "provider", "model", "ref", "id", "header", "path", "host", "command", "verdict"} {
 		text, _ := rules(name)
 		one, err := (&jsonschema.Schema{Type: "string", Pattern: text.pattern}).Resolve(nil)
 		if err != nil {
@@ -326,7 +331,7 @@ func TestPatternsSayWhatTheRulesCheck(t *testing.T) {
 		patterns[name] = one
 	}
 	rapid.Check(t, func(r *rapid.T) {
-		s := rapid.StringMatching(`[a-cA-B0-1./@$ _:#é-]{0,8}`).Draw(r, "text")
+		s := rapid.StringMatching(`[a-cA-B0-1./@$ _:#é*\[\]\n-]{0,8}`).Draw(r, "text")
 		for name, pattern := range patterns {
 			text, _ := rules(name)
 			if fits := pattern.Validate(s) == nil; fits != text.ok(s) {
@@ -360,6 +365,9 @@ func TestEveryConstantIsAKnownWord(t *testing.T) {
 		reflect.TypeFor[llm.Thinks](): filepath.Join("..", "..", "llm"),
 		reflect.TypeFor[llm.Quirk]():  filepath.Join("..", "..", "llm"),
 		reflect.TypeFor[Protocol]():   ".",
+		reflect.TypeFor[Mode]():       ".",
+
+		reflect.TypeFor[SearchBackend](): ".",
 	} {
 		known := append(words(typ), "") // llm.ThinkDefault is what is not set
 		for _, value := range constants(t, dir, typ.Name()) {

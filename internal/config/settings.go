@@ -26,6 +26,13 @@ type Settings struct {
 	Cache  string `json:"cache" is:"cache" doc:"Where marks for the provider's prompt cache are set: auto, off, or some of system, tools and messages, separated by commas."`
 	Limits Limits `json:"limits" doc:"Where a run ends by itself. A project can only make them narrower."`
 
+	// Permissions has the rules of the user before those of the project.
+	Permissions Permissions `json:"permissions" doc:"What may be done without asking, and what not at all."`
+	Sandbox     Sandbox     `json:"sandbox" doc:"What commands may touch, which the operating system enforces."`
+	// Roots are absolute paths, or relative to the home directory with ~/.
+	Roots []string `json:"roots" is:"path" layer:"user" doc:"Further directories that count as part of every workspace, such as ~/notes."`
+	Web   Web      `json:"web" layer:"user" doc:"What the tools for the web may reach, and which search they ask."`
+
 	// Providers is by the name that references begin with.
 	Providers map[string]Provider `json:"providers" keys:"provider" layer:"user" doc:"The servers that models are asked at, by the name that references begin with. Changes what is built in for the name, or adds one."`
 	// Models has facts about single models by their reference, without a variant.
@@ -45,6 +52,80 @@ type Limits struct {
 	SessionCost float64       `json:"session_cost" min:"0.000001" layer:"narrow" doc:"US dollars of a session with all its branches. Default: unlimited."`
 	DayCost     float64       `json:"day_cost" min:"0.000001" layer:"narrow" doc:"US dollars of all sessions since midnight. Default: unlimited."`
 }
+
+// Permissions say what may be done. Deny beats ask, which beats allow; what no rule speaks of is for the mode.
+type Permissions struct {
+	// Mode is never wider in a project than the user's.
+	Mode     Mode     `json:"mode" layer:"narrow" doc:"What is asked when no rule says so: plan (look only), inspect (look, and run commands that only look), ask, edits (change files of the workspace without asking), auto (run all that the sandbox confines), yolo (everything). Default: ask."`
+	Allow    []Rule   `json:"allow" layer:"user" doc:"What may be done without asking, such as shell(go test *), fetch(*.example.com) or edit(docs/**)."`
+	Ask      []Rule   `json:"ask" layer:"adds" doc:"What must be asked about."`
+	Deny     []Rule   `json:"deny" layer:"adds" doc:"What may never be done, whatever the mode."`
+	Examples []Sample `json:"examples" layer:"adds" doc:"Commands with the verdict that they must have; the configuration is refused when one has another."`
+}
+
+// Mode is a mode of permission.
+type Mode string
+
+// The modes, from the narrowest to the widest.
+const (
+	ModePlan    Mode = "plan"
+	ModeInspect Mode = "inspect"
+	ModeAsk     Mode = "ask"
+	ModeEdits   Mode = "edits"
+	ModeAuto    Mode = "auto"
+	ModeYolo    Mode = "yolo"
+)
+
+var modes = []Mode{ModePlan, ModeInspect, ModeAsk, ModeEdits, ModeAuto, ModeYolo}
+
+// Rule is a rule of permission with the file that says it.
+type Rule struct {
+	Text    string // such as "shell(git push *)"
+	Project bool   // a project's file says it
+	Where   string // file:line
+}
+
+// Sample is a command with the verdict that the rules must give.
+type Sample struct {
+	Command string `json:"command" is:"command" doc:"A command line."`
+	Want    string `json:"want" is:"verdict" doc:"allow, ask or deny."`
+}
+
+// Sandbox says what commands may touch beside the workspace and their own temporary files.
+type Sandbox struct {
+	Enabled   *bool    `json:"enabled" layer:"user" doc:"Whether commands are confined in every mode but yolo. Default: true."`
+	Network   []string `json:"network" is:"host" layer:"user" doc:"Hosts that commands may reach, such as proxy.example.com, *.example.com:443 or 10.0.0.0/8; * is all. Default: none."`
+	Writable  []string `json:"writable" is:"path" layer:"user" doc:"Further directories that commands may write, such as ~/.cache/go-build."`
+	Hidden    []string `json:"hidden" is:"path" layer:"adds" doc:"Further files and directories that neither commands nor tools may read."`
+	Protected []string `json:"protected" is:"path" layer:"adds" doc:"Further files and directories of the workspace that may be read but not written."`
+	Processes int      `json:"processes" min:"1" layer:"narrow" doc:"Processes of one command at most. Default 4096."`
+	Memory    int64    `json:"memory" min:"1048576" layer:"narrow" doc:"Bytes of memory of one command at most. Default: no limit."`
+}
+
+// Web is about the tools that reach the network.
+type Web struct {
+	Private bool     `json:"private" doc:"Whether they may reach addresses of private networks and of this machine."`
+	Allow   []string `json:"allow" is:"host" doc:"Hosts and networks that they may reach although they are private, such as wiki.example.com or 10.1.0.0/16."`
+	Search  Search   `json:"search" doc:"The search engine that web_search asks; without one there is no such tool."`
+}
+
+// Search is a search engine.
+type Search struct {
+	Backend SearchBackend `json:"backend" doc:"What the engine speaks."`
+	URL     Value         `json:"url" is:"url" doc:"Where it is. Needed for searxng; the others have theirs."`
+	APIKey  Value         `json:"api_key" is:"secret" doc:"The key, best as a reference: $NAME or $(command)."`
+}
+
+// SearchBackend is what a search engine speaks.
+type SearchBackend string
+
+// The search backends.
+const (
+	SearXNG SearchBackend = "searxng"
+	Brave   SearchBackend = "brave"
+	Exa     SearchBackend = "exa"
+	Tavily  SearchBackend = "tavily"
+)
 
 // Provider is a server, or a family of them, and how to ask it. Everything is optional: a name that is built in needs only
 // what differs.

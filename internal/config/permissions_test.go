@@ -1,0 +1,70 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What a project says of permissions comes on top of what the user says, and only makes it narrower.
+func TestAProjectOnlyNarrowsPermissions(t *testing.T) {
+	h := newHome(t).user(`{
+		"permissions": {"mode": "edits", "allow": ["shell(go test *)"], "deny": ["read(secret)"], "examples": [{"command": "ls", "want": "allow"}]},
+		"sandbox": {"hidden": ["~/private"], "processes": 100},
+	}`)
+	h.project(`{
+		"permissions": {"mode": "ask", "ask": ["fetch"], "deny": ["shell(git push *)"], "examples": [{"command": "git push", "want": "deny"}]},
+		"sandbox": {"hidden": [".env"], "protected": ["vendor"], "processes": 50},
+	}`)
+	h.Trusted = true
+	c := h.load()
+	p := c.Permissions
+	if p.Mode != ModeAsk || len(p.Allow) != 1 || len(p.Ask) != 1 || len(p.Deny) != 2 || len(p.Examples) != 2 {
+		t.Errorf("got %+v", p)
+	}
+	if user, project := p.Deny[0], p.Deny[1]; user.Project || user.Where != c.UserFile+":2" || !project.Project || project.Where != c.ProjectFile+":2" {
+		t.Errorf("got %+v and %+v", user, project)
+	}
+	if s := c.Sandbox; !slices.Equal(s.Hidden, []string{"~/private", ".env"}) || !slices.Equal(s.Protected, []string{"vendor"}) || s.Processes != 50 {
+		t.Errorf("got %+v", s)
+	}
+}
+
+func TestAProjectCannotWidenPermissions(t *testing.T) {
+	h := newHome(t)
+	h.project(`{"permissions": {"mode": "yolo"}, "sandbox": {"processes": 100000}}`)
+	h.Trusted = true
+	c := h.load()
+	if c.Permissions.Mode != ModeAsk || c.Sandbox.Processes != 4096 || len(c.Warnings) != 2 || !strings.Contains(c.Warnings[0], "yolo is ignored") {
+		t.Errorf("got %+v, %+v, %q", c.Permissions, c.Sandbox, c.Warnings)
+	}
+	for _, text := range []string{
+		`{"permissions": {"allow": ["shell"]}}`, `{"sandbox": {"enabled": false}}`, `{"sandbox": {"network": ["*"]}}`,
+		`{"sandbox": {"writable": ["/"]}}`, `{"roots": ["/"]}`, `{"web": {"private": true}}`,
+	} {
+		h.project(text)
+		if _, err := Load(h.Options); err == nil || !strings.Contains(err.Error(), "a project cannot set this") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestMistakesInPermissions(t *testing.T) {
+	h := newHome(t)
+	for text, want := range map[string]string{
+		`{"permissions": {"mode": "audo"}}`:                      `did you mean "auto"?`,
+		`{"permissions": {"allow": "shell"}}`:                    "expected a list in brackets",
+		`{"permissions": {"allow": [{}]}}`:                       "expected a rule in quotes",
+		`{"permissions": {"deny": [" "]}}`:                       "the rule is empty",
+		`{"permissions": {"examples": [{"command": "ls"}]}}`:     `has no "want"`,
+		`{"permissions": {"examples": [{"want": "allow"}]}}`:     `has no "command"`,
+		`{"sandbox": {"network": ["https://example.com/path"]}}`: "without a scheme or a path",
+		`{"roots": ["$HOME"]}`:                                   "references with $ mean nothing here",
+		`{"web": {"search": {"backend": "searx"}}}`:              `did you mean "searxng"?`,
+	} {
+		h.user(text)
+		if _, err := Load(h.Options); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
