@@ -157,8 +157,11 @@ func TestCandidates(t *testing.T) {
 func TestWithoutFilesThereAreTheDefaults(t *testing.T) {
 	c := newHome(t).load()
 	want := []Origin{
-		{"limits.duration", "10m0s", "default"}, {"limits.tokens", "1000000", "default"}, {"limits.turns", "50", "default"},
-		{"permissions.mode", "ask", "default"}, {"sandbox.processes", "4096", "default"},
+		{"limits.duration", "10m0s", "default"},
+		{"limits.tokens", "1000000", "default"},
+		{"limits.turns", "50", "default"},
+		{"permissions.mode", "ask", "default"},
+		{"sandbox.processes", "4096", "default"},
 	}
 	if got := c.Origins(); !slices.Equal(got, want) {
 		t.Errorf("origins are %v", got)

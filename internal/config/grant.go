@@ -1,0 +1,84 @@
+package config
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+	"github.com/tailscale/hujson"
+)
+
+// Grant adds a rule to permissions.allow of the user's file, which is made when there is none. Comments and order of the file stay. A
+// rule that is there already changes nothing. It waits for other processes that change the file, until ctx ends.
+func Grant(ctx context.Context, file, rule string) (err error) {
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target // a link is kept
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("make the directory of the configuration: %w", err)
+	}
+	lock := flock.New(file+".lock", flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, lockEvery); err != nil {
+		return fmt.Errorf("lock the configuration: %w", err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	text, err := readRegular(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		text = []byte("{}")
+	case err != nil:
+		return fmt.Errorf("the configuration, %s: %w", file, err)
+	}
+	text, err = granted(text, rule)
+	switch {
+	case err != nil:
+		return fmt.Errorf("add the rule to %s: %w", file, err)
+	case text == nil:
+		return nil
+	}
+	if err := replace(ctx, file, text); err != nil {
+		return fmt.Errorf("write the configuration: %w", err)
+	}
+	return nil
+}
+
+// granted returns the text of a file with one more rule, or nil when it has the rule.
+func granted(text []byte, rule string) ([]byte, error) {
+	root, err := hujson.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("it is not valid: %w; mend it first", err)
+	}
+	if list := root.Find("/permissions/allow"); list != nil {
+		if a, ok := list.Value.(*hujson.Array); ok {
+			for _, e := range a.Elements {
+				if l, ok := e.Value.(hujson.Literal); ok && l.Kind() == '"' && l.String() == rule {
+					return nil, nil
+				}
+			}
+		}
+	}
+	var patch []map[string]any
+	for _, above := range []struct {
+		path  string
+		value any
+	}{{"/permissions", map[string]any{}}, {"/permissions/allow", []any{}}} {
+		if root.Find(above.path) == nil {
+			patch = append(patch, map[string]any{"op": "add", "path": above.path, "value": above.value})
+		}
+	}
+	patch = append(patch, map[string]any{"op": "add", "path": "/permissions/allow/-", "value": rule})
+	data, err := json.Marshal(patch)
+	if err != nil {
+		return nil, err
+	}
+	if err := root.Patch(data); err != nil {
+		return nil, err
+	}
+	root.Format()
+	return root.Pack(), nil
+}
