@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/tenon-agent/tenon/workspace/checkpoint"
+	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
 // Workspace is a project on disk. It is safe for concurrent use.
@@ -21,6 +22,7 @@ type Workspace struct {
 	policy  policy
 	changed func(ctx context.Context, changes []Change) error
 	store   *checkpoint.Store
+	sandbox *sandbox.Policy // of commands
 
 	writing  sync.Mutex      // from the last look at files to their replacement
 	temp     string          // begins the names of temporary files
@@ -52,6 +54,9 @@ type Options struct {
 	// directories that are written to. No two workspaces with one owner may be open at the same time. Empty: nothing is removed.
 	Owner string
 
+	// Sandbox confines commands. Nil: they run as this process does.
+	Sandbox *sandbox.Policy
+
 	// Changed is told of changes: before a method of the workspace changes files (its error stops it, and nothing was changed),
 	// and when a command has changed some. It is called while nothing else of this workspace writes, and must not write itself.
 	Changed func(ctx context.Context, changes []Change) error
@@ -69,7 +74,7 @@ const (
 
 // Open opens the project in dir. Relative paths in the options start there; they need not exist, but for Roots. The caller closes it.
 func Open(dir string, o Options) (_ *Workspace, err error) {
-	w := &Workspace{changed: o.Changed, store: o.Checkpoints, temp: tempPrefix, swept: map[string]bool{}}
+	w := &Workspace{changed: o.Changed, store: o.Checkpoints, sandbox: o.Sandbox, temp: tempPrefix, swept: map[string]bool{}}
 	if o.Owner != "" {
 		hash := sha256.Sum256([]byte(o.Owner))
 		w.temp += hex.EncodeToString(hash[:8]) + "-"
