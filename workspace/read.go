@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -47,16 +48,27 @@ func (p place) open() (*os.File, error) {
 	return p.openRegular()
 }
 
-// OpenEntry opens a file that a walk came to, like OpenFile but faster: a walk goes through no links.
-func (w *Workspace) OpenEntry(e Entry) (*os.File, error) {
-	if err := regular(e.Path, e.Type); err != nil {
-		return nil, err
-	}
+// OpenEntry opens a file that a walk came to, like OpenFile but faster, above all while the walk goes on: it goes through no
+// links. The caller closes it.
+func (w *Workspace) OpenEntry(e Entry) (io.ReadCloser, error) {
 	rel := filepath.FromSlash(e.Path)
 	if filepath.IsAbs(rel) {
 		return w.OpenFile(rel)
 	}
-	f, err := place{tree: w.tree, rel: rel, abs: filepath.Join(w.dir, rel)}.openRegular()
+	if f, err := e.top.openFile(e.Path); !errors.Is(err, errors.ErrUnsupported) {
+		if err != nil {
+			return nil, w.tell(e.Path, err)
+		}
+		return f, nil
+	}
+	if err := regular(e.Path, e.Type); err != nil {
+		return nil, err
+	}
+	p := place{tree: w.tree, rel: rel, abs: filepath.Join(w.dir, rel)}
+	if path, ok := in(w.policy.hidden, p.abs); ok {
+		return nil, &HiddenError{Path: e.Path, Hidden: path}
+	}
+	f, err := p.openRegular()
 	if err != nil {
 		return nil, w.tell(e.Path, err)
 	}

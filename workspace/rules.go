@@ -21,10 +21,12 @@ type rules struct {
 	list []rule // those that win last
 }
 
-// push adds the rules of a directory of the workspace until pop is called.
-func (s *ruleStack) push(rel string, list []rule) (pop func()) {
-	s.rules = append(s.rules, rules{path.Join(s.prefix, rel), list})
-	return func() { s.rules = s.rules[:len(s.rules)-1] }
+// with is the stack with the rules of a directory of the workspace on top. It does not change s, which others read.
+func (s ruleStack) with(rel string, list []rule) ruleStack {
+	if len(list) > 0 {
+		s.rules = append(slices.Clip(s.rules), rules{path.Join(s.prefix, rel), list})
+	}
+	return s
 }
 
 // ignore reports whether a path of the workspace is excluded; its parents are not.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,8 @@ type Entry struct {
 	Path  string      // from the root of the workspace, with slashes; absolute when it does not lie below it
 	Type  fs.FileMode // the type bits; a link is a link, wherever it leads
 	Depth int         // 1 for what lies in the directory where the walk began
+
+	top *top // where the walk opens what it comes to, while it runs
 }
 
 // Name is the last element of the path.
@@ -36,9 +39,9 @@ const maxEntries = 100_000
 // maxIgnoreFile is the size from which an ignore file is not read.
 const maxIgnoreFile = 1 << 20
 
-// Walk goes through the tree below a directory: parents before what they hold, names sorted by bytes. It reads each directory
-// when it comes to it, follows no link, and honours .gitignore and .ignore files. An error is about one directory, and the
-// walk goes on behind it; after the error of ctx it ends.
+// Walk goes through the tree below a directory: parents before what they hold, names sorted by bytes. It follows no link, and
+// honours .gitignore and .ignore files. Directories are read some way ahead, several at a time; all is over when Walk returns.
+// An error is about one directory, and the walk goes on behind it; after the error of ctx it ends.
 //
 // When name is a file, it is the only entry.
 func (w *Workspace) Walk(ctx context.Context, name string, o WalkOptions) iter.Seq2[Entry, error] {
@@ -66,10 +69,17 @@ func (w *Workspace) Walk(ctx context.Context, name string, o WalkOptions) iter.S
 		if rel == "." {
 			rel = ""
 		}
+		start := &folder{rel: rel, depth: 1}
 		if !o.Ignored {
-			walk.rules = p.rulesAbove(rel)
+			start.rules = p.rulesAbove(rel)
 		}
-		walk.in(rel, 1)
+		if walk.top, err = openTop(p.tree); err != nil {
+			yield(Entry{}, w.tell(name, err))
+			return
+		}
+		defer walk.top.close()
+		defer walk.ahead.end()
+		walk.in(start)
 	}
 }
 
@@ -77,10 +87,11 @@ type walk struct {
 	*Workspace
 	tree           // in which it walks
 	prefix  string // its directory, when that is not the root of the workspace
+	top     *top
 	ctx     context.Context
 	options WalkOptions
 	yield   func(Entry, error) bool
-	rules   ruleStack // of the directories from the top to the one that is walked
+	ahead   ahead
 }
 
 // shown is a path of the tree as entries have it.
@@ -92,34 +103,71 @@ func (w *walk) shown(rel string) string {
 }
 
 // in walks one directory and reports whether to go on.
-func (w *walk) in(rel string, depth int) bool {
-	entries, err := w.list(rel)
-	if err != nil && !w.yield(Entry{Path: w.shown(rel), Type: fs.ModeDir, Depth: depth - 1}, w.tell(cmp.Or(rel, "."), err)) {
+func (w *walk) in(f *folder) bool {
+	if err := w.ahead.take(w, f); err != nil {
+		w.yield(Entry{}, err)
 		return false
 	}
-	if !w.options.Ignored {
-		if list := w.rulesIn(rel, entries); len(list) > 0 {
-			defer w.rules.push(rel, list)()
-		}
+	if f.err != nil && !w.yield(Entry{Path: w.shown(f.rel), Type: fs.ModeDir, Depth: f.depth - 1}, w.tell(cmp.Or(f.rel, "."), f.err)) {
+		return false
 	}
-	dir := filepath.Join(w.tree.dir, filepath.FromSlash(rel))
-	for _, entry := range entries {
+	items := f.items
+	f.items = nil
+	for _, item := range items {
 		if err := w.ctx.Err(); err != nil {
 			w.yield(Entry{}, err)
 			return false
 		}
-		name := path.Join(rel, entry.Name())
-		if entry.Name() == ".git" || w.rules.ignore(name, entry.IsDir()) || w.policy.hides(dir, entry.Name()) {
-			continue
-		}
-		if !w.yield(Entry{Path: w.shown(name), Type: entry.Type(), Depth: depth}, nil) {
-			return false
-		}
-		if entry.IsDir() && (w.options.Depth == 0 || depth < w.options.Depth) && !w.in(name, depth+1) {
+		if !w.yield(item.entry, nil) || item.folder != nil && !w.in(item.folder) {
 			return false
 		}
 	}
 	return true
+}
+
+// folder is a directory that a walk will come to.
+type folder struct {
+	rel   string
+	depth int       // of what lies in it
+	rules ruleStack // of the directories above it
+
+	items []item
+	err   error
+}
+
+// item is an entry and, when the walk goes into it, its folder.
+type item struct {
+	entry  Entry
+	folder *folder
+}
+
+// read finds what the walk comes to in a directory.
+func (w *walk) read(f *folder) {
+	var entries []fs.DirEntry
+	if entries, f.err = w.list(f.rel); len(entries) == 0 {
+		return
+	}
+	rules := f.rules
+	if !w.options.Ignored {
+		rules = rules.with(f.rel, w.rulesIn(f.rel, entries))
+	}
+	dir := filepath.Join(w.tree.dir, filepath.FromSlash(f.rel))
+	prefix := f.rel
+	if prefix != "" {
+		prefix += "/"
+	}
+	f.items = make([]item, 0, len(entries))
+	for _, entry := range entries {
+		name := prefix + entry.Name()
+		if entry.Name() == ".git" || rules.ignore(name, entry.IsDir()) || w.policy.hides(dir, entry.Name()) {
+			continue
+		}
+		one := item{entry: Entry{Path: w.shown(name), Type: entry.Type(), Depth: f.depth, top: w.top}}
+		if entry.IsDir() && (w.options.Depth == 0 || f.depth < w.options.Depth) {
+			one.folder = &folder{rel: name, depth: f.depth + 1, rules: rules}
+		}
+		f.items = append(f.items, one)
+	}
 }
 
 // list is the content of a directory, sorted. With too much in it, it is a part, and an error.
@@ -129,6 +177,20 @@ func (t tree) list(rel string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer d.Close()
+	return sorted(d, rel)
+}
+
+// list is the same, faster.
+func (w *walk) list(rel string) ([]fs.DirEntry, error) {
+	d, err := w.top.openDir(rel)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return sorted(d, rel)
+}
+
+func sorted(d *os.File, rel string) ([]fs.DirEntry, error) {
 	entries, err := d.ReadDir(maxEntries)
 	if errors.Is(err, io.EOF) {
 		err = nil

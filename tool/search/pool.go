@@ -110,12 +110,12 @@ func (w *worker) read(ws *workspace.Workspace, entry workspace.Entry) ([]byte, e
 		switch {
 		case first && bytes.IndexByte(w.data[:min(n, 8<<10)], 0) >= 0:
 			return nil, errBinary
+		case len(w.data) > maxFile:
+			return nil, errLarge
 		case err == io.EOF:
 			return w.data, nil
 		case err != nil:
 			return nil, err
-		case len(w.data) > maxFile:
-			return nil, errLarge
 		}
 	}
 }

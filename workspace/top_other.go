@@ -1,0 +1,24 @@
+//go:build !linux
+
+package workspace
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// top is the tree that a walk goes through.
+type top struct{ tree }
+
+func openTop(t tree) (*top, error) { return &top{t}, nil }
+
+func (*top) close() {}
+
+func (t *top) openDir(rel string) (*os.File, error) {
+	return t.root.Open(filepath.FromSlash(cmp.Or(rel, ".")))
+}
+
+func (*top) openFile(string) (io.ReadCloser, error) { return nil, errors.ErrUnsupported }
