@@ -14,15 +14,16 @@ type Confined struct {
 	Level Level
 	Gaps  []string // in words, which promises of the policy do not hold at this level
 
-	policy *Policy
-	dir    string // where the command starts
-	covers []*cover
-	proxy  *proxy
-	finish func() error // of the system: what the helper told
-	once   sync.Once
-	kept   []string // what must not be there after the command, and was not before
-	closed error
-	made   []Blocked
+	policy  *Policy
+	dir     string // where the command starts
+	covers  []*cover
+	sockets []string // of others, that were hidden
+	proxy   *proxy
+	finish  func() error // of the system: what the helper told
+	once    sync.Once
+	kept    []string // what must not be there after the command, and was not before
+	closed  error
+	made    []Blocked
 }
 
 // ready refuses what cannot be wrapped anywhere.

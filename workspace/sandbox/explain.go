@@ -54,8 +54,10 @@ var (
 	// What does things to the system when it fails with one of these.
 	systemWords = []string{
 		"mount", "unshare", "chroot", "setns", "nsenter", "ptrace", "strace", "attach", "gdb", "io_uring", "mknod", "bpf", "keyctl",
-		"pivot_root", "kill", "/proc/", "raw socket", "ping", "socket", "userfaultfd", "perf", "hostname", "clone",
+		"pivot_root", "kill", "/proc/", "raw socket", "ping", "socket", "userfaultfd", "perf", "hostname", "clone", "process_vm",
 	}
+	// Programs that do nothing else.
+	systemPrograms = []string{"mount", "umount", "chroot", "unshare", "nsenter", "mknod", "swapon", "insmod", "modprobe", "sysctl"}
 )
 
 // Explain recognises from what a command wrote, from its exit code, and from what the proxy refused, what the sandbox blocked. It
@@ -105,13 +107,19 @@ func (c *Confined) line(line string) []Blocked {
 		line = line[:4<<10]
 	}
 	low := strings.ToLower(line)
-	has := func(words []string) bool { return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(low, w) }) }
+	has := func(words []string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(low, w) })
+	}
+	program, _, _ := strings.Cut(low, ":")
+	if slices.Contains(systemPrograms, program) && has(forbidden) {
+		return []Blocked{{What: System, Why: why(line)}}
+	}
 	isRO, isDenied, isPerhaps := has(readOnly), has(denied), has(perhaps)
 	isDenied = isDenied || c.Level == Seatbelt && isPerhaps
 	if isRO || isDenied || isPerhaps {
 		var found []Blocked
 		for _, path := range c.named(line) {
-			if b, ok := c.judge(path, isRO, isDenied); ok {
+			if b, ok := c.judge(path, isRO, isDenied, strings.Contains(low, "cross-device") || strings.Contains(low, "exdev")); ok {
 				// Of two paths, as in "cannot copy 'a' to 'b'", the last is the one that was to be written.
 				found = slices.DeleteFunc(found, func(o Blocked) bool { return o.Why == outside })
 				found = append(found, b)
@@ -121,15 +129,21 @@ func (c *Confined) line(line string) []Blocked {
 			return found
 		}
 	}
-	switch {
+	switch m := abstract().FindString(low); {
+	case m != "" && isPerhaps:
+		return []Blocked{{What: Connect, Host: m, Why: "a socket of a program outside cannot be reached"}}
 	case !c.policy.Network.Open && has(noNetwork) && !loopback(hostIn(line)):
 		return []Blocked{{What: Connect, Host: hostIn(line), Why: c.noNetwork()}}
 	case has(forbidden) && has(systemWords):
-		return []Blocked{{What: System, Why: "commands may not change the system or look at other processes: " + line}}
+		return []Blocked{{What: System, Why: why(line)}}
 	case isRO:
 		return []Blocked{{What: Write, Why: "only the writable places can be written: " + line}}
 	}
 	return nil
+}
+
+func why(line string) string {
+	return "commands may not change the system or look at other processes: " + line
 }
 
 func (c *Confined) noNetwork() string {
@@ -148,41 +162,53 @@ func loopback(host string) bool {
 const outside = "it lies outside of the places that may be written"
 
 // judge says whether the policy blocks what a program could not do with a path.
-func (c *Confined) judge(path string, isRO, isDenied bool) (Blocked, bool) {
+func (c *Confined) judge(path string, isRO, isDenied, isCross bool) (Blocked, bool) {
 	inside := func(dirs []string) bool {
 		return slices.ContainsFunc(dirs, func(dir string) bool { return within(path, filepath.Clean(dir)) })
 	}
-	writable := inside(c.writable())
+	writable := c.rules(path) == Write
 	switch {
-	case inside(c.policy.Hidden) && !writable:
+	case c.rules(path) == hidden:
 		return Blocked{What: Read, Path: path, Why: "it is hidden from commands, as secrets are"}, true
 	case inside(c.policy.Protected), inside(c.policy.Absent):
 		return Blocked{What: Write, Path: path, Why: "it is protected: it could run code later, outside"}, true
 	case isDenied && writable && slices.ContainsFunc(c.policy.Protected, func(p string) bool { return within(filepath.Clean(p), path) }):
 		return Blocked{What: Write, Path: path, Why: "it holds what is protected, and must stay where it is"}, true
+	case slices.Contains(c.sockets, path):
+		return Blocked{What: Connect, Path: path, Why: "a program outside listens there"}, true
 	case inside([]string{"/run", "/var/run"}):
 		return Blocked{What: Connect, Path: path, Why: "sockets of the machine's daemons are covered"}, true
-	case inside([]string{"/proc", "/sys", "/dev"}) && (isRO || isDenied):
+	case c.Level == Namespaces && inside([]string{"/tmp", "/var/tmp"}) && !inside(c.policy.Writable) && !inside(c.policy.Readable) && exists(path):
+		return Blocked{What: Read, Path: path, Why: "temporary files of others are covered; commands have their own"}, true
+	case inside([]string{"/proc", "/sys", "/dev"}) && !inside([]string{"/dev/shm"}):
 		return Blocked{What: System, Path: path, Why: "devices, other processes and settings of the machine are covered or read only"}, true
 	case isRO && !writable:
 		return Blocked{What: Write, Path: path, Why: outside}, true
-	case !writable && isDenied && c.wouldWrite(path):
+	case !writable && (isDenied || isCross) && c.wouldWrite(path):
 		return Blocked{What: Write, Path: path, Why: outside}, true
 	}
 	return Blocked{}, false
 }
 
-func (c *Confined) writable() []string {
-	list := slices.Clone(c.policy.Writable)
-	if c.Level != Partly {
-		list = append(list, "/tmp", "/var/tmp", "/dev/shm")
+// hidden is the third that the policy says of a path, beside Read and Write.
+const hidden = "hidden"
+
+// rules returns what the policy says of a path: its nearest place decides.
+func (c *Confined) rules(path string) string {
+	p, verdict, depth := c.policy, Read, -1
+	places := map[string][]string{Write: {p.Temp, p.Caches}, Read: p.Readable, hidden: p.Hidden}
+	places[Write] = append(places[Write], p.Writable...)
+	if c.Level == Namespaces {
+		places[Write] = append(places[Write], "/tmp", "/var/tmp", "/dev/shm")
 	}
-	for _, dir := range []string{c.policy.Temp, c.policy.Caches} {
-		if dir != "" {
-			list = append(list, dir)
+	for _, kind := range []string{Read, Write, hidden} {
+		for _, dir := range places[kind] {
+			if dir = filepath.Clean(dir); dir != "." && len(dir) >= depth && within(path, dir) {
+				verdict, depth = kind, len(dir)
+			}
 		}
 	}
-	return list
+	return verdict
 }
 
 // named returns the paths that a line may mean, absolute.
@@ -197,14 +223,18 @@ func (c *Confined) named(line string) []string {
 			dir, _ := os.UserHomeDir()
 			text = filepath.Join(dir, home)
 		}
-		if !filepath.IsAbs(text) {
-			if !strings.ContainsAny(text, "/.") {
-				return
-			}
+		relative := !filepath.IsAbs(text)
+		if relative && !strings.ContainsAny(text, "/.") && !exists(filepath.Join(c.dir, text)) {
+			return
+		}
+		if relative {
 			text = filepath.Join(c.dir, text)
 		}
 		if text = filepath.Clean(text); !slices.Contains(paths, text) {
 			paths = append(paths, text)
+		}
+		if real := throughLinks(text); relative && !slices.Contains(paths, real) {
+			paths = append(paths, real)
 		}
 	}
 	for _, m := range quoted().FindAllString(line, 8) {
@@ -218,6 +248,24 @@ func (c *Confined) named(line string) []string {
 	}
 	return paths
 }
+
+// throughLinks is where a path leads, as far as it exists.
+func throughLinks(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func abstract() *regexp.Regexp { return regexp.MustCompile(`@[a-z0-9/_.\-]+`) }
 
 func quoted() *regexp.Regexp { return regexp.MustCompile(`'[^']+'|"[^"]+"|‘[^’]+’`) }
 

@@ -147,7 +147,7 @@ var coveredPlaces = [...]string{"/tmp", "/var/tmp", "/run", "/var/run", "/dev"}
 
 // sockets hides those that others listen on now, on paths that show inside: a connection needs no right to write the file, so
 // a read-only tree does not keep anyone from a daemon.
-func (s *spec) sockets() error {
+func (s *spec) sockets(c *Confined) error {
 	f, err := os.Open("/proc/net/unix")
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func (s *spec) sockets() error {
 			continue
 		}
 		if path, err := filepath.EvalSymlinks(path); err == nil {
-			s.Hides = append(s.Hides, path)
+			s.Hides, c.sockets = append(s.Hides, path), append(c.sockets, path)
 		}
 	}
 	slices.Sort(s.Hides)

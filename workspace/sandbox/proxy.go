@@ -42,7 +42,9 @@ const (
 // refusal is why the proxy did not connect.
 type refusal struct{ host, why string }
 
-func (r *refusal) Error() string { return "the sandbox does not let this command reach " + r.host + ": " + r.why }
+func (r *refusal) Error() string {
+	return "the sandbox does not let this command reach " + r.host + ": " + r.why
+}
 
 // newProxy makes a proxy that serves the listener which receive returns, once it does. Closing control makes receive return.
 func newProxy(texts []string, control io.Closer, receive func() (net.Listener, error)) (*proxy, error) {

@@ -81,7 +81,7 @@ func (p *Policy) spec(cmd *exec.Cmd, c *Confined) (*spec, error) {
 		return nil, err
 	}
 	if c.Level == Namespaces {
-		if err := s.sockets(); err != nil {
+		if err := s.sockets(c); err != nil {
 			return nil, err
 		}
 	}

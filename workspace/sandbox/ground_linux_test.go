@@ -1,0 +1,193 @@
+package sandbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tenon-agent/tenon/workspace/sandbox"
+)
+
+// ground is a machine in small: a project to work in, a place beside it, a home with secrets, and a process of somebody else.
+// All of it lies in one directory that commands can read, so that only the policy keeps them from it.
+type ground struct {
+	t                         testing.TB
+	dir, work, out, home, exe string
+	victim                    int // a process outside
+	policy                    *sandbox.Policy
+	vars                      []string
+}
+
+const secretText = "planted secret"
+
+func newGround(t testing.TB) *ground {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &ground{t: t, dir: dir, work: dir + "/work", out: dir + "/out", home: dir + "/home", exe: exe}
+	for name, text := range map[string]string{
+		"out/victim": "whole", "home/.ssh/id": secretText, "home/.aws/credentials": secretText, "home/.npmrc": secretText, "work/file": "mine",
+	} {
+		g.write(name, text)
+	}
+	g.git("init", "-q", "-b", "main")
+	g.git("config", "user.name", "T")
+	g.git("config", "user.email", "t@example.com")
+	project := sandbox.ForProject(g.work)
+	g.policy = &sandbox.Policy{
+		Writable: project.Writable, Protected: project.Protected, Absent: project.Absent, Hidden: sandbox.DefaultHidden(g.home),
+		Readable: []string{dir, filepath.Dir(exe)},
+	}
+	if level := sandbox.Look().Level(); level != sandbox.Namespaces {
+		if os.Geteuid() == 0 {
+			t.Fatalf("root has no namespaces here: %+v", sandbox.Look())
+		}
+		t.Skipf("this machine has no namespaces for us: %+v", sandbox.Look())
+	}
+	g.victim = g.process()
+	return g
+}
+
+func (g *ground) write(name, text string) {
+	g.t.Helper()
+	full := filepath.Join(g.dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+func (g *ground) git(args ...string) {
+	g.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = g.work, append(os.Environ(), "HOME="+g.home, "GIT_CONFIG_GLOBAL=/dev/null")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		g.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+// process starts one that is not in the sandbox and waits for its end of input.
+func (g *ground) process() int {
+	cmd := exec.Command("cat")
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.t.Cleanup(func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			g.t.Errorf("the process outside was hurt: %v", err)
+		}
+	})
+	return cmd.Process.Pid
+}
+
+// ran is what came of a command.
+type ran struct {
+	out     string
+	exit    int
+	blocked []sandbox.Blocked
+	closed  error
+}
+
+func (r ran) String() string {
+	return fmt.Sprintf("exit %d, %v\n%s\n%v", r.exit, r.closed, r.out, r.blocked)
+}
+
+// run runs a script in the sandbox.
+func (g *ground) run(script string, files ...*os.File) ran {
+	g.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", script)
+	cmd.Dir, cmd.ExtraFiles = g.work, files
+	cmd.Env = append(os.Environ(), "HOME="+g.home, "OUT="+g.out, "TRY="+g.exe, "VICTIM="+strconv.Itoa(g.victim), "PLANTED_API_KEY="+secretText)
+	cmd.Env = append(cmd.Env, g.vars...)
+	c, err := g.policy.Wrap(cmd)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	out, err := cmd.CombinedOutput()
+	closed := c.Close()
+	if cmd.ProcessState == nil {
+		g.t.Fatal(err)
+	}
+	exit := cmd.ProcessState.ExitCode()
+	return ran{string(out), exit, c.Explain(out, exit), closed}
+}
+
+// works fails the test unless the script does.
+func (g *ground) works(script string) ran {
+	g.t.Helper()
+	r := g.run(script)
+	if r.exit != 0 || r.closed != nil {
+		g.t.Fatalf("%s\n%v", script, r)
+	}
+	return r
+}
+
+// whole fails the test when anything outside was changed.
+func (g *ground) whole() {
+	g.t.Helper()
+	for name, want := range map[string]string{"out/victim": "whole", "home/.ssh/id": secretText, "home/.npmrc": secretText} {
+		if got, err := os.ReadFile(filepath.Join(g.dir, name)); string(got) != want {
+			g.t.Errorf("%s is %q now, %v", name, got, err)
+		}
+	}
+	for name, most := range map[string]int{"out": 1, "home": 3, ".": 3} {
+		entries, err := os.ReadDir(filepath.Join(g.dir, name))
+		if err != nil || len(entries) > most {
+			g.t.Errorf("%s has %v now, %v", name, entries, err)
+		}
+	}
+	for _, name := range []string{"hooks/pre-commit", "commondir", "config.worktree"} {
+		if _, err := os.Lstat(filepath.Join(g.work, ".git", name)); err == nil {
+			g.t.Errorf(".git/%s was made", name)
+		}
+	}
+	if config, err := os.ReadFile(g.work + "/.git/config"); err != nil || strings.Contains(string(config), "hooksPath") {
+		g.t.Errorf("the configuration is %q now, %v", config, err)
+	}
+}
+
+// listen waits for connections that must not come.
+func listen(t testing.TB, network, address string) string {
+	t.Helper()
+	l, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			t.Errorf("somebody came to %s", l.Addr())
+			c.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		l.Close()
+		<-done
+	})
+	return l.Addr().String()
+}
