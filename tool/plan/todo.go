@@ -1,0 +1,94 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/tenon-agent/tenon/tool"
+)
+
+const (
+	maxItems = 100
+	maxText  = 500 // characters of an item, a question or an option
+)
+
+// The states of an [Item].
+const (
+	Pending    = "pending"
+	InProgress = "in_progress"
+	Completed  = "completed"
+)
+
+// Item is one thing to do.
+type Item struct {
+	Text   string `json:"text"`
+	Status string `json:"status" enum:"pending,in_progress,completed"`
+}
+
+type todoArguments struct {
+	Items []Item `json:"items"`
+}
+
+// Todo is the details of a todo: the list as it was recorded.
+type Todo struct {
+	Items []Item `json:"items"`
+}
+
+func todo(record func(context.Context, []Item) error) tool.Tool {
+	var mu sync.Mutex
+	return tool.New("todo", todoText,
+		func(_ context.Context, args todoArguments) (tool.Effects, error) {
+			return tool.Effects{Idempotent: true}, checkItems(args.Items)
+		},
+		func(ctx context.Context, args todoArguments, _ tool.Report) (tool.Result, error) {
+			items := make([]Item, len(args.Items))
+			count := map[string]int{}
+			for i, item := range args.Items {
+				items[i] = Item{Text: strings.TrimSpace(item.Text), Status: item.Status}
+				count[item.Status]++
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if err := record(ctx, items); err != nil {
+				return tool.Result{}, fmt.Errorf("todo: the list was not kept: %w", err)
+			}
+			result := tool.TextResult(fmt.Sprintf("%d completed, %d in progress, %d pending", count[Completed], count[InProgress], count[Pending]))
+			result.Details = Todo{Items: items}
+			return result, nil
+		})
+}
+
+// checkItems returns all that is wrong with a list.
+func checkItems(items []Item) error {
+	var problems []error
+	if len(items) > maxItems {
+		problems = append(problems, fmt.Errorf("%d items are more than %d; put small ones together", len(items), maxItems))
+	}
+	running := 0
+	for i, item := range items[:min(len(items), maxItems)] {
+		if item.Status == InProgress {
+			running++
+		}
+		if err := checkText(fmt.Sprintf("items[%d].text", i), item.Text); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	if running > 1 {
+		problems = append(problems, fmt.Errorf("%d items are in progress; leave one and set the others to pending", running))
+	}
+	return errors.Join(problems...)
+}
+
+func checkText(place, text string) error {
+	switch n := utf8.RuneCountInString(text); {
+	case strings.TrimSpace(text) == "":
+		return fmt.Errorf("%s is empty", place)
+	case n > maxText:
+		return fmt.Errorf("%s has %d characters, more than %d", place, n, maxText)
+	}
+	return nil
+}

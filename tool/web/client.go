@@ -1,0 +1,196 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	maxRedirects = 10
+	userAgent    = "tenon"
+)
+
+// client asks for pages.
+type client struct {
+	guard  *guard
+	allow  func(context.Context, string, int) error
+	proxy  func(*http.Request) (*url.URL, error)
+	direct *http.Transport // judges every address that it dials
+	behind *http.Transport // dials the proxy, whose address the person chose
+}
+
+func newClient(g *guard, allow func(context.Context, string, int) error, proxy func(*http.Request) (*url.URL, error)) *client {
+	c := &client{guard: g, allow: allow, proxy: proxy, direct: newTransport(), behind: newTransport()}
+	c.direct.DialContext = c.dial
+	c.behind.Proxy = proxy
+	return c
+}
+
+// newTransport keeps no connection, so that nothing is left when a call is over.
+func newTransport() *http.Transport {
+	return &http.Transport{
+		DisableKeepAlives:      true,
+		ForceAttemptHTTP2:      true,
+		TLSHandshakeTimeout:    15 * time.Second,
+		ResponseHeaderTimeout:  fetchTime,
+		MaxResponseHeaderBytes: 256 << 10,
+	}
+}
+
+// dial connects to an address and looks at it first: this is after the name was looked up, once for all.
+func (c *client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	d := net.Dialer{Timeout: 15 * time.Second}
+	d.ControlContext = func(_ context.Context, network, address string, _ syscall.RawConn) error {
+		if !strings.HasPrefix(network, "tcp") {
+			return fmt.Errorf("no connections of kind %s", network)
+		}
+		addr, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return err
+		}
+		return c.guard.allows(host, addr)
+	}
+	return d.DialContext(ctx, network, address)
+}
+
+// RoundTrip sends one request, directly or by the proxy.
+func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
+	if c.proxy == nil {
+		return c.direct.RoundTrip(r)
+	}
+	proxy, err := c.proxy(r)
+	switch {
+	case err != nil:
+		return nil, err
+	case proxy == nil:
+		return c.direct.RoundTrip(r)
+	}
+	t, err := newTarget(r.URL)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.judge(r.Context(), t); err != nil {
+		return nil, err
+	}
+	return c.behind.RoundTrip(r)
+}
+
+// judge looks at the addresses of a host that a proxy will dial. A name that only the proxy knows passes, unless it is one of a
+// local network.
+func (c *client) judge(ctx context.Context, t target) error {
+	if c.guard.named(t.host, t.port) {
+		return nil
+	}
+	if ip, err := netip.ParseAddr(t.host); err == nil {
+		return c.guard.allows(t.host, netip.AddrPortFrom(ip, uint16(t.port)))
+	}
+	last := t.host[strings.LastIndexByte(t.host, '.')+1:]
+	switch last {
+	case t.host, "localhost", "local", "internal", "lan", "home", "corp", "intranet":
+		return &AddressError{Host: t.host, Kind: "a name of a local network"}
+	}
+	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", t.host)
+	if err != nil {
+		return ctx.Err() // not known here
+	}
+	for _, ip := range found {
+		if err := c.guard.allows(t.host, netip.AddrPortFrom(ip, uint16(t.port))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// get asks for a target and follows redirects. The caller closes the body.
+func (c *client) get(ctx context.Context, t target, accept string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, t.url.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("User-Agent", userAgent)
+	r.Header.Set("Accept", accept)
+	follow := http.Client{Transport: c, CheckRedirect: c.redirect}
+	answer, err := follow.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.url.Redacted(), reason(ctx, err))
+	}
+	return answer, nil
+}
+
+// redirect judges where a redirect leads, as the first address was judged.
+func (c *client) redirect(r *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects {
+		return fmt.Errorf("more than %d redirects, the last to %s", maxRedirects, quote(r.URL.Redacted()))
+	}
+	t, err := newTarget(r.URL)
+	if err != nil {
+		return fmt.Errorf("redirected to %s: %w", quote(r.URL.Redacted()), err)
+	}
+	r.URL = t.url
+	r.Host = ""
+	r.Header.Del("Referer") // a URL may be a secret
+	if ip, err := netip.ParseAddr(t.host); err == nil {
+		if err := c.guard.allows(t.host, netip.AddrPortFrom(ip, uint16(t.port))); err != nil {
+			return fmt.Errorf("redirected: %w", err)
+		}
+	}
+	if c.allow == nil {
+		return nil
+	}
+	if err := c.allow(r.Context(), t.host, t.port); err != nil {
+		return fmt.Errorf("redirected to %s: %w", t, err)
+	}
+	return nil
+}
+
+// reason is what went wrong, without the request, which the caller names.
+func reason(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		if e, ok := errors.AsType[*AddressError](op); ok {
+			return e
+		}
+	}
+	return err
+}
+
+// timeoutError says that the time is over.
+type timeoutError time.Duration
+
+func (e timeoutError) Error() string {
+	return fmt.Sprintf("no complete answer within %v", time.Duration(e))
+}
+
+// within bounds the time of a call.
+func within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, d, timeoutError(d))
+}
+
+// target reads a URL and checks what can be checked without the network.
+func (c *client) target(text string) (target, error) {
+	t, err := parseTarget(text)
+	if err != nil {
+		return t, err
+	}
+	if ip, err := netip.ParseAddr(t.host); err == nil {
+		return t, c.guard.allows(t.host, netip.AddrPortFrom(ip, uint16(t.port)))
+	}
+	return t, nil
+}

@@ -1,0 +1,153 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+
+	"github.com/tenon-agent/tenon/tool"
+)
+
+const (
+	maxDownload = 100 << 20 // bytes of a file
+	reportEvery = 8 << 20   // bytes between two words about how it goes
+)
+
+type downloadArguments struct {
+	URL  string `json:"url"`
+	Path string `json:"path"`
+}
+
+// Downloaded is the details of a download.
+type Downloaded struct {
+	URL    string `json:"url"`  // where it came from in the end
+	Path   string `json:"path"` // from the root of the workspace
+	MIME   string `json:"mime,omitzero"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+func (s *set) download() tool.Tool {
+	return tool.New("download", downloadText,
+		func(_ context.Context, args downloadArguments) (tool.Effects, error) {
+			t, err := s.client.target(args.URL)
+			if err != nil {
+				return tool.Effects{}, err
+			}
+			if args.Path == "" {
+				return tool.Effects{}, errors.New("path is empty; say where the file shall be")
+			}
+			abs, err := s.ws.Resolve(args.Path)
+			return tool.Effects{Hosts: []string{t.String()}, Writes: []tool.Path{tool.File(abs)}}, err
+		},
+		func(ctx context.Context, args downloadArguments, report tool.Report) (tool.Result, error) {
+			t, err := s.client.target(args.URL)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			abs, err := s.ws.Resolve(args.Path)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			if err := s.replaceable(args.Path, abs); err != nil {
+				return tool.Result{}, err
+			}
+			ctx, cancel := within(ctx, s.downloadTime)
+			defer cancel()
+			done, err := s.save(ctx, t, args.Path, abs, report)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			result := tool.TextResult(fmt.Sprintf("saved %s: %d bytes, %s", done.Path, done.Bytes, done.MIME))
+			result.Details = done
+			return result, nil
+		})
+}
+
+// replaceable returns why a file may not be put in a place, or nil.
+func (s *set) replaceable(name, abs string) error {
+	info, err := s.ws.Stat(abs)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s exists and is no file; choose another path", name)
+	case info.Mode()&0o111 != 0:
+		return fmt.Errorf("%s is executable, which nothing from the network may be; choose another path", name)
+	case s.replace == nil:
+		return fmt.Errorf("%s exists; choose another path, or delete it first", name)
+	}
+	return s.replace(abs)
+}
+
+// save puts what a server sends in its place, by way of a temporary file: the workspace sees a whole file or none.
+func (s *set) save(ctx context.Context, t target, name, abs string, report tool.Report) (Downloaded, error) {
+	answer, err := s.client.get(ctx, t, "*/*")
+	if err != nil {
+		return Downloaded{}, err
+	}
+	defer answer.Body.Close()
+	switch {
+	case answer.StatusCode != http.StatusOK:
+		return Downloaded{}, fmt.Errorf("%s: %d %s; nothing was saved", answer.Request.URL, answer.StatusCode, http.StatusText(answer.StatusCode))
+	case answer.ContentLength > maxDownload:
+		return Downloaded{}, fmt.Errorf("%s has %d bytes, more than %d; nothing was saved", t.url, answer.ContentLength, maxDownload)
+	}
+	temp, err := os.CreateTemp("", "tenon-download-*")
+	if err != nil {
+		return Downloaded{}, err
+	}
+	defer func() { _ = os.Remove(temp.Name()) }()
+	defer temp.Close()
+	hash := sha256.New()
+	in := &progress{in: answer.Body, report: report, total: answer.ContentLength}
+	size, err := io.Copy(io.MultiWriter(temp, hash), io.LimitReader(in, maxDownload+1))
+	switch {
+	case err != nil:
+		return Downloaded{}, fmt.Errorf("%s: broke off after %d bytes, nothing was saved: %w", t.url, size, broken(ctx, err))
+	case size > maxDownload:
+		return Downloaded{}, fmt.Errorf("%s has more than %d bytes; nothing was saved", t.url, maxDownload)
+	}
+	data := make([]byte, size)
+	if _, err := temp.ReadAt(data, 0); err != nil && err != io.EOF {
+		return Downloaded{}, err
+	}
+	if err := s.ws.WriteFile(ctx, abs, data, func() error { return s.replaceable(name, abs) }); err != nil {
+		return Downloaded{}, err
+	}
+	kind, _ := mediaType(answer.Header.Get("Content-Type"), data)
+	return Downloaded{
+		URL: answer.Request.URL.String(), Path: s.ws.Rel(abs), MIME: kind, Bytes: size, SHA256: hex.EncodeToString(hash.Sum(nil)),
+	}, nil
+}
+
+// progress tells how a long download goes on.
+type progress struct {
+	in     io.Reader
+	report tool.Report
+	total  int64 // -1 when it is not known
+	done   int64
+	told   int64
+}
+
+func (p *progress) Read(b []byte) (int, error) {
+	n, err := p.in.Read(b)
+	p.done += int64(n)
+	if p.done-p.told >= reportEvery {
+		p.told = p.done
+		if p.total > 0 {
+			p.report(fmt.Sprintf("%d of %d bytes\n", p.done, p.total))
+		} else {
+			p.report(fmt.Sprintf("%d bytes\n", p.done))
+		}
+	}
+	return n, err
+}

@@ -1,0 +1,92 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tenon-agent/tenon/tool"
+)
+
+const (
+	defaultHits = 8
+	maxHits     = 20
+	maxQuery    = 400 // characters, which every engine takes
+)
+
+// Engine answers searches. Implementations are safe for concurrent use.
+type Engine interface {
+	// Host is what a search reaches, as host:port.
+	Host() string
+
+	// Search returns at most count pages that fit a query, the best first. It returns soon after ctx ends. The error is told
+	// to the model and holds no key.
+	Search(ctx context.Context, query string, count int) ([]Hit, error)
+}
+
+// Hit is one page that was found.
+type Hit struct {
+	Title string `json:"title"`
+	URL   string `json:"url"`
+	Text  string `json:"text,omitzero"` // what it says about the query, plain
+	Date  string `json:"date,omitzero"` // as the engine writes it
+}
+
+// Found is the details of a search.
+type Found struct {
+	Query string `json:"query"`
+	Hits  []Hit  `json:"hits"`
+}
+
+type searchArguments struct {
+	Query string `json:"query"`
+	Count int    `json:"count,omitempty"`
+}
+
+func search(engine Engine) tool.Tool {
+	return tool.New("web_search", searchText,
+		func(_ context.Context, args searchArguments) (tool.Effects, error) {
+			switch n := utf8.RuneCountInString(args.Query); {
+			case strings.TrimSpace(args.Query) == "":
+				return tool.Effects{}, errors.New("the query is empty")
+			case n > maxQuery:
+				return tool.Effects{}, fmt.Errorf("the query has %d characters, more than %d; ask for less", n, maxQuery)
+			}
+			return tool.Effects{Hosts: []string{engine.Host()}, Idempotent: true}, nil
+		},
+		func(ctx context.Context, args searchArguments, _ tool.Report) (tool.Result, error) {
+			ctx, cancel := within(ctx, fetchTime)
+			defer cancel()
+			count := min(max(cmp.Or(args.Count, defaultHits), 1), maxHits)
+			hits, err := engine.Search(ctx, args.Query, count)
+			if err != nil {
+				if late, ok := errors.AsType[timeoutError](context.Cause(ctx)); ok {
+					err = late
+				}
+				return tool.Result{}, fmt.Errorf("web_search: %w", err)
+			}
+			hits = hits[:min(len(hits), count)]
+			result := tool.TextResult(hitsText(hits))
+			result.Details = Found{Query: args.Query, Hits: hits}
+			return result, nil
+		})
+}
+
+func hitsText(hits []Hit) string {
+	if len(hits) == 0 {
+		return "[nothing was found]"
+	}
+	var b strings.Builder
+	for i, hit := range hits {
+		fmt.Fprintf(&b, "%d. %s\n%s\n", i+1, cmp.Or(hit.Title, "(no title)"), hit.URL)
+		if hit.Date != "" {
+			fmt.Fprintf(&b, "%s: ", hit.Date)
+		}
+		b.WriteString(hit.Text)
+		b.WriteString("\n\n")
+	}
+	return strings.TrimSpace(b.String())
+}
