@@ -28,6 +28,7 @@ var places = []place{
 	{path: "session", may: []string{"llm"}},
 	{path: "session/*", may: []string{"session", "llm"}},
 	{path: "window", may: []string{"llm", "session"}},
+	{path: "permission/command"},
 	{path: "permission", may: []string{"llm", "tool"}},
 	{path: "workspace/sandbox"},
 	{path: "workspace", may: []string{"workspace/checkpoint", "workspace/sandbox"}},

@@ -1,0 +1,196 @@
+package command
+
+import "strings"
+
+// given is an option as a command line gives it.
+type given struct {
+	option
+	text word // its value
+}
+
+// arguments are the words after a program, sorted.
+type arguments struct {
+	options  []given
+	operands []word
+	strange  string // why they could not be sorted with certainty
+	hidden   bool   // one that is not known may be an option
+}
+
+func (g *arguments) doubt(why string) {
+	if g.strange == "" {
+		g.strange = why
+	}
+}
+
+// has reports whether one of the options was given.
+func (g *arguments) has(names ...string) bool {
+	for _, o := range g.options {
+		for _, n := range names {
+			if o.name == n {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// effect reports whether one of the options has the effect.
+func (g *arguments) effect(letter byte) bool {
+	for _, o := range g.options {
+		if strings.IndexByte(o.effects, letter) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// sort takes apart the words after a program as its own parser would.
+func (p *program) sort(words []word) (g arguments) {
+	if p.style == "plain" || p.options == " " && p.does != 0 && len(p.operands) == 0 {
+		g.operands = words
+		return g
+	}
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		switch {
+		case w.is("--"):
+			g.operands = append(g.operands, words[i+1:]...)
+			return g
+		case !w.glob && strings.HasPrefix(w.text, "-") && (len(w.text) > 1 || w.dynamic):
+			i += p.take(&g, w, words[i+1:])
+		default:
+			g.hidden = g.hidden || w.mayBeOption()
+			if p.stop {
+				g.operands = append(g.operands, words[i:]...)
+				return g
+			}
+			g.operands = append(g.operands, w)
+		}
+	}
+	return g
+}
+
+// take reads one word of options, and returns how many of the following words are values of it.
+func (p *program) take(g *arguments, w word, rest []word) int {
+	if p.style == "go" || strings.HasPrefix(w.text, "--") {
+		return p.takeLong(g, w, rest)
+	}
+	if o, ok := p.option(w.text); ok && w.known() && len(w.text) > 2 { // -nv of wget
+		if o.value && !o.optional {
+			return p.value(g, o, rest)
+		}
+		g.options = append(g.options, given{option: o})
+		return 0
+	}
+	for i := 1; i < len(w.text); i++ {
+		o, ok := p.option("-" + w.text[i:i+1])
+		if !ok && w.text[i] >= '0' && w.text[i] <= '9' {
+			o, ok = p.option("-#")
+		}
+		if !ok {
+			g.doubt("option -" + shown(w.text[i:i+1]) + " is not known")
+			return 0
+		}
+		if o.value {
+			attached := word{text: w.text[i+1:], dynamic: w.dynamic}
+			if attached.text != "" || w.dynamic || o.optional {
+				g.options = append(g.options, given{o, attached})
+				return 0
+			}
+			return p.value(g, o, rest)
+		}
+		g.options = append(g.options, given{option: o})
+	}
+	if w.dynamic {
+		g.doubt("an option is not known before it runs")
+	}
+	return 0
+}
+
+func (p *program) takeLong(g *arguments, w word, rest []word) int {
+	name, value, attached := strings.Cut(w.text, "=")
+	if w.dynamic && !attached {
+		g.doubt("an option is not known before it runs")
+		return 0
+	}
+	if p.style == "go" {
+		name = "-" + strings.TrimLeft(name, "-")
+	}
+	o, ok := p.option(name)
+	if !ok && p.style != "go" {
+		o, ok = p.abbreviated(name)
+	}
+	switch {
+	case !ok:
+		g.doubt("option " + shown(name) + " is not known")
+		return 0
+	case attached:
+		g.options = append(g.options, given{o, word{text: value, dynamic: w.dynamic}})
+		return 0
+	case o.value && !o.optional:
+		return p.value(g, o, rest)
+	}
+	g.options = append(g.options, given{option: o})
+	return 0
+}
+
+// value takes the next word as the value of an option.
+func (p *program) value(g *arguments, o option, rest []word) int {
+	if len(rest) == 0 {
+		return 0
+	}
+	v := rest[0]
+	g.hidden = g.hidden || v.splits || v.glob
+	if p.danger > cannotHarm && strings.HasPrefix(v.text, "-") && len(v.text) > 1 && !isNumber(v.text) {
+		g.doubt("the value of " + o.name + " looks like an option")
+	}
+	if o.kind == '2' || o.kind == '3' {
+		if len(rest) < 2 {
+			return 1
+		}
+		g.options = append(g.options, given{o, rest[1]})
+		return 2
+	}
+	g.options = append(g.options, given{o, v})
+	return 1
+}
+
+// kinds returns the kinds of n operands, nil when the program takes fewer.
+func (p *program) kinds(n int) []byte {
+	star := -1
+	for i, k := range p.operands {
+		if len(k) == 2 {
+			star = i
+		}
+	}
+	all := make([]byte, 0, n)
+	for i := range n {
+		switch after := len(p.operands) - star - 1; {
+		case star < 0 && i >= len(p.operands):
+			return nil
+		case star < 0 || i < star:
+			all = append(all, p.operands[i][0])
+		case n-i <= after:
+			all = append(all, p.operands[len(p.operands)-(n-i)][0])
+		default:
+			all = append(all, p.operands[star][0])
+		}
+	}
+	return all
+}
+
+// loose reports whether a word that may become several shifts the operands after it, or before it, to other places.
+func (p *program) loose(operands []word) bool {
+	star, n := -1, len(operands)
+	for i, k := range p.operands {
+		if len(k) == 2 {
+			star = i
+		}
+	}
+	for i, w := range operands {
+		if (w.splits || w.glob) && (star < 0 || i < star || i >= n-(len(p.operands)-star-1)) {
+			return true
+		}
+	}
+	return false
+}

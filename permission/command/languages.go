@@ -1,0 +1,343 @@
+package command
+
+import (
+	"slices"
+	"strings"
+)
+
+// What find knows, by how many words follow. Predicates and actions that change something are judged below.
+var (
+	findAlone = strings.Fields(`( ) ! , -a -o -not -and -or -true -false -print -print0 -ls -quit -prune -depth -d -empty -mount -xdev -daystart
+		-executable -readable -writable -follow -ignore_readdir_race -noleaf -nouser -nogroup -warn -nowarn -help --help -version --version
+		-H -L -P -E -X -x -s`)
+	findOne = strings.Fields(`-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -size -mtime -atime
+		-ctime -mmin -amin -cmin -newer -anewer -cnewer -perm -user -group -uid -gid -links -inum -samefile -maxdepth -mindepth -printf -used
+		-fstype -lname -ilname -context -D -Olevel -flags`)
+)
+
+// find judges find: its starting points are read, some of its actions run programs or change files.
+func (c *call) find() {
+	args := c.words[1:]
+	starts := []word{}
+	expression := false
+	files := []word{}
+	for i := 0; i < len(args); i++ {
+		w := args[i]
+		next := func() word {
+			if i++; i < len(args) {
+				return args[i]
+			}
+			return word{}
+		}
+		switch {
+		case w.mayBeOption() || w.dynamic && expression:
+			c.unknown("an argument that is not known before it runs may be an action of find")
+		case w.is("-exec", "-execdir", "-ok", "-okdir"):
+			i = c.findExec(w.text, args, i+1, starts)
+		case w.is("-delete"):
+			c.does(Writes|Destroys, "find -delete removes what it finds")
+			files = append(files, w)
+		case w.is("-fprint", "-fprint0", "-fls"):
+			c.writes(next())
+		case w.is("-fprintf"):
+			c.writes(next())
+			next()
+		case w.is("-files0-from"):
+			c.reads(next())
+			starts = append(starts, word{dynamic: true})
+		case slices.Contains(findAlone, w.text) || len(w.text) == 3 && strings.HasPrefix(w.text, "-O"):
+			expression = expression || w.text != "-H" && w.text != "-L" && w.text != "-P"
+		case slices.Contains(findOne, w.text) || strings.HasPrefix(w.text, "-newer") && len(w.text) == 8:
+			expression = true
+			if v := next(); v.splits {
+				c.unknown("an argument that may become several words of find")
+			}
+		case strings.HasPrefix(w.text, "-"):
+			c.unknown(shown(w.text) + " of find is not known")
+		case expression:
+			c.unknown("find is given " + shown(w.text) + ", which is not known")
+		default:
+			starts = append(starts, w)
+		}
+	}
+	if len(starts) == 0 {
+		starts = []word{{text: "."}}
+	}
+	for _, w := range starts {
+		if c.reads(w); len(files) > 0 {
+			c.writes(w)
+		}
+	}
+}
+
+// findExec judges the program of -exec, and returns where it ends.
+func (c *call) findExec(action string, args []word, i int, starts []word) int {
+	end := i
+	for end < len(args) && !args[end].is(";") && !(args[end].is("+") && end > i && args[end-1].is("{}")) {
+		end++
+	}
+	if len(starts) == 0 {
+		starts = []word{{text: "."}}
+	}
+	words := make([]word, 0, end-i)
+	for _, w := range args[i:min(end, len(args))] {
+		if w.is("{}") && action == "-exec" { // it begins like a starting point
+			w = word{text: starts[0].text[:min(1, len(starts[0].text))], dynamic: true, below: starts}
+		} else if before, _, ok := strings.Cut(w.text, "{}"); ok {
+			w = word{text: before, dynamic: true}
+		}
+		words = append(words, w)
+	}
+	if len(words) == 0 {
+		c.unknown("find " + action + " without a program")
+		return end
+	}
+	in := c.place.inner("find " + action)
+	if in.in.known = false; strings.HasSuffix(action, "dir") {
+		in.dirs = []string{""}
+	}
+	if words[0].splits || words[0].glob {
+		c.unknown("the program is not known before it runs")
+	}
+	c.a.run(c.node, in, words)
+	return end
+}
+
+// sed judges the scripts of sed, whose commands w and e write files and run programs.
+func (c *call) sed(g *arguments) {
+	scripts := []word{}
+	for _, o := range g.options {
+		switch o.name {
+		case "-e", "--expression":
+			scripts = append(scripts, o.text)
+		case "-f", "--file":
+			c.unknown("the script of sed is in a file")
+		case "-i", "--in-place":
+			if strings.Contains(o.text.text, "/") {
+				c.writes(word{dynamic: true})
+			}
+		}
+	}
+	if len(scripts) == 0 && !g.has("-f", "--file") && len(g.operands) > 0 {
+		scripts, g.operands = g.operands[:1], g.operands[1:]
+	}
+	for _, w := range scripts {
+		if w.dynamic || w.splits || w.glob {
+			if !g.has("--sandbox") {
+				c.unknown("the script of sed is not known before it runs")
+			}
+		} else if why := sedScript(w.text); why != "" && !g.has("--sandbox") {
+			c.does(Unknown, why)
+		}
+	}
+}
+
+// sedScript reads a script of sed as far as needed to know that it runs nothing and writes nothing. The result says why
+// that is not known.
+func sedScript(s string) string {
+	strange := "the script of sed can do more than is known here"
+	for {
+		s = strings.TrimLeft(s, " \t\n;{}!")
+		if s == "" {
+			return ""
+		}
+		rest, ok := sedAddress(s)
+		if !ok {
+			return strange
+		}
+		if s = strings.TrimLeft(rest, " \t!"); s == "" {
+			return strange
+		}
+		name := s[0]
+		s = s[1:]
+		switch name {
+		case '{':
+			continue
+		case '}', '#':
+			if name == '#' {
+				_, s, _ = strings.Cut(s, "\n")
+			}
+		case 'p', 'd', 'D', 'g', 'G', 'h', 'H', 'n', 'N', 'P', 'x', '=', 'z', 'F', 'l':
+		case 'q', 'Q':
+			s = strings.TrimLeft(s, " 0123456789")
+		case 'a', 'i', 'c':
+			s = sedText(s)
+		case ':', 'b', 't', 'T':
+			s = strings.TrimLeft(s, " \t")
+			if end := strings.IndexAny(s, ";\n} \t"); end >= 0 {
+				s = s[end:]
+			} else {
+				s = ""
+			}
+		case 's', 'y':
+			rest, flags, ok := sedSubstitution(s)
+			if !ok || name == 's' && strings.Trim(flags, "gpiImM0123456789") != "" {
+				if ok && strings.Contains(flags, "e") {
+					return "the script of sed runs what it reads (s///e)"
+				}
+				return strange
+			}
+			s = rest
+		case 'w', 'W':
+			return "the script of sed writes files"
+		case 'e':
+			return "the script of sed runs programs"
+		default:
+			return strange
+		}
+		if t := strings.TrimLeft(s, " \t"); t != "" && strings.IndexByte("\n;}#", t[0]) < 0 && strings.IndexByte("}#aic", name) < 0 {
+			return strange
+		}
+	}
+}
+
+// sedText skips the text of a, i and c, which goes on after a backslash at the end of a line.
+func sedText(s string) string {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '\n':
+			return s[i+1:]
+		}
+	}
+	return ""
+}
+
+// sedAddress skips the addresses in front of a command.
+func sedAddress(s string) (string, bool) {
+	for {
+		switch {
+		case s == "":
+			return s, true
+		case strings.IndexByte("0123456789$,~+ ", s[0]) >= 0:
+			s = s[1:]
+		case s[0] == '/' || s[0] == '\\' && len(s) > 1:
+			if s[0] == '\\' {
+				s = s[1:]
+			}
+			end := sedEnd(s[1:], s[0])
+			if end < 0 {
+				return s, false
+			}
+			s = strings.TrimLeft(s[1+end+1:], "IM")
+		default:
+			return s, true
+		}
+	}
+}
+
+// sedEnd finds the sign that ends a pattern. Brackets are not read, so a pattern with the sign in brackets is refused later.
+func sedEnd(s string, sign byte) int {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '[':
+			if end := strings.IndexByte(s[i:], ']'); end > 0 && strings.IndexByte(s[i:i+end], sign) >= 0 {
+				return -1
+			}
+		case sign:
+			return i
+		}
+	}
+	return -1
+}
+
+// sedSubstitution reads /a/b/flags.
+func sedSubstitution(s string) (rest, flags string, ok bool) {
+	if s == "" || s[0] == '\\' || s[0] == '\n' {
+		return "", "", false
+	}
+	sign := s[0]
+	first := sedEnd(s[1:], sign)
+	if first < 0 {
+		return "", "", false
+	}
+	s = s[1+first+1:]
+	second := -1
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' {
+			i++
+		} else if s[i] == sign {
+			second = i
+			break
+		}
+	}
+	if second < 0 {
+		return "", "", false
+	}
+	s = s[second+1:]
+	end := strings.IndexAny(s, ";\n} \t#")
+	if end < 0 {
+		end = len(s)
+	}
+	return s[end:], s[:end], true
+}
+
+// awk judges programs of awk: system, pipes and redirections are looked for in the text.
+func (c *call) awk(g *arguments) {
+	if g.has("-f", "--file", "-E", "--exec", "-i", "--include", "-l", "--load") {
+		c.does(Executes, "the program of awk is in a file")
+		return
+	}
+	if len(g.operands) == 0 {
+		return
+	}
+	script := g.operands[0]
+	g.operands = g.operands[1:]
+	switch {
+	case script.dynamic || script.splits || script.glob:
+		c.unknown("the program of awk is not known before it runs")
+	case awkActs(script.text):
+		c.unknown("the program of awk may run programs or write files")
+	}
+	files := g.operands[:0:0]
+	for _, w := range g.operands {
+		if name, _, ok := strings.Cut(w.text, "="); !ok || strings.ContainsAny(name, "/.") {
+			files = append(files, w)
+		}
+	}
+	g.operands = files
+}
+
+// awkActs reports whether a program of awk may do more than read and print. Comparisons with > in a pattern are
+// allowed outside of actions that print; whatever else looks like a pipe or a redirection is not.
+func awkActs(s string) bool {
+	s, plain := awkPlain(s)
+	for _, word := range []string{"system", "getline", "@", "extension", "ENVIRON", "PROCINFO", "ARGV", "ARGC"} {
+		if strings.Contains(s, word) {
+			return true
+		}
+	}
+	if strings.Contains(strings.ReplaceAll(s, "||", ""), "|") {
+		return true
+	}
+	if !plain {
+		return strings.Contains(s, ">") && strings.Contains(s, "print")
+	}
+	for _, part := range strings.Split(s, "print")[1:] {
+		if end := strings.IndexAny(part, ";}"); end >= 0 {
+			part = part[:end]
+		}
+		if strings.Contains(part, ">") {
+			return true
+		}
+	}
+	return false
+}
+
+// awkPlain takes the strings from a program of awk that has no regular expressions or divisions to confuse them with.
+func awkPlain(s string) (string, bool) {
+	if strings.ContainsAny(s, "/\\#\n") {
+		return s, false
+	}
+	var b strings.Builder
+	for i, part := range strings.Split(s, `"`) {
+		if i%2 == 0 {
+			b.WriteString(part)
+			b.WriteByte(' ')
+		}
+	}
+	return b.String(), true
+}

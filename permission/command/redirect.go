@@ -1,0 +1,221 @@
+package command
+
+import (
+	"path"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// effect is what a redirection adds to the command that it stands at.
+type effect struct {
+	does  Does
+	path  word
+	op    string
+	hosts []string
+	why   string
+}
+
+type effects []effect
+
+// redirects judges the redirections of a statement, and notes what its standard input becomes.
+func (a *analyzer) redirects(list []*syntax.Redirect, c *place) (all effects) {
+	for _, r := range list {
+		if r.N != nil && strings.HasPrefix(r.N.Value, "{") {
+			a.assigned(r, *c, strings.Trim(r.N.Value, "{}"), word{text: "10"})
+		}
+		stdin := r.N == nil || r.N.Value == "0"
+		e := effect{op: r.Op.String(), path: a.value(r.Word, *c)}
+		if g := a.glob(r.Word); g {
+			e.path = word{dynamic: true}
+		}
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+			if in := a.document(r, *c); stdin {
+				c.in = in
+			}
+			continue
+		case syntax.DplIn, syntax.DplOut:
+			if isNumber(strings.TrimSuffix(e.path.text, "-")) && !e.path.dynamic || e.path.is("-") {
+				if r.Op == syntax.DplIn && stdin {
+					c.in = input{other: true}
+				}
+				continue
+			}
+			e.does = Writes
+		case syntax.RdrIn:
+			if e.does = Reads; stdin {
+				c.in = input{other: true}
+			}
+		case syntax.RdrInOut:
+			if e.does = Reads | Writes; stdin {
+				c.in = input{other: true}
+			}
+		default:
+			e.does = Writes
+		}
+		a.device(&e)
+		if e.does != 0 {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// device knows the places that are no files.
+func (a *analyzer) device(e *effect) {
+	if e.path.dynamic {
+		return
+	}
+	switch p := path.Clean(e.path.text); {
+	case silent(p):
+		e.does = 0
+	case strings.HasPrefix(e.path.text, "/dev/tcp/") || strings.HasPrefix(e.path.text, "/dev/udp/"):
+		parts := strings.SplitN(e.path.text, "/", 5)
+		e.does, e.why = Network, "opens a connection"
+		if len(parts) == 5 {
+			e.hosts = []string{parts[3] + ":" + parts[4]}
+		}
+	}
+}
+
+// silent reports whether writing to or reading from a path touches no file.
+func silent(p string) bool {
+	switch p {
+	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/full":
+		return true
+	}
+	n, ok := strings.CutPrefix(p, "/dev/fd/")
+	return ok && isNumber(n)
+}
+
+// glob reports whether a word would be expanded to file names: some shells do that in redirections, and to only one name.
+func (a *analyzer) glob(w *syntax.Word) bool {
+	for _, p := range w.Parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			if unquoted(p.Value, false).glob || strings.Contains(p.Value, "{") {
+				return true
+			}
+		case *syntax.ExtGlob:
+			return true
+		}
+	}
+	return false
+}
+
+// document returns the text of a here-document or here-string.
+func (a *analyzer) document(r *syntax.Redirect, c place) input {
+	if r.Op == syntax.WordHdoc {
+		v := a.value(r.Word, c)
+		return input{text: v.text + "\n", known: !v.dynamic, other: true}
+	}
+	if r.Hdoc == nil {
+		return input{known: true, other: true}
+	}
+	literal := false
+	for _, p := range r.Word.Parts {
+		l, ok := p.(*syntax.Lit)
+		literal = literal || !ok || strings.Contains(l.Value, "\\")
+	}
+	all := word{}
+	for _, p := range r.Hdoc.Parts {
+		if l, ok := p.(*syntax.Lit); ok {
+			text := l.Value
+			if !literal {
+				text = hereText(text)
+			}
+			all = all.then(word{text: text})
+		} else {
+			all = all.then(a.part(p, c, false))
+		}
+	}
+	return input{text: all.text, known: !all.dynamic, other: true}
+}
+
+// hereText takes the backslashes from a here-document whose word is not quoted; a quote is a plain sign there.
+func hereText(s string) string { return doubleQuoted(strings.ReplaceAll(s, `\"`, `\\"`)) }
+
+// apply adds the redirections to the command at index main; where there is none they are a command of their own.
+func (all effects) apply(a *analyzer, s *syntax.Stmt, c place, main, before int) {
+	for _, e := range all {
+		why := e.why
+		at := main
+		if at < before || at >= len(a.out.Commands) {
+			at = a.emit(s, c, []word{{text: e.op}, e.path}, 0, "")
+			if at < 0 {
+				return
+			}
+		}
+		cmd := &a.out.Commands[at]
+		cmd.Does |= e.does
+		cmd.Hosts = append(cmd.Hosts, e.hosts...)
+		paths := a.paths(e.path, c)
+		if len(paths) == 0 && !c.remote {
+			paths = []string{""}
+		}
+		if e.does&Reads != 0 {
+			cmd.ReadPaths = add(cmd.ReadPaths, paths)
+		}
+		if e.does&Writes != 0 {
+			cmd.WritePaths, cmd.Redirects = add(cmd.WritePaths, paths), add(cmd.Redirects, paths)
+			why = "writes " + shownWord(e.path)
+		} else if e.does&Reads != 0 {
+			why = "reads " + shownWord(e.path)
+		}
+		if cmd.Why == quiet || cmd.Why == "" {
+			cmd.Why = why
+		} else if !strings.Contains(cmd.Why, why) {
+			cmd.Why += "; " + why
+		}
+	}
+}
+
+// piped returns what a statement writes to the next one of a pipe, where that is known.
+func (a *analyzer) piped(s *syntax.Stmt, c place) input {
+	unknown := input{other: true}
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Assigns) > 0 || len(call.Args) == 0 || s.Negated || s.Background {
+		return unknown
+	}
+	var words []string
+	for _, w := range call.Args {
+		lone := true
+		for _, p := range w.Parts {
+			switch p := p.(type) {
+			case *syntax.Lit, *syntax.SglQuoted:
+			case *syntax.DblQuoted:
+				for _, q := range p.Parts {
+					_, ok := q.(*syntax.Lit)
+					lone = lone && ok
+				}
+			default:
+				lone = false
+			}
+		}
+		if !lone {
+			return unknown
+		}
+		v := a.value(w, c)
+		if v.dynamic || a.glob(w) || v.tilde {
+			return unknown
+		}
+		words = append(words, v.text)
+	}
+	if a.functions[words[0]] || a.aliases[words[0]] {
+		return unknown
+	}
+	switch {
+	case words[0] == "echo" && len(s.Redirs) == 0 && (len(words) < 2 || !strings.HasPrefix(words[1], "-")):
+		text := strings.Join(words[1:], " ")
+		return input{text: text + "\n", known: !strings.Contains(text, "\\"), other: true}
+	case words[0] == "printf" && len(s.Redirs) == 0 && len(words) == 3 && (words[1] == "%s" || words[1] == `%s\n`):
+		return input{text: words[2] + "\n", known: true, other: true}
+	case words[0] == "cat" && len(words) == 1 && len(s.Redirs) == 1 && s.Redirs[0].N == nil:
+		if op := s.Redirs[0].Op; op == syntax.Hdoc || op == syntax.DashHdoc || op == syntax.WordHdoc {
+			quiet := &analyzer{options: a.options, functions: a.functions, aliases: a.aliases, tainted: map[string]spot{}}
+			return quiet.document(s.Redirs[0], c)
+		}
+	}
+	return unknown
+}

@@ -1,0 +1,282 @@
+package command
+
+import (
+	"slices"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// ends are the directories where a statement may leave the shell: when it succeeds, and when it fails.
+type ends struct{ ok, bad []string }
+
+func (e ends) both() []string { return union(e.ok, e.bad) }
+
+// union of few directories; too many are one that is not known.
+func union(x, y []string) []string {
+	all := slices.Clone(x)
+	for _, d := range y {
+		if !slices.Contains(all, d) {
+			all = append(all, d)
+		}
+	}
+	if len(all) > 4 {
+		return []string{""}
+	}
+	return all
+}
+
+func (a *analyzer) stmts(list []*syntax.Stmt, c place) ends {
+	e := ends{c.dirs, c.dirs}
+	for i, s := range list {
+		if i > 0 {
+			a.chained(s, c, "more than one command")
+		}
+		c.dirs = e.both()
+		e = a.stmt(s, c)
+	}
+	return e
+}
+
+func (a *analyzer) stmt(s *syntax.Stmt, c place) ends {
+	stay := ends{c.dirs, c.dirs}
+	if c.depth++; a.full || c.depth > deepest && a.enough(a.spot(s, c), "nested too deep") {
+		return stay
+	}
+	if s.Background || s.Coprocess || s.Disown {
+		a.chained(s, c, "&")
+		c = c.apart()
+	}
+	redirected := a.redirects(s.Redirs, &c)
+	before := len(a.out.Commands)
+	if _, alone := s.Cmd.(*syntax.CallExpr); !alone {
+		c.in.known = false // several commands read it, each from where another stopped
+	}
+	main, e := a.command(s.Cmd, c)
+	redirected.apply(a, s, c, main, before)
+	switch {
+	case s.Background || s.Coprocess || s.Disown:
+		return stay
+	case s.Negated:
+		return ends{e.bad, e.ok}
+	}
+	return e
+}
+
+// command walks what a statement holds. The first result is the index of the simple command that it is, or -1.
+func (a *analyzer) command(cmd syntax.Command, c place) (int, ends) {
+	stay := ends{c.dirs, c.dirs}
+	part := c // what may run or not, or several times
+	part.sure = false
+	switch x := cmd.(type) {
+	case nil:
+		return -1, stay
+	case *syntax.CallExpr:
+		return a.simple(x, c)
+	case *syntax.DeclClause:
+		return a.declaration(x, c), stay
+	case *syntax.BinaryCmd:
+		return -1, a.binary(x, c)
+	case *syntax.Block:
+		return -1, a.stmts(x.Stmts, c)
+	case *syntax.Subshell:
+		a.stmts(x.Stmts, c.apart())
+		return -1, stay
+	case *syntax.IfClause:
+		return -1, a.conditional(x, part)
+	case *syntax.WhileClause:
+		return -1, a.loop(part, func(c place) ends {
+			e := a.stmts(x.Cond, c)
+			c.dirs = e.both()
+			return a.stmts(x.Do, c)
+		})
+	case *syntax.ForClause:
+		return -1, a.forLoop(x, part)
+	case *syntax.CaseClause:
+		return -1, a.choice(x, part)
+	case *syntax.FuncDecl:
+		a.function(x, c)
+		return -1, stay
+	case *syntax.TimeClause:
+		if x.Stmt == nil {
+			return -1, stay
+		}
+		return -1, a.stmt(x.Stmt, c)
+	case *syntax.CoprocClause:
+		a.chained(x, c, "coproc")
+		if x.Name != nil {
+			a.assigned(x, c, a.value(x.Name, c).text, word{text: "0"})
+		}
+		a.stmt(x.Stmt, c.apart())
+		return -1, stay
+	case *syntax.ArithmCmd:
+		a.arithm(x.X, c)
+	case *syntax.LetClause:
+		for _, e := range x.Exprs {
+			a.arithm(e, c)
+		}
+	case *syntax.TestClause:
+		a.test(x.X, c)
+	default:
+		a.problem(a.spot(x, c), "a kind of command that is not known here")
+	}
+	return -1, stay
+}
+
+func (a *analyzer) binary(x *syntax.BinaryCmd, c place) ends {
+	switch x.Op {
+	case syntax.AndStmt:
+		a.chained(x.Y, c, "&&")
+		first := a.stmt(x.X, c)
+		c.dirs, c.sure = first.ok, false
+		second := a.stmt(x.Y, c)
+		return ends{second.ok, union(first.bad, second.bad)}
+	case syntax.OrStmt:
+		first := a.stmt(x.X, c)
+		c.dirs, c.sure = first.bad, false
+		second := a.stmt(x.Y, c)
+		return ends{union(first.ok, second.ok), second.bad}
+	}
+	a.stmt(x.X, c.apart())
+	last := c.apart()
+	last.in = a.piped(x.X, c)
+	e := a.stmt(x.Y, last)
+	return ends{union(c.dirs, e.ok), union(c.dirs, e.bad)} // some shells run the last one themselves
+}
+
+func (a *analyzer) conditional(x *syntax.IfClause, c place) ends {
+	var out []string
+	for ; x != nil; x = x.Else {
+		last := len(x.Cond) == 0 // else
+		e := a.stmts(x.Cond, c)
+		then := c
+		then.dirs = e.ok
+		if last {
+			then.dirs = c.dirs
+		}
+		out = union(out, a.stmts(x.Then, then).both())
+		c.dirs = e.bad
+		if x.Else == nil && !last {
+			out = union(out, e.bad)
+		}
+	}
+	return ends{out, out}
+}
+
+// loop walks the body of a loop; again when the body leaves the shell in another directory, as the next round begins there.
+func (a *analyzer) loop(c place, body func(place) ends) ends {
+	start, problems, chain := len(a.out.Commands), len(a.out.Problems), len(a.out.chain)
+	e := body(c)
+	out := union(c.dirs, e.both())
+	if len(out) > len(c.dirs) && !a.full {
+		a.out.Commands, a.out.Problems = a.out.Commands[:start], a.out.Problems[:problems]
+		a.out.chain = a.out.chain[:chain]
+		c.dirs = []string{""}
+		body(c)
+		out = c.dirs
+	}
+	return ends{out, out}
+}
+
+func (a *analyzer) forLoop(x *syntax.ForClause, c place) ends {
+	switch l := x.Loop.(type) {
+	case *syntax.WordIter:
+		items := []word{}
+		for _, w := range l.Items {
+			items = append(items, a.fields(w, c)...)
+		}
+		if !l.InPos.IsValid() {
+			items = append(items, word{dynamic: true})
+		}
+		for _, item := range items {
+			a.assigned(l, c, l.Name.Value, item)
+		}
+		if x.Select {
+			a.assigned(l, c, "REPLY", word{dynamic: true})
+		}
+	case *syntax.CStyleLoop:
+		for _, e := range []syntax.ArithmExpr{l.Init, l.Cond, l.Post} {
+			a.arithm(e, c)
+		}
+	}
+	return a.loop(c, func(c place) ends { return a.stmts(x.Do, c) })
+}
+
+func (a *analyzer) choice(x *syntax.CaseClause, c place) ends {
+	a.value(x.Word, c)
+	out := c.dirs
+	for _, item := range x.Items {
+		for _, p := range item.Patterns {
+			a.value(p, c)
+		}
+		c.dirs = out // ;& goes on in the next one
+		out = union(out, a.stmts(item.Stmts, c).both())
+	}
+	return ends{out, out}
+}
+
+// function walks the body of a function where it is declared. It may be called from anywhere.
+func (a *analyzer) function(x *syntax.FuncDecl, c place) {
+	names := x.Names
+	if x.Name != nil {
+		names = append(names, x.Name)
+	}
+	sure := c.sure
+	body := c.apart()
+	if body.dirs = []string{""}; len(names) == 0 {
+		a.problem(a.spot(x, c), "a function without a name")
+	}
+	for _, n := range names {
+		body = body.inner(n.Value + "()")
+	}
+	a.chained(x, c, "a function")
+	e := a.stmt(x.Body, body)
+	moves := slices.ContainsFunc(e.both(), func(d string) bool { return d != "" }) || a.movesAway(x.Body)
+	for _, n := range names {
+		if sure {
+			a.functions[n.Value] = moves || a.functions[n.Value]
+		}
+	}
+}
+
+// movesAway reports whether a function may leave the shell in another directory; mentioning it is enough.
+func (a *analyzer) movesAway(n syntax.Node) (moves bool) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if w, ok := n.(*syntax.CallExpr); ok && len(w.Args) > 0 {
+			switch w.Args[0].Lit() {
+			case "cd", "pushd", "popd", "eval", "source", ".", "command", "builtin", "":
+				moves = true
+			}
+			moves = moves || a.functions[w.Args[0].Lit()]
+		}
+		return !moves
+	})
+	return moves
+}
+
+// test walks [[ ... ]].
+func (a *analyzer) test(x syntax.TestExpr, c place) {
+	switch x := x.(type) {
+	case *syntax.BinaryTest:
+		switch x.Op {
+		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+			for _, e := range []syntax.TestExpr{x.X, x.Y} {
+				if w, ok := e.(*syntax.Word); ok {
+					a.arithm(w, c)
+				}
+			}
+			return
+		}
+		a.test(x.X, c)
+		a.test(x.Y, c)
+	case *syntax.UnaryTest:
+		if w, ok := x.X.(*syntax.Word); ok && (x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar) {
+			a.subscript(w, c, a.value(w, c))
+			return
+		}
+		a.test(x.X, c)
+	case *syntax.ParenTest:
+		a.test(x.X, c)
+	case *syntax.Word:
+		a.value(x, c)
+	}
+}
