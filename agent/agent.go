@@ -246,11 +246,15 @@ func CallID(ctx context.Context) string {
 	return id
 }
 
-// Record appends entries that hang on no branch, such as a [session.FilesChanged], from wherever something happens that must be known:
-// also from a running tool. They are durable when it returns.
+// Record appends entries that are not the loop's own, from wherever something happens that must be known, also from a running tool: a
+// [session.Todo], and those that hang on no branch, such as a [session.FilesChanged]. They are durable when it returns.
 func (a *Agent) Record(ctx context.Context, bodies ...session.Body) error {
-	if err := session.Check(true, bodies...); err != nil {
-		return err
+	for _, b := range bodies {
+		if _, todo := b.(session.Todo); !todo {
+			if err := session.Check(true, b); err != nil {
+				return err
+			}
+		}
 	}
 	_, err := a.feed.append(ctx, bodies...)
 	return err

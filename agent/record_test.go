@@ -1,0 +1,41 @@
+package agent_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/tenon-agent/tenon/agent"
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/tool"
+)
+
+// A running tool can make durable what it does, under the ID of its call, and the consumer sees it at its place.
+func TestRecord(t *testing.T) {
+	var b *bench
+	change := tool.New("change", "Changes.", nil, func(ctx context.Context, _ struct{}, _ tool.Report) (tool.Result, error) {
+		err := b.Record(ctx,
+			session.FilesChanged{Call: agent.CallID(ctx), Cause: session.ByTool, Files: []session.FileChange{{Path: "/x"}}},
+			session.Todo{Items: []session.TodoItem{{Text: "x", Status: "pending"}}},
+		)
+		return tool.TextResult("done"), err
+	})
+	b = newBench(t, "call#c7 change\n---\ntext Done.", func(o *agent.Options) { o.Tools, o.Gate = []tool.Tool{change}, agent.AllowAll() })
+	b.run("go")
+	changes := bodies[session.FilesChanged](b.journal())
+	if len(changes) != 1 || changes[0].Call != "c7" {
+		t.Errorf("changes = %+v", changes)
+	}
+	if todos, err := session.Todos(t.Context(), b.Path()); err != nil || len(todos) != 1 {
+		t.Errorf("todos = %v, %v", todos, err)
+	}
+	checkJournal(t, b)
+	for _, b2 := range []session.Body{nil, session.Notice{}, session.RunEnded{}, session.Message{Message: llm.UserText("x")}} {
+		if err := b.Record(t.Context(), b2); err == nil {
+			t.Errorf("%T was recorded", b2)
+		}
+	}
+	if id := agent.CallID(t.Context()); id != "" {
+		t.Errorf("call %q outside of one", id)
+	}
+}
