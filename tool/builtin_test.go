@@ -28,7 +28,7 @@ func TestBuiltInToolsAreShort(t *testing.T) {
 		names = append(names, spec.Name)
 	}
 	slices.Sort(names)
-	if want := []string{"edit", "glob", "grep", "list", "read", "shell", "write"}; !slices.Equal(names, want) {
+	if want := []string{"delete", "edit", "glob", "grep", "list", "multi_edit", "read", "shell", "write"}; !slices.Equal(names, want) {
 		t.Errorf("tools %q, want %q", names, want)
 	}
 	text, err := json.Marshal(specs)

@@ -32,8 +32,12 @@ func New[A any](
 	name, description string,
 	effects func(ctx context.Context, args A) (Effects, error),
 	run func(ctx context.Context, args A, report Report) (Result, error),
+	options ...Option[A],
 ) Tool {
 	t := &typed[A]{effects: effects, run: run, schema: schemaFor[A](name)}
+	for _, option := range options {
+		option(t)
+	}
 	description = strings.TrimSpace(description)
 	switch {
 	case !validName(name):
@@ -51,6 +55,15 @@ func New[A any](
 	return t
 }
 
+// Option adds to a tool that [New] makes.
+type Option[A any] func(*typed[A])
+
+// WithPreview gives the calls of a tool a Preview: preview returns what a call with these arguments would change, and changes
+// nothing. It must be safe for concurrent use.
+func WithPreview[A any](preview func(ctx context.Context, args A) (string, error)) Option[A] {
+	return func(t *typed[A]) { t.preview = preview }
+}
+
 // validName reports whether every provider takes the name: 1 to 64 of a-z A-Z 0-9 _ -. No regular expression, for one with
 // such a count takes a fifth of a millisecond to compile at every start.
 func validName(name string) bool {
@@ -63,6 +76,7 @@ type typed[A any] struct {
 	schema  *jsonschema.Schema
 	effects func(context.Context, A) (Effects, error)
 	run     func(context.Context, A, Report) (Result, error)
+	preview func(context.Context, A) (string, error)
 }
 
 func (t *typed[A]) Spec() llm.Tool { return t.spec }
@@ -85,6 +99,9 @@ func (t *typed[A]) Prepare(ctx context.Context, arguments string) (*Call, error)
 			}
 			return t.run(ctx, args, report)
 		},
+	}
+	if t.preview != nil {
+		call.Preview = func(ctx context.Context) (string, error) { return t.preview(ctx, args) }
 	}
 	if t.effects != nil {
 		if call.Effects, err = t.effects(ctx, args); err != nil {

@@ -24,6 +24,10 @@ type Call struct {
 
 	// Run does it. It returns soon after ctx ends. An error is a failure that the model is told, as text.
 	Run func(ctx context.Context, report Report) (Result, error)
+
+	// Preview says, for the person who is asked, what Run would change now: a unified diff. It changes nothing, may be called
+	// any number of times before Run, and fails where Run would fail. Nil: there is nothing to show.
+	Preview func(ctx context.Context) (string, error)
 }
 
 // Report tells people how a running call goes on; text adds to what was told before. It may be called from any goroutine,

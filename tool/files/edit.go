@@ -2,47 +2,81 @@ package files
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/tenon-agent/tenon/tool"
+	"github.com/tenon-agent/tenon/workspace"
 )
 
 type editArguments struct {
-	Path       string `json:"path" min:"1"`
-	OldText    string `json:"old_text" min:"1"`
-	NewText    string `json:"new_text"`
-	ReplaceAll bool   `json:"replace_all,omitempty" jsonschema:"replace every occurrence"`
+	Path string `json:"path" min:"1"`
+	replacement
 }
 
-func (s *set) edit() tool.Tool {
-	return tool.New("edit", editText,
+type replacement struct {
+	OldText    string `json:"old_text" min:"1"`
+	NewText    string `json:"new_text"`
+	ReplaceAll bool   `json:"replace_all,omitempty"`
+}
+
+func (s *Set) edit() tool.Tool {
+	return changer(s, nameEdit, editText,
 		func(_ context.Context, args editArguments) (tool.Effects, error) { return s.writes(args.Path) },
-		func(ctx context.Context, args editArguments, _ tool.Report) (tool.Result, error) {
-			abs, err := s.ws.Resolve(args.Path)
-			if err != nil {
-				return tool.Result{}, err
+		func(ctx context.Context, args editArguments) (plan, error) {
+			return s.planEdits(ctx, args.Path, []replacement{args.replacement})
+		}, one)
+}
+
+type multiEditArguments struct {
+	Path  string        `json:"path" min:"1"`
+	Edits []replacement `json:"edits" min:"1" max:"100"`
+}
+
+func (s *Set) multiEdit() tool.Tool {
+	return changer(s, nameMultiEdit, multiEditText,
+		func(_ context.Context, args multiEditArguments) (tool.Effects, error) { return s.writes(args.Path) },
+		func(ctx context.Context, args multiEditArguments) (plan, error) {
+			return s.planEdits(ctx, args.Path, args.Edits)
+		}, one)
+}
+
+// planEdits plans to make edits of one file, each in what the one before has made.
+func (s *Set) planEdits(ctx context.Context, name string, edits []replacement) (plan, error) {
+	f, err := s.open(ctx, name)
+	if err != nil {
+		return plan{}, err
+	}
+	var p plan
+	text := f.text
+	for i, e := range edits {
+		after, notes, err := substitute(text, e.OldText, e.NewText, e.ReplaceAll)
+		of := ""
+		if len(edits) > 1 {
+			of = fmt.Sprintf("edit %d of %d: ", i+1, len(edits))
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: %s%w", workspace.Quote(name), of, err)
+			if len(edits) > 1 {
+				err = fmt.Errorf("%w; none of the edits was made", err)
 			}
-			data, err := s.ws.ReadFile(args.Path, maxEdit)
-			if err != nil {
-				return tool.Result{}, s.unreadable(ctx, args.Path, err)
-			}
-			base := version(sha256.Sum256(data))
-			if err := s.fresh(args.Path, abs, base); err != nil {
-				return tool.Result{}, err
-			}
-			before := string(data)
-			after, e, err := substitute(before, args.OldText, args.NewText, args.ReplaceAll)
-			if err != nil {
-				return tool.Result{}, fmt.Errorf("%s: %w", args.Path, err)
-			}
-			if err := s.replace(ctx, args.Path, abs, &base, []byte(after)); err != nil {
-				return tool.Result{}, err
-			}
-			return changed(s.describe(abs, before, after, false), "edited", e), nil
-		})
+			return plan{}, err
+		}
+		for _, note := range notes {
+			p.notes = append(p.notes, of+note)
+		}
+		text = after
+	}
+	if text == f.text {
+		return plan{notes: []string{workspace.Quote(name) + " comes out as it was; nothing was changed"}}, nil
+	}
+	one, err := s.replaced(f, text)
+	if err != nil {
+		return plan{}, err
+	}
+	p.steps = []step{one}
+	return p, nil
 }
 
 // substitute puts new in the place of old in the content of a file. The notes say what was done beyond the letter of the wish.
@@ -85,7 +119,7 @@ func substitute(content, old, new string, all bool) (after string, notes []strin
 				level.name, len(found), strings.Join(at, ", "))
 		}
 	}
-	return "", nil, notFound(text, old, new)
+	return "", nil, notFound("old_text", text, old, new)
 }
 
 // maxPlaces is how many line numbers an error tells.

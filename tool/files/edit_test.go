@@ -87,7 +87,7 @@ func TestEditThatFails(t *testing.T) {
 		{"same", "a\n", "a", "a", []string{"are the same"}},
 		{"nothing like it", "a\nb\n", "zzzzzz", "y", []string{"nothing in the 2 lines of the file is like it"}},
 		{"line numbers", "a\nb\n", "1\ta\n2\tb\n", "y", []string{"has the line numbers of read in it"}},
-		{"done before", "a\nnew line\n", "old line\n", "new line\n", []string{"new_text is there already, at line 2"}},
+		{"done before", "a\nnew line\n", "old line\n", "new line\n", []string{"its new text is there already, at line 2"}},
 		{"nearly", "package x\n\nfunc sum(a, b int) int {\n\treturn a + b\n}\n", "func sum(a, c int) int {\n\treturn a + b\n}\n", "y", []string{
 			"nearest to it are lines 3-5:\n3\tfunc sum(a, b int) int {\n4\t\treturn a + b\n5\t}\n",
 			`line 3 is "func sum(a, b int) int {", old_text has "func sum(a, c int) int {"`,
@@ -135,8 +135,8 @@ func TestEditKeepsTheModeAndTellsTheDifference(t *testing.T) {
 	p.call("read", `{"path":"f"}`)
 	details := p.ok("edit", editArguments(t, "b", "c\nd", false), "edited f: 2 lines added, 1 removed")
 	want := files.Change{Path: "f", Added: 2, Removed: 1, Diff: "--- a/f\n+++ b/f\n@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n"}
-	if details != want {
-		t.Errorf("details %+v, want %+v", details, want)
+	if got := bare(details); got != want {
+		t.Errorf("details %+v, want %+v", got, want)
 	}
 	if info, err := os.Stat(filepath.Join(p.dir, "f")); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o755 {
 		t.Errorf("mode %v, %v", info.Mode(), err)

@@ -2,182 +2,108 @@ package files
 
 import (
 	"context"
-	"crypto/sha256"
 	_ "embed"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"strings"
 	"sync"
-
-	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-// New returns the tools edit, list, read and write for a workspace. They share the memory of what was read.
-func New(ws *workspace.Workspace) []tool.Tool {
-	s := &set{ws: ws, seen: map[string]version{}}
-	return []tool.Tool{s.edit(), s.list(), s.read(), s.write()}
-}
-
-// Change is what write and edit did to a file, as the details of their results.
-type Change struct {
-	Path    string `json:"path"` // from the root of the workspace
-	Created bool   `json:"created,omitzero"`
-	Added   int    `json:"added"` // lines
-	Removed int    `json:"removed"`
-	Diff    string `json:"diff,omitzero"` // unified; empty for files that are binary or large
-}
-
-// set is one set of tools.
-type set struct {
-	ws *workspace.Workspace
+// Set is the file tools of one session. It remembers what the model has seen of each file. It is safe for concurrent use.
+type Set struct {
+	ws    *workspace.Workspace
+	heavy chan struct{} // held by who takes a picture or a PDF apart: they take memory
 
 	mu   sync.Mutex
-	seen map[string]version // by absolute path: what the model knows
+	seen map[string]knowledge // by absolute path
 }
 
-// version is the hash of a file's content.
-type version [sha256.Size]byte
-
-func (s *set) saw(abs string, v version) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.seen[abs] = v
+// NewSet returns a set for a workspace that has seen nothing yet.
+func NewSet(ws *workspace.Workspace) *Set {
+	return &Set{ws: ws, heavy: make(chan struct{}, 1), seen: map[string]knowledge{}}
 }
 
-// fresh returns an error unless v is what the model has seen of the file.
-func (s *set) fresh(name, abs string, v version) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch seen, ok := s.seen[abs]; {
-	case !ok:
-		return fmt.Errorf("%s exists and was not read yet; read it first, then change it", name)
-	case seen != v:
-		return fmt.Errorf("%s has changed since it was read; read it again, then change it", name)
+// New returns the tools of a new set for a model that replaces texts: edit, list, read, write, delete and multi_edit.
+func New(ws *workspace.Workspace) []tool.Tool { return NewSet(ws).Tools(Replace) }
+
+// Tools returns the tools for a way of editing. All tools of a set share its memory: when the model changes in the middle of a
+// session, the other one knows what was read.
+func (s *Set) Tools(editing Editing) []tool.Tool {
+	if editing == Patch {
+		return []tool.Tool{s.list(), s.patch(), s.read()}
 	}
-	return nil
+	return []tool.Tool{s.edit(), s.list(), s.read(), s.write(), s.delete(), s.multiEdit()}
 }
 
-// current is the version of a file as it is now; ok is false when there is none.
-func (s *set) current(name string) (v version, ok bool, err error) {
-	f, err := s.ws.OpenFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return v, false, nil
-	}
-	if err != nil {
-		return v, false, err
-	}
-	defer f.Close()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, f); err != nil {
-		return v, false, err
-	}
-	return version(hash.Sum(nil)), true, nil
-}
-
-// replace writes a file and remembers the new version. What it replaces must be base, which data was made from; without base
-// there must be no file.
-func (s *set) replace(ctx context.Context, name, abs string, base *version, data []byte) error {
-	return s.ws.WriteFile(ctx, name, data, func() error {
-		v, exists, err := s.current(name)
-		switch {
-		case err != nil:
-			return err
-		case exists && base == nil:
-			return fmt.Errorf("%s was created by someone else just now; read it first, then change it", name)
-		case base != nil && (!exists || v != *base):
-			return fmt.Errorf("%s has changed just now; read it again, then change it", name)
-		}
-		// Before anyone else can look: who comes next must find this version known.
-		s.saw(abs, sha256.Sum256(data))
-		return nil
-	})
-}
+// The names of the tools.
+const (
+	nameRead      = "read"
+	nameList      = "list"
+	nameWrite     = "write"
+	nameEdit      = "edit"
+	nameMultiEdit = "multi_edit"
+	namePatch     = "patch"
+	nameDelete    = "delete"
+)
 
 // reads is the effects of looking at one file.
-func (s *set) reads(name string) (tool.Effects, error) {
+func (s *Set) reads(name string) (tool.Effects, error) {
 	abs, err := s.ws.Resolve(name)
 	return tool.Effects{Reads: []tool.Path{tool.File(abs)}, Idempotent: true}, err
 }
 
-func (s *set) writes(name string) (tool.Effects, error) {
+func (s *Set) writes(name string) (tool.Effects, error) {
 	abs, err := s.ws.Resolve(name)
 	return tool.Effects{Writes: []tool.Path{tool.File(abs)}}, err
 }
 
-// missing adds to the error for a file that does not exist what may have been meant.
-func (s *set) missing(ctx context.Context, name string, err error) error {
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if near := s.ws.Similar(ctx, name, 5); len(near) > 0 {
-		for i, name := range near {
-			near[i] = workspace.Quote(name)
-		}
-		return fmt.Errorf("%s does not exist; did you mean %s?", name, strings.Join(near, ", "))
-	}
-	return fmt.Errorf("%s does not exist", name)
+// changer makes a tool that changes files from a function that plans a call and one that tells what came of it.
+func changer[A any](
+	s *Set, name, description string,
+	effects func(ctx context.Context, args A) (tool.Effects, error),
+	plan func(ctx context.Context, args A) (plan, error),
+	details func(plan) any,
+) tool.Tool {
+	return tool.New(name, description, effects,
+		func(ctx context.Context, args A, _ tool.Report) (tool.Result, error) {
+			p, err := plan(ctx, args)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			if len(p.steps) > 0 {
+				if err := s.apply(ctx, p); err != nil {
+					return tool.Result{}, err
+				}
+			}
+			result := tool.TextResult(p.text())
+			if len(p.steps) > 0 {
+				result.Details = details(p)
+			}
+			return result, nil
+		},
+		tool.WithPreview(func(ctx context.Context, args A) (string, error) {
+			p, err := plan(ctx, args)
+			return p.preview(), err
+		}))
 }
 
-const (
-	maxDiff  = 1 << 20  // bytes of a file, beyond which its change is counted but not shown
-	maxShown = 64 << 10 // bytes of a diff that are shown
+// one is the details of a plan of one file, many of a plan of several.
+func one(p plan) any  { return p.steps[0].Change }
+func many(p plan) any { return p.changes() }
+
+var (
+	//go:embed read.md
+	readText string
+	//go:embed list.md
+	listText string
+	//go:embed write.md
+	writeText string
+	//go:embed edit.md
+	editText string
+	//go:embed multi_edit.md
+	multiEditText string
+	//go:embed patch.md
+	patchText string
+	//go:embed delete.md
+	deleteText string
 )
-
-// describe compares two versions of a file.
-func (s *set) describe(abs, before, after string, created bool) Change {
-	c := Change{Path: s.ws.Rel(abs), Created: created}
-	if tool.Binary(before) || tool.Binary(after) {
-		return c
-	}
-	if max(len(before), len(after)) > maxDiff {
-		c.Added, c.Removed = countLines(after), countLines(before)
-		return c
-	}
-	name := workspace.Quote(c.Path) // its header is one line
-	from := "a/" + name
-	if created {
-		from = "/dev/null"
-	}
-	c.Diff = udiff.Unified(from, "b/"+name, before, after)
-	body := c.Diff
-	for _, header := range []string{"--- ", "+++ "} {
-		if line, rest, ok := strings.Cut(body, "\n"); ok && strings.HasPrefix(line, header) {
-			body = rest
-		}
-	}
-	for line := range strings.Lines(body) {
-		switch line[0] {
-		case '+':
-			c.Added++
-		case '-':
-			c.Removed++
-		}
-	}
-	c.Diff, _ = tool.Bound(c.Diff, maxShown)
-	return c
-}
-
-func countLines(text string) int {
-	n := strings.Count(text, "\n")
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		n++
-	}
-	return n
-}
-
-//go:embed read.md
-var readText string
-
-//go:embed write.md
-var writeText string
-
-//go:embed edit.md
-var editText string
-
-//go:embed list.md
-var listText string

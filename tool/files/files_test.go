@@ -1,7 +1,9 @@
 package files_test
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,6 +41,15 @@ func newProject(t testing.TB, content map[string]string) *project {
 	}
 	return p
 }
+
+// bare is a change without what the memory of versions needs; that it names the new content is for TestRecall.
+func bare(details any) files.Change {
+	c, _ := details.(files.Change)
+	c.Hash, c.Whole = "", false
+	return c
+}
+
+func hashOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
 func (p *project) put(name, text string) {
 	p.Helper()
@@ -95,7 +106,7 @@ func (p *project) fails(name, arguments string, want ...string) {
 
 func TestRead(t *testing.T) {
 	p := newProject(t, map[string]string{
-		"three": "one\ntwo\nthree\n", "open": "one\ntwo", "empty": "", "bom": "\ufeffone\n", "crlf": "one\r\ntwo\r\n", "latin": "caf\xe9\n",
+		"three": "one\ntwo\nthree\n", "open": "one\ntwo", "empty": "", "bom": "\ufeffone\n", "crlf": "one\r\ntwo\r\n", "latin": "caf\xe9\n", "odd": "caf\x81\xff\n",
 		"long": strings.Repeat("é", 1500) + "\nshort\n", "program": "\x7fELF\x00\x00", "image": "\x89PNG\r\n\x1a\n\x00\x00", "src/config.go": "x\n",
 		"wide": strings.Repeat(strings.Repeat("x", 999)+"\n", 100), "utf16": "\xff\xfea\x00b\x00\n\x00",
 	})
@@ -105,7 +116,7 @@ func TestRead(t *testing.T) {
 	p.ok("read", `{"path":"three"}`, "1\tone\n2\ttwo\n3\tthree\n[lines 1-3 of 3]")
 	p.ok("read", `{"path":"three","offset":2,"limit":1}`, "2\ttwo\n[lines 2-2 of 3; go on with offset 3]")
 	details := p.ok("read", `{"path":"three","offset":0,"limit":2}`, "1\tone\n2\ttwo\n[lines 1-2 of 3; go on with offset 3]")
-	if want := (files.Shown{Path: "three", First: 1, Last: 2, Lines: 3, Bytes: 14}); details != want {
+	if want := (files.Shown{Path: "three", First: 1, Last: 2, Lines: 3, Bytes: 14, Hash: hashOf("one\ntwo\nthree\n"), Whole: true}); details != want {
 		t.Errorf("details %+v, want %+v", details, want)
 	}
 	p.ok("read", `{"path":"three","offset":9}`, "[the file has 3 lines; line 9 is beyond its end]")
@@ -113,11 +124,12 @@ func TestRead(t *testing.T) {
 	p.ok("read", `{"path":"empty"}`, "[the file is empty]")
 	p.ok("read", `{"path":"bom"}`, "1\tone\n[lines 1-1 of 1; starts with a byte order mark]")
 	p.ok("read", `{"path":"crlf"}`, "1\tone\n2\ttwo\n[lines 1-2 of 2; lines end in CRLF]")
-	p.ok("read", `{"path":"latin"}`, "1\tcaf\ufffd\n[lines 1-1 of 1; not UTF-8: 1 bytes shown as \ufffd]")
+	p.ok("read", `{"path":"latin"}`, "1\tcafé\n[lines 1-1 of 1; encoding Windows-1252]")
+	p.ok("read", `{"path":"odd"}`, "1\tcaf\ufffd\n[lines 1-1 of 1; not UTF-8: 2 bytes shown as \ufffd]")
 	p.ok("read", `{"path":"long"}`, "1\t"+strings.Repeat("é", 1000)+"… [1000 more bytes]\n2\tshort\n[lines 1-2 of 2; 1 long lines cut at 2000 bytes]")
 	p.ok("read", `{"path":"program"}`, "[binary file, application/octet-stream, 6 bytes, not shown]")
-	p.ok("read", `{"path":"image"}`, "[binary file, image/png, 10 bytes, not shown]")
-	p.ok("read", `{"path":"utf16"}`, "[binary file, text/plain; charset=utf-16le, 8 bytes, not shown]")
+	p.ok("read", `{"path":"image"}`, "[binary file, image/png, 10 bytes, not shown: unexpected EOF]")
+	p.ok("read", `{"path":"utf16"}`, "1\tab\n[lines 1-1 of 1; encoding UTF-16LE; starts with a byte order mark]")
 	if text, _, err := p.call("read", `{"path":"wide"}`); err != nil || len(text) > 51<<10 || !strings.HasSuffix(text, "[lines 1-51 of 100; go on with offset 52]") {
 		t.Errorf("a wide file gives %d bytes, ending in %q, %v", len(text), text[max(0, len(text)-60):], err)
 	}
@@ -164,7 +176,7 @@ func TestWrite(t *testing.T) {
 	t.Run("a new file, with directories", func(t *testing.T) {
 		details := p.ok("write", `{"path":"a/b/new","content":"x\ny\n"}`, "created a/b/new: 2 lines added, 0 removed")
 		want := files.Change{Path: "a/b/new", Created: true, Added: 2, Diff: "--- /dev/null\n+++ b/a/b/new\n@@ -0,0 +1,2 @@\n+x\n+y\n"}
-		if p.get("a/b/new") != "x\ny\n" || details != want {
+		if p.get("a/b/new") != "x\ny\n" || bare(details) != want {
 			t.Errorf("details %+v, want %+v", details, want)
 		}
 		p.ok("write", `{"path":"a/b/new","content":"z\n"}`, "replaced a/b/new: 1 lines added, 2 removed") // what it wrote it has seen

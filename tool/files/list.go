@@ -27,8 +27,8 @@ type Listed struct {
 	More    bool   `json:"more,omitzero"`
 }
 
-func (s *set) list() tool.Tool {
-	return tool.New("list", listText,
+func (s *Set) list() tool.Tool {
+	return tool.New(nameList, listText,
 		func(_ context.Context, args listArguments) (tool.Effects, error) {
 			abs, err := s.ws.Resolve(cmp.Or(args.Path, "."))
 			return tool.Effects{Reads: []tool.Path{tool.Tree(abs)}, Idempotent: true}, err
@@ -46,7 +46,7 @@ func (s *set) list() tool.Tool {
 		})
 }
 
-func (s *set) tree(ctx context.Context, name string, depth int) (tool.Result, error) {
+func (s *Set) tree(ctx context.Context, name string, depth int) (tool.Result, error) {
 	var b strings.Builder
 	details := Listed{Path: name}
 	for entry, err := range s.ws.Walk(ctx, name, workspace.WalkOptions{Depth: depth}) {

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -15,34 +16,34 @@ const (
 // numbered is a line as read shows it.
 var numbered = regexp.MustCompile(`^\s*\d+\t`)
 
-// notFound says what in the text is nearest to old and how it differs.
-func notFound(text, old, new string) error {
+// notFound says what in the text is nearest to old, which has a name, and how it differs.
+func notFound(name, text, old, new string) error {
 	oldLines := splitLines(old)
 	if len(oldLines) > 0 && !slices.ContainsFunc(oldLines, func(line string) bool { return !numbered.MatchString(line) }) {
-		return fmt.Errorf("old_text was not found; it has the line numbers of read in it: leave out each number and the tab behind it")
+		return fmt.Errorf("%s was not found; it has the line numbers of read in it: leave out each number and the tab behind it", name)
 	}
 	if strings.TrimSpace(new) != "" && strings.Count(text, new) == 1 {
-		return fmt.Errorf("old_text was not found, but new_text is there already, at line %d: was this edit made before?", lineAt(text, strings.Index(text, new)))
+		return fmt.Errorf("%s was not found, but its new text is there already, at line %d: was this edit made before?", name, lineAt(text, strings.Index(text, new)))
 	}
 	lines := splitLines(text)
 	first, n := nearestLines(lines, oldLines)
 	if n == 0 {
-		return fmt.Errorf("old_text was not found, and nothing in the %d lines of the file is like it; read the file again", len(lines))
+		return fmt.Errorf("%s was not found, and nothing in the %d lines of the file is like it; read the file again", name, len(lines))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "old_text was not found; nearest to it are lines %d-%d:\n", first+1, first+n)
+	fmt.Fprintf(&b, "%s was not found; nearest to it are lines %d-%d:\n", name, first+1, first+n)
 	for i, line := range lines[first:min(first+n, first+12)] {
 		fmt.Fprintf(&b, "%d\t%s\n", first+i+1, clip(line))
 	}
 	if n > 12 {
 		fmt.Fprintf(&b, "[%d more lines]\n", n-12)
 	}
-	b.WriteString(difference(lines[first:first+n], oldLines, first))
-	return fmt.Errorf("%s", b.String())
+	b.WriteString(difference(name, lines[first:first+n], oldLines, first))
+	return errors.New(b.String())
 }
 
 // difference names the first line in which the texts differ.
-func difference(lines, old []string, first int) string {
+func difference(name string, lines, old []string, first int) string {
 	for i := range min(len(lines), len(old)) {
 		a, b := strings.TrimRight(lines[i], "\r\n"), strings.TrimRight(old[i], "\r\n")
 		if a == b {
@@ -55,9 +56,9 @@ func difference(lines, old []string, first int) string {
 		case strings.EqualFold(squeeze(a), squeeze(b)):
 			how = " (only upper and lower case differ)"
 		}
-		return fmt.Sprintf("line %d is %q, old_text has %q%s", first+i+1, clip(a), clip(b), how)
+		return fmt.Sprintf("line %d is %q, %s has %q%s", first+i+1, clip(a), name, clip(b), how)
 	}
-	return fmt.Sprintf("old_text has %d lines; the first %d are the same", len(old), min(len(lines), len(old)))
+	return fmt.Sprintf("%s has %d lines; the first %d are the same", name, len(old), min(len(lines), len(old)))
 }
 
 func clip(line string) string {

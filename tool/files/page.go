@@ -1,0 +1,174 @@
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tenon-agent/tenon/tool"
+)
+
+// page reads a file to its end and keeps the lines from first to last.
+type page struct {
+	in          *bufio.Reader
+	first, last int // wanted
+
+	out     strings.Builder
+	number  [20]byte
+	from    int // shown; 0: none
+	to      int
+	lines   int // of the whole file
+	bytes   int64
+	cut     int    // shown lines that were cut
+	invalid int    // bytes that are no UTF-8, in shown lines
+	binary  string // media type
+	bom     bool
+	crlf    bool
+	open    bool // the last line does not end
+	full    bool // there was no room for all lines that were wanted
+	coding  string
+}
+
+func (p *page) read(ctx context.Context) error {
+	start, err := p.in.Peek(sniff)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if tool.Binary(string(start)) {
+		p.binary = http.DetectContentType(start)
+	}
+	var line []byte
+	for {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		size := 0
+		line = line[:0]
+		end := false
+		for !end {
+			part, err := p.in.ReadSlice('\n')
+			size += len(part)
+			line = append(line, part[:min(len(part), maxLine+4-len(line))]...)
+			switch {
+			case err == nil:
+				end = true
+			case err == io.EOF:
+				if size > 0 {
+					p.open = true
+					p.take(line, size)
+				}
+				return nil
+			case err != bufio.ErrBufferFull:
+				return err
+			}
+		}
+		p.take(line, size)
+	}
+}
+
+// take counts a line of size bytes, of which line is the start, and shows it when it is wanted.
+func (p *page) take(line []byte, size int) {
+	p.lines++
+	p.bytes += int64(size)
+	if p.lines == 1 && bytes.HasPrefix(line, []byte("\ufeff")) {
+		p.bom = true
+		line = line[3:]
+		size -= 3
+	}
+	if p.lines < p.first || p.lines > p.last || p.full || p.binary != "" {
+		return
+	}
+	text, size := trimEnd(line, size)
+	p.crlf = p.crlf || bytes.HasSuffix(line, []byte("\r\n"))
+	cut := ""
+	if size > maxLine {
+		for text = text[:maxLine]; len(text) > 0 && !utf8.Valid(text[max(0, len(text)-4):]) && len(text) > maxLine-4; {
+			text = text[:len(text)-1]
+		}
+		cut = fmt.Sprintf("… [%d more bytes]", size-len(text))
+	}
+	if p.out.Len()+len(text) > maxRead {
+		p.full = true
+		return
+	}
+	if p.from == 0 {
+		p.from = p.lines
+	}
+	p.to = p.lines
+	if cut != "" {
+		p.cut++
+	}
+	p.out.Write(strconv.AppendInt(p.number[:0], int64(p.lines), 10))
+	p.out.WriteByte('\t')
+	if utf8.Valid(text) {
+		p.out.Write(text)
+	} else {
+		p.invalid += invalid(text)
+		p.out.Write(bytes.ToValidUTF8(text, []byte("\ufffd")))
+	}
+	p.out.WriteString(cut)
+	p.out.WriteByte('\n')
+}
+
+// invalid counts the bytes that are no UTF-8.
+func invalid(text []byte) (n int) {
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		if r == utf8.RuneError && size == 1 {
+			n++
+		}
+		text = text[size:]
+	}
+	return n
+}
+
+// trimEnd takes the end of a line from it.
+func trimEnd(line []byte, size int) ([]byte, int) {
+	if len(line) == size {
+		text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\r'})
+		return text, len(text)
+	}
+	return line, size - 1
+}
+
+func (p *page) text() string {
+	switch {
+	case p.bytes == 0:
+		return "[the file is empty]"
+	case p.binary != "":
+		return fmt.Sprintf("[binary file, %s, %d bytes, not shown]", p.binary, p.bytes)
+	case p.from == 0:
+		return fmt.Sprintf("[the file has %d lines; line %d is beyond its end]", p.lines, p.first)
+	}
+	notes := []string{fmt.Sprintf("lines %d-%d of %d", p.from, p.to, p.lines)}
+	if p.to < p.lines {
+		notes = append(notes, fmt.Sprintf("go on with offset %d", p.to+1))
+	}
+	for _, note := range []struct {
+		holds bool
+		text  string
+	}{
+		{p.coding != "", "encoding " + p.coding},
+		{p.open && p.to == p.lines, "no line end at the end"},
+		{p.bom, "starts with a byte order mark"},
+		{p.crlf, "lines end in CRLF"},
+		{p.cut > 0, fmt.Sprintf("%d long lines cut at %d bytes", p.cut, maxLine)},
+		{p.invalid > 0, fmt.Sprintf("not UTF-8: %d bytes shown as \ufffd", p.invalid)},
+	} {
+		if note.holds {
+			notes = append(notes, note.text)
+		}
+	}
+	return p.out.String() + "[" + strings.Join(notes, "; ") + "]"
+}
+
+// shown is the details of the page; whether the file is known whole is for others to say.
+func (p *page) shown() Shown {
+	return Shown{First: p.from, Last: p.to, Lines: p.lines, Bytes: p.bytes, Cut: p.cut > 0, Whole: p.binary != "" || p.bytes == 0}
+}

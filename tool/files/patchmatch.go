@@ -1,0 +1,290 @@
+package files
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// loosely are the ways to compare the lines of a hunk with those of the file, the strictest first.
+var loosely = []struct {
+	name string
+	norm func(string) string
+}{
+	{"", func(line string) string { return line }},
+	{"white space at line ends", func(line string) string { return strings.TrimRight(line, " \t\r") }},
+	{"indentation", strings.TrimSpace},
+	{"white space and Unicode punctuation", squeeze},
+}
+
+// patched is a text on its way through hunks.
+type patched struct {
+	lines  []string   // of the text as it was, without line ends
+	normed [][]string // the same, by each way of comparing, made when it is needed
+	done   []placed
+	cursor int // behind the last hunk
+	notes  []string
+}
+
+// placed is a hunk at its place.
+type placed struct {
+	from, to int // lines of the text as it was
+	new      []string
+}
+
+// applyHunks returns a text with all hunks applied. Each hunk is found in the text as it was. The error tells of every hunk that
+// fits nowhere, or in several places.
+func applyHunks(content string, hunks []hunk) (after string, notes []string, err error) {
+	f := parseFormat(content)
+	text := f.strip(content)
+	open := text != "" && !strings.HasSuffix(text, "\n")
+	if open {
+		text += "\n"
+	}
+	p := patched{lines: strings.Split(text, "\n"), normed: make([][]string, len(loosely))}
+	p.lines = p.lines[:len(p.lines)-1]
+	var problems []error
+	for i := range hunks {
+		if err := p.place(&hunks[i], i+1); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	if len(problems) > 0 {
+		return "", nil, errors.Join(problems...)
+	}
+	text = p.text()
+	if open {
+		text = strings.TrimSuffix(text, "\n")
+	}
+	return f.apply(text), p.notes, nil
+}
+
+func (p *patched) text() string {
+	slices.SortStableFunc(p.done, func(a, b placed) int { return cmp.Compare(a.from, b.from) })
+	var b strings.Builder
+	at := 0
+	for _, d := range append(p.done, placed{from: len(p.lines)}) {
+		for _, line := range p.lines[at:d.from] {
+			b.WriteString(line + "\n")
+		}
+		for _, line := range d.new {
+			b.WriteString(line + "\n")
+		}
+		at = d.to
+	}
+	return b.String()
+}
+
+func (p *patched) norm(level int) []string {
+	if p.normed[level] == nil {
+		p.normed[level] = make([]string, len(p.lines))
+		for i, line := range p.lines {
+			p.normed[level][i] = loosely[level].norm(line)
+		}
+	}
+	return p.normed[level]
+}
+
+// place finds the one place of a hunk.
+func (p *patched) place(h *hunk, number int) error {
+	name := fmt.Sprintf("hunk %d (line %d of the patch)", number, h.line)
+	start, anchored := p.anchor(h)
+	if len(h.anchors) > 0 && !anchored {
+		p.notes = append(p.notes, fmt.Sprintf("%s: no line is like %q behind @@", name, clip(h.anchors[len(h.anchors)-1])))
+	}
+	if len(h.old()) == 0 {
+		return p.insert(h, name, start, anchored)
+	}
+	for _, lines := range [][]hunkLine{h.lines, trimBlank(h.lines)} {
+		one := hunk{lines: lines, near: h.near, end: h.end}
+		for level := range loosely {
+			found := p.find(one.old(), level, h.end)
+			if len(found) == 0 {
+				continue
+			}
+			at, note, err := choose(found, h.near, start, anchored)
+			if err != nil {
+				return fmt.Errorf("%s %w", name, err)
+			}
+			if level > 0 {
+				note = strings.TrimPrefix(note+fmt.Sprintf("; it fits only up to %s", loosely[level].name), "; ")
+			}
+			if note != "" {
+				p.notes = append(p.notes, fmt.Sprintf("%s went to line %d: %s", name, at+1, note))
+			}
+			p.put(&one, at, level)
+			return nil
+		}
+	}
+	return p.nowhere(h, name)
+}
+
+// trimBlank takes empty lines that stay from both ends of a hunk: some models put them there.
+func trimBlank(lines []hunkLine) []hunkLine {
+	blank := func(l hunkLine) bool { return l.op == ' ' && strings.TrimSpace(l.text) == "" }
+	for len(lines) > 0 && blank(lines[0]) {
+		lines = lines[1:]
+	}
+	for len(lines) > 0 && blank(lines[len(lines)-1]) {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// anchor is where the search for a hunk begins: at the lines behind its @@, or behind the hunk before it.
+func (p *patched) anchor(h *hunk) (start int, found bool) {
+	start = p.cursor
+	for i, want := range h.anchors {
+		at := p.seek(want, start)
+		if at < 0 && i == 0 {
+			at = p.seek(want, 0)
+		}
+		if at < 0 {
+			return start, false
+		}
+		start, found = at, true
+		if i < len(h.anchors)-1 {
+			start++
+		}
+	}
+	return start, found
+}
+
+// seek finds the first line that is a text, or begins with it, or has it in it.
+func (p *patched) seek(want string, from int) int {
+	want = squeeze(want)
+	lines := p.norm(len(loosely) - 1)
+	for _, fits := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.HasPrefix, strings.Contains} {
+		for i := from; i < len(lines); i++ {
+			if fits(lines[i], want) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// find lists the places of lines, but for those where another hunk is already.
+func (p *patched) find(old []string, level int, end bool) (found []int) {
+	want := make([]string, len(old))
+	for i, line := range old {
+		want[i] = loosely[level].norm(line)
+	}
+	if len(want) == 0 || level > 1 && strings.Join(want, "") == "" {
+		return nil // white space alone is everywhere
+	}
+	have := p.norm(level)
+	from := 0
+	if end {
+		from = max(0, len(have)-len(want))
+	}
+	for i := from; i+len(want) <= len(have); i++ {
+		if equal(have[i:i+len(want)], want) && !p.taken(i, i+len(want)) {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+func (p *patched) taken(from, to int) bool {
+	return slices.ContainsFunc(p.done, func(d placed) bool { return from < d.to && d.from < to })
+}
+
+// choose takes the place that is meant: the only one, the one near the line that @@ names, the first behind the line that @@ quotes, or the only one
+// behind the hunk before.
+func choose(found []int, near, start int, anchored bool) (at int, note string, err error) {
+	behind := found[sortedIndex(found, start):]
+	switch {
+	case len(found) == 1:
+		return found[0], "", nil
+	case anchored && len(behind) == 1, !anchored && near == 0 && len(behind) == 1:
+		return behind[0], "", nil
+	case anchored && len(behind) > 1:
+		return behind[0], fmt.Sprintf("the first place behind its @@ line; it fits at lines %s too", numbersOf(behind[1:])), nil
+	case near > 0:
+		nearest := slices.MinFunc(found, func(a, b int) int { return cmp.Compare(distance(a, near-1), distance(b, near-1)) })
+		return nearest, fmt.Sprintf("the nearest to line %d of those where it fits, %s", near, numbersOf(found)), nil
+	}
+	return 0, "", fmt.Errorf("fits in %d places, at lines %s; take in more of the lines around it, or put a line above it behind @@", len(found), numbersOf(found))
+}
+
+func sortedIndex(found []int, start int) int {
+	i, _ := slices.BinarySearch(found, start)
+	return i
+}
+
+func distance(a, b int) int { return max(a-b, b-a) }
+
+func numbersOf(found []int) string {
+	var at []string
+	for _, i := range found[:min(len(found), maxPlaces)] {
+		at = append(at, fmt.Sprint(i+1))
+	}
+	if len(found) > maxPlaces {
+		at = append(at, "and more")
+	}
+	return strings.Join(at, ", ")
+}
+
+// put applies a hunk at a place: lines that stay are the file's own.
+func (p *patched) put(h *hunk, at, level int) {
+	old := h.old()
+	here := p.lines[at : at+len(old)]
+	d := placed{from: at, to: at + len(old)}
+	i := 0
+	for _, l := range h.lines {
+		switch l.op {
+		case ' ':
+			d.new = append(d.new, here[i])
+			i++
+		case '-':
+			i++
+		default:
+			if level > 1 {
+				l.text = indentLike(here, old, l.text)
+			}
+			d.new = append(d.new, l.text+p.ending(at))
+		}
+	}
+	p.done = append(p.done, d)
+	p.cursor = d.to
+}
+
+// ending is the carriage return of a line in a file whose line ends are not all the same.
+func (p *patched) ending(at int) string {
+	if at < len(p.lines) && strings.HasSuffix(p.lines[at], "\r") {
+		return "\r"
+	}
+	return ""
+}
+
+// insert places a hunk that has only new lines: behind its anchor, at the line that it names, or at the end.
+func (p *patched) insert(h *hunk, name string, start int, anchored bool) error {
+	at := len(p.lines)
+	switch {
+	case h.end:
+	case anchored:
+		at = start + 1
+	case h.near > 0:
+		at = min(h.near, len(p.lines))
+	case len(h.anchors) > 0:
+		return fmt.Errorf("%s only adds lines, and the line behind its @@ is not in the file; take in a line that is there", name)
+	default:
+		p.notes = append(p.notes, name+" has no line that is in the file: its lines went to the end")
+	}
+	p.done = append(p.done, placed{from: at, to: at, new: h.new()})
+	p.cursor = max(p.cursor, at)
+	return nil
+}
+
+// nowhere says what in the file is nearest to a hunk.
+func (p *patched) nowhere(h *hunk, name string) error {
+	lines := make([]string, len(p.lines))
+	for i, line := range p.lines {
+		lines[i] = line + "\n"
+	}
+	old, new := strings.Join(h.old(), "\n")+"\n", strings.Join(h.new(), "\n")+"\n"
+	return notFound(name, strings.Join(lines, ""), old, new)
+}
