@@ -14,6 +14,7 @@ func (t *transaction) do() error {
 	err := t.steps()
 	if err == nil {
 		t.sync()
+		t.noteOwn(t.changes)
 		return nil
 	}
 	var lost error

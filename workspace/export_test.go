@@ -1,5 +1,24 @@
 package workspace
 
+import (
+	"context"
+	"time"
+)
+
+// WatchChanges and Track follow what changes, as commands do.
+func (w *Workspace) WatchChanges(ctx context.Context, run func() error) (string, error) {
+	return w.watchChanges(ctx, run)
+}
+
+func (w *Workspace) Track(ctx context.Context) (func(context.Context) error, string, error) {
+	return w.track(ctx)
+}
+
+// LimitScans bounds what following commands may cost.
+func (w *Workspace) LimitScans(entries int, reading time.Duration) {
+	w.watched.limits = scanLimits{entries, reading}
+}
+
 // FailAt lets the nth step of a change fail, from 1, and tells how many steps there were so far.
 func (w *Workspace) FailAt(n int, err error) (steps *int) {
 	steps = new(int)

@@ -30,6 +30,7 @@ type Workspace struct {
 	swept    map[string]bool // directories in which nothing of an earlier process is left; for the one who has writing
 	fail     func() error    // lets a step of a change fail, in tests
 
+	watched watched // files, for commands
 	outputs outputs // full output of commands
 	jobs    jobs    // what commands left running
 }

@@ -1,0 +1,152 @@
+package workspace
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tenon-agent/tenon/workspace/checkpoint"
+)
+
+// maxHashed is the size from which files are told apart by size and time only, in bytes.
+const maxHashed = 64 << 20
+
+// read finds out the content of what a look came to and keeps it, but for what is known already.
+func (s *scan) read() error {
+	var files []string
+	for name, r := range s.records {
+		b := s.before[name]
+		same := b != nil && b.stat == r.stat
+		switch {
+		case b == r:
+		case same && !b.fresh && (b.known || s.after):
+			*r = *b
+		case r.stat.mode.IsRegular():
+			files = append(files, name)
+		case r.stat.mode&fs.ModeSymlink != 0:
+			r.state.Link, _ = os.Readlink(name)
+			r.known, r.fresh = true, r.stat.isFresh(time.Now())
+		}
+	}
+	slices.Sort(files) // neighbours on the disk, mostly
+	batch := s.store.Batch()
+	s.readAll(batch, files)
+	err := batch.Commit()
+	if err == nil || !s.after {
+		return err
+	}
+	// The command is done. What could not be kept is tried again before the next one.
+	for _, name := range files {
+		s.records[name].known = false
+	}
+	return nil
+}
+
+func (s *scan) readAll(batch *checkpoint.Batch, files []string) {
+	const few = 32 // files that a worker takes at once
+	var (
+		all   sync.WaitGroup
+		parts = make(chan []string)
+		until = time.Now().Add(s.limits.reading)
+	)
+	for range min(workers(), (len(files)+few-1)/few) {
+		all.Go(func() {
+			var buffer []byte
+			for part := range parts {
+				for _, name := range part {
+					r := s.records[name]
+					if !s.after && (s.ctx.Err() != nil || time.Now().After(until)) {
+						r.state.Lost = fmt.Sprintf("there was more to keep than %v allow", s.limits.reading)
+						continue
+					}
+					buffer = s.readOne(batch, name, r, buffer)
+				}
+			}
+		})
+	}
+	for part := range slices.Chunk(files, few) {
+		parts <- part
+	}
+	close(parts)
+	all.Wait()
+}
+
+// readOne takes down the content of a file. It uses a buffer again and again, and returns it.
+func (s *scan) readOne(batch *checkpoint.Batch, name string, r *record, buffer []byte) []byte {
+	began := time.Now()
+	r.state.Size = r.stat.size
+	if r.stat.size > maxHashed {
+		r.state.Lost, r.known = fmt.Sprintf("it is larger than %d MiB", maxHashed>>20), true
+		return buffer
+	}
+	f, err := s.open(name)
+	if err != nil {
+		r.state.Lost = fmt.Sprintf("it could not be read: %v", err)
+		return buffer
+	}
+	defer f.Close()
+	kept, buffer, err := batch.Put(f, buffer)
+	if err != nil {
+		r.state.Lost = fmt.Sprintf("it could not be read: %v", err)
+		return buffer
+	}
+	r.state.Hash, r.state.Size, r.state.Lost = kept.Hash, kept.Size, kept.Lost
+	r.known, r.fresh = true, r.stat.isFresh(began)
+	if cap(buffer) > 4<<20 {
+		return nil // the next one will be smaller
+	}
+	return buffer
+}
+
+// isFresh reports whether the last change is so near to a moment that the clock of the file system may not tell one after it.
+func (s stat) isFresh(at time.Time) bool {
+	margin := 100 * time.Millisecond
+	if s.modified%int64(time.Second) == 0 {
+		margin = 2 * time.Second // FAT
+	}
+	return max(s.modified, s.changed) > at.Add(-margin).UnixNano()
+}
+
+// changes are what is different from before.
+func (s *scan) changes() []Change {
+	var out []Change
+	for name, r := range s.records {
+		b := s.before[name]
+		if b == nil || b != r && different(b, r) {
+			after := r.state
+			after.Lost = "" // what is there now need not be kept
+			out = append(out, Change{Path: name, Before: stateOf(b), After: &after, Done: true})
+		}
+	}
+	for name, b := range s.before {
+		if s.records[name] == nil {
+			out = append(out, Change{Path: name, Before: stateOf(b), Done: true})
+		}
+	}
+	slices.SortFunc(out, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
+	return out
+}
+
+func stateOf(r *record) *State {
+	if r == nil {
+		return nil
+	}
+	state := r.state
+	return &state
+}
+
+func different(b, r *record) bool {
+	switch {
+	case b.stat.mode != r.stat.mode || b.state.Link != r.state.Link:
+		return true
+	case !r.stat.mode.IsRegular():
+		return false
+	case b.state.Hash != "" && r.state.Hash != "":
+		return b.state.Hash != r.state.Hash
+	}
+	return b.stat.size != r.stat.size || b.stat.modified != r.stat.modified
+}

@@ -1,0 +1,208 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// scan is one look at all files of some trees.
+type scan struct {
+	*Workspace
+	ctx    context.Context
+	limits scanLimits
+	before map[string]*record // as of the last look
+	old    map[string][]rule  // ignore rules of before, which hold on where they are known
+	after  bool               // a command is over
+
+	tops []*top
+
+	mu      sync.Mutex
+	records map[string]*record
+	rules   map[string][]rule
+}
+
+// errTooMany ends a look at a tree that is too large.
+var errTooMany = errors.New("the tree is too large")
+
+// scanDir is a directory that a look comes to.
+type scanDir struct {
+	top   *top
+	rel   string
+	rules ruleStack
+}
+
+// workers is how many goroutines look and read: some always wait for the disk.
+func workers() int { return min(8, 2*runtime.GOMAXPROCS(0)) }
+
+// look takes down every entry of the trees, with one call of the system for each. close must be called after it.
+func (s *scan) look(trees []tree) error {
+	s.records, s.rules = make(map[string]*record, len(s.before)+64), map[string][]rule{}
+	for _, t := range trees {
+		top, err := openTop(t)
+		if err != nil {
+			return err
+		}
+		s.tops = append(s.tops, top)
+		if err := s.lookAt(&scanDir{top: top, rules: t.rulesAbove("")}); err != nil {
+			return err
+		}
+	}
+	s.checkMissing()
+	return nil
+}
+
+func (s *scan) close() {
+	for _, top := range s.tops {
+		top.close()
+	}
+}
+
+// lookAt goes through one tree, several directories at a time.
+func (s *scan) lookAt(start *scanDir) error {
+	var (
+		mu   sync.Mutex
+		wake = sync.NewCond(&mu)
+		todo = []*scanDir{start}
+		busy int
+		fail error
+		all  sync.WaitGroup
+	)
+	for range workers() {
+		all.Go(func() {
+			mu.Lock()
+			defer mu.Unlock()
+			for {
+				for len(todo) == 0 && busy > 0 && fail == nil {
+					wake.Wait()
+				}
+				if len(todo) == 0 || fail != nil {
+					wake.Broadcast()
+					return
+				}
+				d := todo[len(todo)-1]
+				todo = todo[:len(todo)-1]
+				busy++
+				mu.Unlock()
+				more, err := s.dir(d)
+				mu.Lock()
+				busy--
+				todo = append(todo, more...)
+				if err != nil {
+					fail = err
+				}
+				wake.Broadcast()
+			}
+		})
+	}
+	all.Wait()
+	return fail
+}
+
+// dir looks at one directory and returns those in it.
+func (s *scan) dir(d *scanDir) (more []*scanDir, err error) {
+	if s.ctx.Err() != nil {
+		return nil, context.Cause(s.ctx)
+	}
+	f, err := d.top.openDir(d.rel)
+	if err != nil {
+		return nil, nil // it went away, or may not be read: then commands of this user cannot read it either
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	if err != nil {
+		return nil, nil
+	}
+	abs := filepath.Join(d.top.tree.dir, filepath.FromSlash(d.rel))
+	list, known := s.old[abs]
+	if !known {
+		slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+		list = d.top.rulesIn(d.rel, entries)
+	}
+	rules := d.rules.with(d.rel, list)
+	found := make(map[string]*record, len(entries))
+	for _, entry := range entries {
+		name := path.Join(d.rel, entry.Name())
+		if entry.Name() == ".git" || strings.HasPrefix(entry.Name(), tempPrefix) || rules.ignore(name, entry.IsDir()) ||
+			s.policy.hides(abs, entry.Name()) {
+			continue
+		}
+		if t := entry.Type(); t != 0 && t != fs.ModeDir && t != fs.ModeSymlink {
+			continue
+		}
+		info, err := entry.Info()
+		if err != nil {
+			continue
+		}
+		found[abs+string(filepath.Separator)+entry.Name()] = &record{stat: statOf(info), state: State{Mode: info.Mode()}}
+		if info.IsDir() {
+			more = append(more, &scanDir{d.top, name, rules})
+		}
+	}
+	return more, s.add(abs, list, found)
+}
+
+// add takes what one directory has.
+func (s *scan) add(dir string, list []rule, found map[string]*record) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rules[dir] = list
+	for name, r := range found {
+		s.records[name] = r
+	}
+	if len(s.records) > s.limits.entries {
+		return fmt.Errorf("%w: what commands change is not followed beyond %d files", errTooMany, s.limits.entries)
+	}
+	return nil
+}
+
+// checkMissing takes down what was there before and was not come to, although it is there still.
+func (s *scan) checkMissing() {
+	if !s.after {
+		return
+	}
+	var missing []string
+	for name := range s.before {
+		if s.records[name] == nil {
+			missing = append(missing, name)
+		}
+	}
+	slices.Sort(missing) // parents first
+	for _, name := range missing {
+		dir := filepath.Dir(name)
+		if parent := s.records[dir]; (parent == nil || !parent.stat.mode.IsDir()) && !slices.ContainsFunc(s.tops, func(t *top) bool { return t.tree.dir == dir }) {
+			continue
+		}
+		switch info, err := os.Lstat(name); {
+		case err == nil:
+			s.records[name] = &record{stat: statOf(info), state: State{Mode: info.Mode()}}
+		case !errors.Is(err, fs.ErrNotExist):
+			s.records[name] = s.before[name] // it cannot be known
+		}
+	}
+}
+
+// open opens a file of one of the trees.
+func (s *scan) open(name string) (io.ReadCloser, error) {
+	for _, top := range s.tops {
+		rel, ok := below(top.tree.dir, name)
+		if !ok {
+			continue
+		}
+		f, err := top.openFile(filepath.ToSlash(rel))
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return f, err
+		}
+		return place{tree: top.tree, rel: rel, abs: name}.openRegular()
+	}
+	return nil, fs.ErrNotExist
+}

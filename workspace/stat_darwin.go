@@ -1,0 +1,15 @@
+package workspace
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// changedAt and number are when the system last noted a change of a file, and which file it is.
+func changedAt(info fs.FileInfo) (nanoseconds int64, number uint64) {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0
+	}
+	return s.Ctimespec.Nano(), s.Ino
+}
