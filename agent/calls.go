@@ -133,7 +133,7 @@ func (r *run) decide(jobs []*job) (decisions []session.Body, _ error) {
 		proposed := make([]Proposed, len(open))
 		for i, j := range open {
 			proposed[i] = Proposed{
-				Call: j.call, Tool: j.tool.Spec(), Arguments: j.ready.Arguments, Effects: j.ready.Effects, Changed: round > 0,
+				Call: j.call, Tool: j.tool.Spec(), Arguments: j.ready.Arguments, Effects: j.ready.Effects, Preview: j.ready.Preview, Changed: round > 0,
 			}
 		}
 		verdicts, err := r.ask(proposed)

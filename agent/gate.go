@@ -22,7 +22,8 @@ type Proposed struct {
 	Tool      llm.Tool
 	Arguments json.RawMessage // as they would be run, after validation
 	Effects   tool.Effects
-	Changed   bool // these are not the model's arguments but those of an earlier verdict about the call
+	Preview   func(ctx context.Context) (string, error) // what it would change, for a person who is asked; nil: the tool cannot tell
+	Changed   bool                                      // these are not the model's arguments but those of an earlier verdict about the call
 }
 
 // Verdict is the decision about one call. The zero value denies it.

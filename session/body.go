@@ -237,7 +237,7 @@ const (
 
 // FileChange is one file before and after.
 type FileChange struct {
-	Path   string     `json:"path"`             // absolute
+	Path   string     `json:"path"`            // absolute
 	Before *FileState `json:"before,omitzero"` // nil: there was none
 	After  *FileState `json:"after,omitzero"`  // nil: there is none
 }
@@ -355,13 +355,13 @@ type Pending struct {
 	Effects   json.RawMessage `json:"effects,omitzero"` // tool.Effects
 	Reason    string          `json:"reason"`           // why it must be asked, in words
 	Preview   string          `json:"preview,omitzero"` // what it would change, as a diff
-	Grants    []Grant         `json:"grants,omitzero"`  // rules that would allow it and calls like it
+	Grants    []Grant         `json:"grants,omitzero"`  // that would allow it and calls like it, from narrow to wide
 }
 
-// Grant is a rule that a person may give, shown in words before it is given.
+// Grant is rules that a person may give, shown in words before they are given.
 type Grant struct {
-	Rule  string `json:"rule"`  // as it would be written
-	Words string `json:"words"` // what it will cover
+	Rules []string `json:"rules"` // as they would be written
+	Words string   `json:"words"` // what they will cover
 }
 
 // Question is one question to a person.

@@ -54,7 +54,7 @@ var bodies = []session.Body{
 	session.RateLimits{RateLimits: llm.RateLimits{Model: "openai/gpt", Tokens: llm.Quota{Limit: 5, Remaining: 2}}},
 	session.Asking{
 		ID: "a", Until: time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC),
-		Calls:     []session.Pending{{Call: "c", Tool: "t", Reason: "r", Arguments: json.RawMessage(`{}`), Grants: []session.Grant{{Rule: "allow t", Words: "all of t"}}}},
+		Calls:     []session.Pending{{Call: "c", Tool: "t", Reason: "r", Arguments: json.RawMessage(`{}`), Grants: []session.Grant{{Rules: []string{"t"}, Words: "all of t"}}}},
 		Questions: []session.Question{{Text: "which?", Options: []session.Option{{Label: "this"}}, Multiple: true, Default: "this"}},
 	},
 	session.Asked{ID: "a"},

@@ -30,8 +30,8 @@ func NewBroker(announce func(session.Body), timeout time.Duration) *Broker {
 // Answer is what a person says to one call or one question of an [session.Asking].
 type Answer struct {
 	Allow     bool     // the call may run
-	Rule      string   // with Allow: one of the offered grants, which is given too
-	Always    bool     // the rule is kept for all sessions, not for this one alone
+	Grant     int      // with Allow: which of the offered grants is given too, from 1; 0: none, the call is allowed once
+	Always    bool     // the grant holds for all sessions, not for this one alone
 	Arguments string   // with Allow: JSON, the arguments that it is to run with instead
 	Reason    string   // in words; that of a denial goes to the model
 	Choices   []string // of a question: the options that were chosen, or words of the person's own

@@ -42,8 +42,6 @@ func (b *schemaBuilder) object(t reflect.Type) object {
 	switch t {
 	case reflect.TypeFor[Key]():
 		s["required"] = []string{"key"}
-	case reflect.TypeFor[Sample]():
-		s["required"] = []string{"command", "want"}
 	case reflect.TypeFor[Provider]():
 		s["not"] = object{"required": []string{"api_key", "api_keys"}}
 	case reflect.TypeFor[Settings]():

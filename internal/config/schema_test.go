@@ -163,8 +163,6 @@ func valid(r *rapid.T, t reflect.Type, f field) any {
 		return rapid.StringMatching(`[1-9][0-9]{0,4}(\.[0-9]{1,3})?(us|µs|ms|s|m|h)([1-9]s)?`).Draw(r, "duration")
 	case reflect.TypeFor[Rule]():
 		return rapid.SampledFrom([]string{"shell(go test *)", "edit"}).Draw(r, "rule")
-	case reflect.TypeFor[Sample]():
-		return map[string]any{"command": "ls", "want": "allow"}
 	case reflect.TypeFor[Key]():
 		return map[string]any{"key": "$KEY"}
 	}

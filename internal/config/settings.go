@@ -56,11 +56,11 @@ type Limits struct {
 // Permissions say what may be done. Deny beats ask, which beats allow; what no rule speaks of is for the mode.
 type Permissions struct {
 	// Mode is never wider in a project than the user's.
-	Mode     Mode     `json:"mode" layer:"narrow" doc:"What is asked when no rule says so: plan (look only), inspect (look, and run commands that only look), ask, edits (change files of the workspace without asking), auto (run all that the sandbox confines), yolo (everything). Default: ask."`
+	Mode     Mode     `json:"mode" layer:"narrow" doc:"What is asked when no rule says so: inspect (look, and run single commands that only look), plan (look), ask, edits (change files of the workspace without asking), auto (run all that the sandbox confines), yolo (everything). Default: ask."`
 	Allow    []Rule   `json:"allow" layer:"user" doc:"What may be done without asking, such as shell(go test *), fetch(*.example.com) or edit(docs/**)."`
 	Ask      []Rule   `json:"ask" layer:"adds" doc:"What must be asked about."`
 	Deny     []Rule   `json:"deny" layer:"adds" doc:"What may never be done, whatever the mode."`
-	Examples []Sample `json:"examples" layer:"adds" doc:"Commands with the verdict that they must have; the configuration is refused when one has another."`
+	Examples []Sample `json:"examples" layer:"adds" doc:"Tests of the rules; the configuration is refused when one fails."`
 }
 
 // Mode is a mode of permission.
@@ -68,15 +68,15 @@ type Mode string
 
 // The modes, from the narrowest to the widest.
 const (
-	ModePlan    Mode = "plan"
 	ModeInspect Mode = "inspect"
+	ModePlan    Mode = "plan"
 	ModeAsk     Mode = "ask"
 	ModeEdits   Mode = "edits"
 	ModeAuto    Mode = "auto"
 	ModeYolo    Mode = "yolo"
 )
 
-var modes = []Mode{ModePlan, ModeInspect, ModeAsk, ModeEdits, ModeAuto, ModeYolo}
+var modes = []Mode{ModeInspect, ModePlan, ModeAsk, ModeEdits, ModeAuto, ModeYolo}
 
 // Rule is a rule of permission with the file that says it.
 type Rule struct {
@@ -85,10 +85,15 @@ type Rule struct {
 	Where   string // file:line
 }
 
-// Sample is a command with the verdict that the rules must give.
+// Sample is a test of the rules: a command or another call with the verdict that it must have, or a rule with what it must and must not fit.
 type Sample struct {
-	Command string `json:"command" is:"command" doc:"A command line."`
-	Want    string `json:"want" is:"verdict" doc:"allow, ask or deny."`
+	Command string   `json:"command" is:"command" doc:"A command line."`
+	Call    string   `json:"call" is:"command" doc:"Another call, such as write(docs/a.md), fetch(example.com) or mcp(server/tool)."`
+	Mode    Mode     `json:"mode" doc:"The mode in which that is decided. Default: the one that holds."`
+	Want    string   `json:"want" is:"verdict" doc:"What must be decided about it: allow, ask or deny."`
+	Rule    string   `json:"rule" is:"command" doc:"One of the rules."`
+	Match   []string `json:"match" is:"command" doc:"What the rule must fit."`
+	Not     []string `json:"not_match" is:"command" doc:"What the rule must not fit."`
 }
 
 // Sandbox says what commands may touch beside the workspace and their own temporary files.
