@@ -48,13 +48,13 @@ type Command struct {
 	Via     []string // what it was found in, from the outside: "env", "xargs", "sh -c", "$(...)"
 	Dir     string   // where it runs, absolute; "" when that is not known
 	Does    Does
-	Adds    Does // the part of Does that is not the program's own: of assignments in front of it and of what is in Via
+	Adds    Does // the part of Does that is not the program's own: of assignments, redirections and what is in Via
 
 	// The files it reads and writes, absolute and without "." and "..", links not resolved. A directory stands for all below
 	// it, a pattern for all that it may match, "" for a place that is not known. Where a path goes up from a directory that
 	// may be a link, that directory is listed too.
 	ReadPaths, WritePaths []string
-	Redirects             []string // the WritePaths that redirections write
+	Redirects             []string // those of them that redirections read and write
 
 	Hosts        []string // whom it talks to, as far as the line says so: "example.org", "example.org:8080"
 	Why          string   // what it does, in a few words for people

@@ -26,7 +26,16 @@ type Options struct {
 }
 
 // Analyze says what the line does. It may be called concurrently.
-func Analyze(line string, o Options) Analysis {
+func Analyze(line string, o Options) (found Analysis) {
+	defer func() {
+		if p := recover(); p != nil { // a mistake here or in the parser must not let a line pass, nor end the program
+			found = Analysis{Problems: []Problem{{Text: fmt.Sprintf("the analysis failed: %v", p), Line: 1, Column: 1}}}
+		}
+	}()
+	return analyze(line, o)
+}
+
+func analyze(line string, o Options) Analysis {
 	a := &analyzer{options: o, functions: map[string]bool{}, aliases: map[string]bool{}, tainted: map[string]spot{}}
 	c := place{dirs: []string{o.Dir}, sure: true}
 	a.text(line, c, syntax.LangBash)

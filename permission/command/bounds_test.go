@@ -56,7 +56,7 @@ func TestBounds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			a := Analyze(s, here)
+			a := analyze(s, here)
 			runtime.ReadMemStats(&after)
 			if grown := after.TotalAlloc - before.TotalAlloc; grown > 200<<20 {
 				t.Errorf("took %d MB", grown>>20)

@@ -35,7 +35,7 @@ func TestCorpus(t *testing.T) {
 			section = l
 		case isAnswer:
 			count++
-			a := Analyze(strings.ReplaceAll(line, "⏎", "\n"), here)
+			a := analyze(strings.ReplaceAll(line, "⏎", "\n"), here)
 			got := describe(a)
 			if got != want && !*rewrite {
 				t.Errorf("%s\n\tgot  %s\n\twant %s", line, got, want)

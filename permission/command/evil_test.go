@@ -200,7 +200,7 @@ func line(t *rapid.T) string {
 func TestEvil(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := line(t)
-		if a := Analyze(s, here); a.Harmless() {
+		if a := analyze(s, here); a.Harmless() {
 			t.Fatalf("called harmless:\n%s\n%+v", s, a.Commands)
 		}
 	})
@@ -210,7 +210,7 @@ func TestEvil(t *testing.T) {
 func FuzzEvil(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
 		s := line(t)
-		if a := Analyze(s, here); a.Harmless() {
+		if a := analyze(s, here); a.Harmless() {
 			t.Fatalf("called harmless:\n%s\n%+v", s, a.Commands)
 		}
 	}))
@@ -225,7 +225,7 @@ func FuzzAnalyze(f *testing.F) {
 		f.Add(strings.ReplaceAll(s, "ls", "evil"))
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		a := Analyze(s, here)
+		a := analyze(s, here)
 		if len(a.Commands) > mostCommands || len(a.Problems) > 10*mostCommands {
 			t.Fatalf("%d commands, %d problems", len(a.Commands), len(a.Problems))
 		}

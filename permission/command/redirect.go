@@ -154,11 +154,12 @@ func (all effects) apply(a *analyzer, s *syntax.Stmt, c place, main, before int)
 		if len(paths) == 0 && !c.remote {
 			paths = []string{""}
 		}
+		cmd.Redirects, cmd.Adds = add(cmd.Redirects, paths), cmd.Adds|e.does&^(Reads|Writes)
 		if e.does&Reads != 0 {
 			cmd.ReadPaths = add(cmd.ReadPaths, paths)
 		}
 		if e.does&Writes != 0 {
-			cmd.WritePaths, cmd.Redirects = add(cmd.WritePaths, paths), add(cmd.Redirects, paths)
+			cmd.WritePaths = add(cmd.WritePaths, paths)
 			why = "writes " + shownWord(e.path)
 		} else if e.does&Reads != 0 {
 			why = "reads " + shownWord(e.path)

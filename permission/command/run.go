@@ -304,6 +304,8 @@ func (c *call) subcommand(p *program, name string, g arguments) {
 func (c *call) option(name string, o given) {
 	if o.value && (!o.optional || o.text.text != "" || o.text.dynamic) {
 		c.argument(o.kind, o.text, name+" "+o.name)
+	} else if o.value { // what it takes for granted is not known here
+		c.argument(o.kind, word{dynamic: true}, name+" "+o.name)
 	}
 	for _, l := range o.effects {
 		switch l {

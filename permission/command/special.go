@@ -141,7 +141,7 @@ func (c *call) shell(name string) {
 				i++ // the name of an option of the shell
 			}
 			if strings.Contains(w.text, "c") && w.text[0] == '-' {
-				c.shellText(name, args[i+1:], interactive)
+				c.shellText(name, args[min(i+1, len(args)):], interactive)
 				return
 			}
 			if strings.Contains(w.text, "s") {
