@@ -76,6 +76,28 @@ func TestTodo(t *testing.T) {
 	}
 }
 
+// Two lists of one message may run in any order; the later one stands.
+func TestTheLastListStands(t *testing.T) {
+	var kept []plan.Item
+	todo := plan.New(plan.Options{Record: func(_ context.Context, items []plan.Item) error { kept = items; return nil }})[0]
+	var calls []*tool.Call
+	for _, name := range []string{"first", "second"} {
+		call, err := todo.Prepare(t.Context(), `{"items":[{"text":"`+name+`","status":"pending"}]}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls = append(calls, call)
+	}
+	for _, place := range []int{1, 0} {
+		if _, err := calls[place].Run(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(kept) != 1 || kept[0].Text != "second" {
+		t.Errorf("kept %+v", kept)
+	}
+}
+
 func TestListsThatAreRefused(t *testing.T) {
 	todo := plan.New(plan.Options{Record: func(context.Context, []plan.Item) error { t.Error("recorded"); return nil }})[0]
 	running := plan.Item{Text: "a", Status: plan.InProgress}
@@ -163,6 +185,14 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 	} {
 		if _, err := run(t, question, map[string]any{"questions": questions}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+func TestSpecsAreShort(t *testing.T) {
+	for _, one := range plan.New(plan.Options{Record: func(context.Context, []plan.Item) error { return nil }, Asker: &person{}}) {
+		if text, err := json.Marshal(one.Spec()); err != nil || len(text) > 500 {
+			t.Errorf("%s takes %d bytes, error %v", one.Spec().Name, len(text), err)
 		}
 	}
 }

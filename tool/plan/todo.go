@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/tenon-agent/tenon/tool"
@@ -39,8 +40,7 @@ type Todo struct {
 }
 
 func todo(record func(context.Context, []Item) error) tool.Tool {
-	var mu sync.Mutex
-	return tool.New("todo", todoText,
+	return &ordered{Tool: tool.New("todo", todoText,
 		func(_ context.Context, args todoArguments) (tool.Effects, error) {
 			return tool.Effects{Idempotent: true}, checkItems(args.Items)
 		},
@@ -51,15 +51,44 @@ func todo(record func(context.Context, []Item) error) tool.Tool {
 				items[i] = Item{Text: strings.TrimSpace(item.Text), Status: item.Status}
 				count[item.Status]++
 			}
-			mu.Lock()
-			defer mu.Unlock()
 			if err := record(ctx, items); err != nil {
 				return tool.Result{}, fmt.Errorf("todo: the list was not kept: %w", err)
 			}
 			result := tool.TextResult(fmt.Sprintf("%d completed, %d in progress, %d pending", count[Completed], count[InProgress], count[Pending]))
 			result.Details = Todo{Items: items}
 			return result, nil
-		})
+		})}
+}
+
+// ordered runs calls of a tool one at a time, and none after one that was prepared later has run: two lists of one message
+// collide with nothing and may begin in any order, but the last is the one that was meant.
+type ordered struct {
+	tool.Tool
+	prepared atomic.Int64
+
+	mu   sync.Mutex
+	done int64 // the place of the last that was run
+}
+
+func (o *ordered) Prepare(ctx context.Context, arguments string) (*tool.Call, error) {
+	call, err := o.Tool.Prepare(ctx, arguments)
+	if err != nil {
+		return nil, err
+	}
+	place, run := o.prepared.Add(1), call.Run
+	call.Run = func(ctx context.Context, report tool.Report) (tool.Result, error) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if place < o.done {
+			return tool.TextResult("[a later list has taken its place]"), nil
+		}
+		result, err := run(ctx, report)
+		if err == nil {
+			o.done = place
+		}
+		return result, err
+	}
+	return call, nil
 }
 
 // checkItems returns all that is wrong with a list.

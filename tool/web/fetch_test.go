@@ -283,6 +283,16 @@ func TestTheEndOfAPageThatIsTooLong(t *testing.T) {
 	}
 }
 
+func TestHTMLOfFourMegabytes(t *testing.T) {
+	line := "<div><p>Some <b>words</b> and a <a href=/x>link</a></div>\n"
+	server := site(t, send("text/html", "<title>T</title>"+strings.Repeat(line, maxPage/len(line)+10)))
+	result, err := run(t, tools(t, Options{Private: true}).fetch(), `{"url":%q,"offset":100000}`, server.URL)
+	details, _ := result.Details.(Fetched)
+	if err != nil || !details.More || details.Bytes != maxPage || details.Text < maxPage/4 || details.Last-details.First > maxPart {
+		t.Errorf("details %+v, error %v", details, err)
+	}
+}
+
 func TestSlowServers(t *testing.T) {
 	for name, first := range map[string]string{"before the answer": "", "within the answer": "some words"} {
 		t.Run(name, func(t *testing.T) {

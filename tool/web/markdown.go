@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -32,7 +33,7 @@ func markdown(ctx context.Context, page string, at *url.URL) (text, title string
 	if err := walk(ctx, page, &r); err != nil {
 		return "", "", err
 	}
-	return r.out.String(), strings.Join(strings.Fields(strings.ToValidUTF8(s.title.String(), "")), " "), nil
+	return r.out.String(), strings.Join(strings.Fields(strings.Map(noControl, strings.ToValidUTF8(s.title.String(), ""))), " "), nil
 }
 
 // renderer writes Markdown as it goes over a page.
@@ -47,7 +48,7 @@ type renderer struct {
 	lead   string   // of a heading that has no text yet
 	breaks int      // line ends before the next text
 	space  bool     // before the next text
-	marks  []string // that are open; "" once they are written
+	marks  []mark   // that are open, each at most once
 	lists  []int    // that are open: the number of the next item, or -1
 	tables []table
 	code   *strings.Builder // the code that is under way
@@ -55,6 +56,12 @@ type renderer struct {
 	lang   string
 
 	inside, inTitle, links, cells int // how deep
+}
+
+// mark is what is written around text, once there is text.
+type mark struct {
+	text    string
+	written bool
 }
 
 // table is a table that is open.
@@ -113,7 +120,10 @@ func (r *renderer) startInline(e *element, attrs []html.Attribute) bool {
 	case atom.I, atom.Em:
 		r.open(e, "*")
 	case atom.A:
-		if e.href = r.address(attr(attrs, "href")); e.href != "" && r.links == 0 {
+		if r.links > 0 {
+			break
+		}
+		if e.href = r.address(attr(attrs, "href")); e.href != "" {
 			r.links++
 			r.open(e, "[")
 		}
@@ -300,40 +310,44 @@ func (r *renderer) settle() {
 		r.out.WriteByte(' ')
 		r.space = false
 	}
-	for i, mark := range r.marks {
-		r.out.WriteString(mark)
-		r.marks[i] = ""
+	for i := range r.marks {
+		if m := &r.marks[i]; !m.written {
+			r.out.WriteString(m.text)
+			m.written = true
+		}
 	}
 }
 
-// open begins something that is written around text, once there is text.
-func (r *renderer) open(e *element, mark string) {
-	e.mark = mark
-	r.marks = append(r.marks, mark)
+// open begins something that is marked, unless it is within such a thing already.
+func (r *renderer) open(e *element, text string) {
+	if slices.ContainsFunc(r.marks, func(m mark) bool { return m.text == text }) {
+		return
+	}
+	e.mark = text
+	r.marks = append(r.marks, mark{text: text})
 }
 
+// close ends what e began: the last of the marks, as elements end in order.
 func (r *renderer) close(e *element) {
 	n := len(r.marks) - 1
 	if n < 0 {
 		return
 	}
-	written := r.marks[n] == ""
+	written := r.marks[n].written
 	r.marks = r.marks[:n]
+	end := e.mark
 	if e.mark == "[" {
 		r.links--
+		end = "](" + e.href + ")"
 	}
-	switch {
-	case !written:
-	case e.mark == "[":
-		r.out.WriteString("](" + e.href + ")")
-	default:
-		r.out.WriteString(e.mark)
+	if written {
+		r.out.WriteString(end)
 	}
 }
 
 // address makes a link whole, or "" when it leads nowhere else.
 func (r *renderer) address(ref string) string {
-	ref = strings.TrimSpace(ref)
+	ref = strings.TrimSpace(strings.ToValidUTF8(ref, "\ufffd"))
 	if ref == "" || ref[0] == '#' || len(ref) > maxLink {
 		return ""
 	}
@@ -348,9 +362,17 @@ func (r *renderer) address(ref string) string {
 	}
 	u.User = nil
 	if text := u.String(); len(text) <= maxLink {
-		return strings.NewReplacer("(", "%28", ")", "%29", " ", "%20").Replace(text)
+		return linkEscapes(text)
 	}
 	return ""
+}
+
+// linkEscapes keeps an address from ending before its end.
+func linkEscapes(address string) string {
+	if !strings.ContainsAny(address, "() ") {
+		return address
+	}
+	return strings.NewReplacer("(", "%28", ")", "%29", " ", "%20").Replace(address)
 }
 
 func (r *renderer) image(alt, src string) {
