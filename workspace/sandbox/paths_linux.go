@@ -29,6 +29,9 @@ func (s *spec) paths(p *Policy, c *Confined) error {
 		s.Writes = append(s.Writes, resolved([]string{p.Caches})...)
 	}
 	for _, path := range p.Hidden {
+		if _, err := os.Lstat(path); err != nil {
+			continue // most of them, and following links takes a call for each part of a path
+		}
 		if path, err := filepath.EvalSymlinks(path); err == nil {
 			if info, err := os.Stat(path); err == nil && !info.IsDir() && openedAlways(path) {
 				s.Empties = append(s.Empties, path)

@@ -319,7 +319,10 @@ func TestAsNobody(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	if !strings.Contains(text, "--- PASS: TestNoWayOut") {
+	if i := strings.Index(text, "has no namespaces for us"); i >= 0 {
+		t.Skipf("this machine gives people without rights no namespaces: %.300s", text[i:])
+	}
+	if !strings.Contains(text, "--- PASS: TestNoWayOut/write_by_path") {
 		t.Errorf("they did not run:\n%s", text)
 	}
 }

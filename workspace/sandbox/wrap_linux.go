@@ -181,6 +181,9 @@ func namespaces(attr *syscall.SysProcAttr, s *spec) *syscall.SysProcAttr {
 	}
 	made.UidMappings, made.GidMappings = sameIDs("uid", os.Geteuid()), sameIDs("gid", os.Getegid())
 	made.GidMappingsEnableSetgroups = os.Geteuid() == 0
+	if os.Geteuid() != 0 { // only root keeps them when another program starts; the helper drops all before the command does
+		made.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE}
+	}
 	return &made
 }
 

@@ -1,0 +1,38 @@
+package sandbox
+
+import (
+	"net"
+	"net/netip"
+)
+
+// Pretend makes a policy believe in a machine.
+func (p *Policy) Pretend(r Report) { p.once.Do(func() { p.machine = r }) }
+
+// Hosts and the functions below are the parts that parse what comes from others.
+type Hosts = hosts
+
+var (
+	ParseHosts = parseHosts
+	ReadSOCKS  = readSOCKS
+	Public     = public
+)
+
+func (list hosts) Judge(name string, port int) string { return list.judge(name, port) }
+
+func (list hosts) Address(addr netip.Addr, port int, named bool) string {
+	return list.address(addr, port, named)
+}
+
+// NewProxy makes a proxy on a listener, and a function that closes it and returns what it refused.
+func NewProxy(texts []string, l net.Listener) (func() []Blocked, error) {
+	p, err := newProxy(texts, l, func() (net.Listener, error) { return l, nil })
+	if err != nil {
+		return nil, err
+	}
+	return func() []Blocked { p.close(); return p.refusals() }, nil
+}
+
+// Explainer is a command that ran in dir and needs only its output explained.
+func (p *Policy) Explainer(dir string) *Confined {
+	return &Confined{Level: Namespaces, policy: p, dir: dir}
+}
