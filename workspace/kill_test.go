@@ -11,10 +11,13 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-// Kill ends what runs and what was left running, also what is deaf to the request to end.
+// Kill ends what runs, also what is deaf to the request to end.
 func TestKillEndsCommandsAtOnce(t *testing.T) {
 	w := open(t, t.TempDir())
-	left := run(t, w, `trap '' TERM; sleep 1000 >/dev/null 2>&1 & echo $!`)
+	job, err := w.Start(t.Context(), workspace.Command{Line: `trap '' TERM; sleep 1000`, Grace: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var text strings.Builder
 	done, err := w.Run(t.Context(), workspace.Command{
 		Line: `trap '' TERM; sleep 1000 & echo $!; echo ready; wait`, Grace: time.Hour,
@@ -27,13 +30,14 @@ func TestKillEndsCommandsAtOnce(t *testing.T) {
 	if err != nil || done.Signal == "" {
 		t.Errorf("%+v, %v", done, err)
 	}
-	for _, head := range []string{left.Head, done.Head} {
-		line, _, _ := strings.Cut(head, "\n")
-		pid, err := strconv.Atoi(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		gone(t, pid)
+	line, _, _ := strings.Cut(done.Head, "\n")
+	pid, err := strconv.Atoi(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone(t, pid)
+	if status, err := job.Wait(t.Context()); err != nil || status.Signal == "" || status.Killed {
+		t.Errorf("%+v, %v", status, err)
 	}
 	w.Kill() // there is nothing any more
 }

@@ -8,9 +8,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tenon-agent/tenon/workspace"
+	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
 func TestMain(m *testing.M) {
+	sandbox.Main()
 	plainUmask()
 	goleak.VerifyTestMain(m)
 }

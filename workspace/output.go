@@ -87,9 +87,10 @@ func (o *outputs) remove() error {
 	return err
 }
 
-// collector keeps the start and the end of what is written to it, and puts all of it in a file from a size on. It belongs to
-// one goroutine.
+// collector keeps the start and the end of what is written to it, and puts all of it in a file from a size on. One goroutine
+// writes and then asks for all; meanwhile others may ask for a part.
 type collector struct {
+	mu      sync.Mutex
 	outputs *outputs
 	spill   int   // size from which there is a file
 	most    int64 // size of the file at which it ends
@@ -102,6 +103,7 @@ type collector struct {
 
 	file    *os.File
 	written int64
+	rows    int64 // lines in the file
 	err     error // why there is no file
 }
 
@@ -117,6 +119,8 @@ func newCollector(o *outputs, capture, spill int, most int64) *collector {
 }
 
 func (c *collector) write(data []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	// What is in memory goes to the file before the first byte could be overwritten.
 	if c.file == nil && c.err == nil && c.size+int64(len(data)) > int64(c.spill) {
 		if c.file, c.err = c.outputs.create(); c.err == nil {
@@ -146,10 +150,13 @@ func (c *collector) save(data []byte) {
 	}
 	n, err := c.file.Write(data)
 	c.written += int64(n)
+	c.rows += int64(bytes.Count(data[:n], []byte{'\n'}))
 	c.err = cmp.Or(c.err, err)
 }
 
 func (c *collector) output() Output {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	tail := c.tail.bytes()
 	out := Output{Size: c.size, Bytes: c.size - int64(len(c.head)) - int64(len(tail))}
 	if out.Bytes == 0 {
@@ -168,6 +175,8 @@ func (c *collector) output() Output {
 
 // failure says why the file is missing or short, if it is.
 func (c *collector) failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.err != nil {
 		return fmt.Errorf("the full output could not be kept: %w", c.err)
 	}

@@ -14,21 +14,6 @@ func shell(line string) *exec.Cmd {
 	return exec.Command(shellPath("bash", "sh"), "-c", line)
 }
 
-// group is the process group of a command, which has the number of its leader, the shell.
-type group int
-
-func newGroup(p *os.Process) group { return group(p.Pid) }
-
-func (g group) terminate() { _ = syscall.Kill(-int(g), syscall.SIGTERM) }
-
-func (g group) kill() { _ = syscall.Kill(-int(g), syscall.SIGKILL) }
-
-// leaderGone lets the others live on.
-func (g group) leaderGone() {}
-
-// alive reports whether a process of the group is left. While one is, the system gives its number to no other.
-func (g group) alive() bool { return !errors.Is(syscall.Kill(-int(g), 0), syscall.ESRCH) }
-
 func exitStatus(state *os.ProcessState) (code int, signal string) {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return -1, status.Signal().String()
@@ -43,14 +28,14 @@ func interrupt(f *os.File) { _ = f.SetReadDeadline(time.Unix(1, 0)) }
 // writing in the background cannot keep the reader.
 const maxDrain = 4 << 20
 
-// drain reads what is in the pipe without waiting for more. It reports whether the pipe ended.
-func drain(f *os.File, buf []byte, take func([]byte)) (eof bool) {
+// drain reads what is in the pipe without waiting for more.
+func drain(f *os.File, buf []byte, take func([]byte)) {
 	if f.SetReadDeadline(time.Time{}) != nil {
-		return false
+		return
 	}
 	conn, err := f.SyscallConn()
 	if err != nil {
-		return false
+		return
 	}
 	_ = conn.Read(func(fd uintptr) bool {
 		for total := 0; total < maxDrain; {
@@ -59,7 +44,6 @@ func drain(f *os.File, buf []byte, take func([]byte)) (eof bool) {
 			case errors.Is(err, syscall.EINTR):
 				continue
 			case err != nil || n <= 0:
-				eof = err == nil
 				return true
 			}
 			take(buf[:n])
@@ -67,5 +51,4 @@ func drain(f *os.File, buf []byte, take func([]byte)) (eof bool) {
 		}
 		return true
 	})
-	return eof
 }

@@ -23,18 +23,21 @@ func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-// group is the job object of a command: all that it starts, unless that leaves within the first instant, before the command
+// awaitEnd has no need to: a process is known by a handle, not by its number.
+func awaitEnd(*os.Process) bool { return false }
+
+// family is the job object of a command: all that it starts, unless that leaves within the first instant, before the command
 // is put in the job. Without a job it is the shell alone.
-type group struct {
+type family struct {
 	job     windows.Handle
 	process *os.Process
 }
 
-func newGroup(p *os.Process) group {
-	g := group{process: p}
+func newFamily(p *os.Process, _ string, _ bool) family {
+	f := family{process: p}
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
-		return g
+		return f
 	}
 	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{}
 	info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
@@ -47,33 +50,30 @@ func newGroup(p *os.Process) group {
 	}
 	if err != nil {
 		windows.CloseHandle(job)
-		return g
+		return f
 	}
-	g.job = job
-	return g
+	f.job = job
+	return f
 }
 
 // terminate kills: there is no signal that every program understands.
-func (g *group) terminate() { g.kill() }
+func (f *family) terminate() { f.kill() }
 
-func (g *group) kill() {
-	if g.job == 0 {
-		_ = g.process.Kill()
-		return
+// kill does not know whether there was anybody but the shell.
+func (f *family) kill() bool {
+	if f.job == 0 {
+		_ = f.process.Kill()
+		return false
 	}
-	_ = windows.TerminateJobObject(g.job, 1)
+	_ = windows.TerminateJobObject(f.job, 1)
+	return false
 }
 
-// leaderGone ends the others: a pipe that they hold could not be read without waiting for them.
-func (g *group) leaderGone() { g.kill() }
-
-// alive is false after the command ended; the job is of no use then.
-func (g *group) alive() bool {
-	if g.job != 0 {
-		windows.CloseHandle(g.job)
-		g.job = 0
+func (f *family) close() {
+	if f.job != 0 {
+		windows.CloseHandle(f.job)
+		f.job = 0
 	}
-	return false
 }
 
 func exitStatus(state *os.ProcessState) (code int, signal string) { return state.ExitCode(), "" }
@@ -81,4 +81,4 @@ func exitStatus(state *os.ProcessState) (code int, signal string) { return state
 // interrupt does nothing: all that could write to the pipe is gone.
 func interrupt(*os.File) {}
 
-func drain(*os.File, []byte, func([]byte)) bool { return true }
+func drain(*os.File, []byte, func([]byte)) {}

@@ -24,6 +24,8 @@ type Workspace struct {
 	store   *checkpoint.Store
 	sandbox *sandbox.Policy // of commands
 
+	jobEnded func(JobStatus)
+
 	writing  sync.Mutex      // from the last look at files to their replacement
 	temp     string          // begins the names of temporary files
 	underWay sync.Map        // temporary files of this process, by absolute path
@@ -32,7 +34,7 @@ type Workspace struct {
 
 	watched watched // files, for commands
 	outputs outputs // full output of commands
-	jobs    jobs    // what commands left running
+	jobs    jobs    // commands that run, and what is known of jobs
 }
 
 // tree is a directory and what lies below it.
@@ -61,6 +63,9 @@ type Options struct {
 	// Changed is told of changes: before a method of the workspace changes files (its error stops it, and nothing was changed),
 	// and when a command has changed some. It is called while nothing else of this workspace writes, and must not write itself.
 	Changed func(ctx context.Context, changes []Change) error
+
+	// JobEnded is told when a job has ended, unless Close ended it. It is called from a goroutine of the job, which Close waits for.
+	JobEnded func(JobStatus)
 }
 
 // Outside says what may be done with files that lie in no root.
@@ -75,7 +80,7 @@ const (
 
 // Open opens the project in dir. Relative paths in the options start there; they need not exist, but for Roots. The caller closes it.
 func Open(dir string, o Options) (_ *Workspace, err error) {
-	w := &Workspace{changed: o.Changed, store: o.Checkpoints, sandbox: o.Sandbox, temp: tempPrefix, swept: map[string]bool{}}
+	w := &Workspace{changed: o.Changed, store: o.Checkpoints, sandbox: o.Sandbox, jobEnded: o.JobEnded, temp: tempPrefix, swept: map[string]bool{}}
 	if o.Owner != "" {
 		hash := sha256.Sum256([]byte(o.Owner))
 		w.temp += hex.EncodeToString(hash[:8]) + "-"
@@ -125,7 +130,7 @@ func openTree(dir string) (tree, error) {
 	return tree{abs, root}, nil
 }
 
-// Close ends what commands left running in the background, removes the files of their output, and releases the directories.
+// Close ends all jobs and waits for that, removes the files with the output of commands, and releases the directories.
 // No method may be called at the same time or later.
 func (w *Workspace) Close() error {
 	w.jobs.end()
@@ -136,7 +141,7 @@ func (w *Workspace) Close() error {
 	return err
 }
 
-// Kill ends the commands that run and what others left running, without the request and the grace of a cancelled [Workspace.Run].
+// Kill ends the commands and the jobs that run, without the request and the grace of a cancelled [Workspace.Run].
 // It is for a program that is about to leave at once, and may be called at any time before Close returns.
 func (w *Workspace) Kill() { w.jobs.kill() }
 

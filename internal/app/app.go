@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/internal/keys"
@@ -131,7 +132,7 @@ func (a *Agent) Kill() { a.workspace.Kill() }
 
 // tools is the built-in tools.
 func tools(ws *workspace.Workspace) []tool.Tool {
-	return append(append(files.New(ws), search.New(ws)...), shell.New(ws))
+	return slices.Concat(files.New(ws), search.New(ws), shell.New(ws, shell.Options{}))
 }
 
 // owner names this process for people who find a session locked.

@@ -21,7 +21,7 @@ func Example() {
 	}
 	defer ws.Close()
 
-	call, err := shell.New(ws).Prepare(context.Background(), `{"command": "echo tests failed; exit 1"}`)
+	call, err := shell.New(ws, shell.Options{})[0].Prepare(context.Background(), `{"command": "echo tests failed; exit 1"}`)
 	if err != nil {
 		panic(err)
 	}

@@ -53,7 +53,7 @@ func prepare(t testing.TB, one tool.Tool, arguments any) *tool.Call {
 
 func run(t testing.TB, ws *workspace.Workspace, arguments map[string]any) (tool.Result, shell.Ran) {
 	t.Helper()
-	result, err := prepare(t, shell.New(ws), arguments).Run(t.Context(), nil)
+	result, err := prepare(t, shell.New(ws, shell.Options{})[0], arguments).Run(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestShell(t *testing.T) {
 		{`printf 'caf\351\n'`, "caf\ufffd\n[exit code 0]"},
 		{`printf '\177ELF\000'`, "[binary output, 5 bytes, not shown]\n[exit code 0]"},
 		{"kill -KILL $$", "[ended by a signal: " + syscall.SIGKILL.String() + "; no output]"},
-		{"sleep 1000 & echo ready", "ready\n[exit code 0; processes are left running in the background; they end with the session]"},
+		{"sleep 1000 & echo ready", "ready\n[exit code 0; what it left running in the background was ended with it; background: true keeps a command running]"},
 	}
 	for _, test := range tests {
 		t.Run(test.command, func(t *testing.T) {
@@ -89,14 +89,14 @@ func TestShell(t *testing.T) {
 }
 
 func TestEffects(t *testing.T) {
-	effects := prepare(t, shell.New(open(t)), map[string]any{"command": "rm x"}).Effects
+	effects := prepare(t, shell.New(open(t), shell.Options{})[0], map[string]any{"command": "rm x"}).Effects
 	if !effects.Exec || effects.Command != "rm x" || effects.Idempotent || effects.ReadOnly() {
 		t.Errorf("%+v", effects)
 	}
 }
 
 func TestArguments(t *testing.T) {
-	one := shell.New(open(t))
+	one := shell.New(open(t), shell.Options{})[0]
 	for arguments, want := range map[string]string{
 		`{}`:                             "command: missing",
 		`{"command":""}`:                 "command: must not be empty",
@@ -150,7 +150,7 @@ func TestHugeOutput(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	told := 0
-	call := prepare(t, shell.New(ws), map[string]any{"command": "yes | head -c 1G"})
+	call := prepare(t, shell.New(ws, shell.Options{})[0], map[string]any{"command": "yes | head -c 1G"})
 	result, err := call.Run(t.Context(), func(text string) { told += len(text) })
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +180,7 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var mu sync.Mutex
 	var told strings.Builder
-	call := prepare(t, shell.New(open(t)), map[string]any{"command": "sleep 1000 & echo $!; wait"})
+	call := prepare(t, shell.New(open(t), shell.Options{})[0], map[string]any{"command": "sleep 1000 & echo $!; wait"})
 	result, err := call.Run(ctx, func(text string) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -210,7 +210,7 @@ func running(pid int) bool {
 
 func TestOutputIsToldAsItComes(t *testing.T) {
 	var told []string
-	call := prepare(t, shell.New(open(t)), map[string]any{"command": `printf 'a\303'; sleep 0.05; printf '\251\n'; printf 'b\377\n'`})
+	call := prepare(t, shell.New(open(t), shell.Options{})[0], map[string]any{"command": `printf 'a\303'; sleep 0.05; printf '\251\n'; printf 'b\377\n'`})
 	if _, err := call.Run(t.Context(), func(text string) { told = append(told, text) }); err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestOutputIsToldAsItComes(t *testing.T) {
 func TestShellThatDoesNotStart(t *testing.T) {
 	ws := open(t)
 	t.Setenv("PATH", t.TempDir())
-	if result, err := prepare(t, shell.New(ws), map[string]any{"command": "true"}).Run(t.Context(), nil); err == nil {
+	if result, err := prepare(t, shell.New(ws, shell.Options{})[0], map[string]any{"command": "true"}).Run(t.Context(), nil); err == nil {
 		t.Errorf("no error but %q", result.Content.Text())
 	}
 }
@@ -240,7 +240,7 @@ func TestOutputThatCannotBeKept(t *testing.T) {
 }
 
 func BenchmarkShell(b *testing.B) {
-	call := prepare(b, shell.New(open(b)), map[string]any{"command": "true"})
+	call := prepare(b, shell.New(open(b), shell.Options{})[0], map[string]any{"command": "true"})
 	for b.Loop() {
 		if _, err := call.Run(b.Context(), nil); err != nil {
 			b.Fatal(err)

@@ -1,0 +1,175 @@
+package workspace
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// family is what a command has started: the group of its leader, the shell; and who left the group, but not the session, or
+// whose parents belong to it, or who carries its mark.
+type family struct {
+	leader    int
+	mark      []byte // NAME=value, as it stands in an environment
+	contained bool   // all die with the leader
+	started   time.Time
+}
+
+func newFamily(p *os.Process, mark string, contained bool) family {
+	return family{p.Pid, []byte(mark), contained, time.Now()}
+}
+
+func (f *family) close() {}
+
+// terminate asks all to end.
+func (f *family) terminate() { f.signal(syscall.SIGTERM) }
+
+// kill kills all, and reports whether there was anybody but the leader. Those whom the system ends are not counted.
+func (f *family) kill() bool { return f.signal(syscall.SIGKILL) }
+
+// signal reaches everybody once: first the group, at one stroke, then who is not in it. Who is killed may have started another
+// just before; what the others start, asked to end, is their way to do so.
+func (f *family) signal(s syscall.Signal) bool {
+	if f.contained {
+		_ = syscall.Kill(-f.leader, s)
+		return false
+	}
+	told := map[int]bool{}
+	for pass := range 20 {
+		fresh := f.others(told)
+		if pass == 0 {
+			_ = syscall.Kill(-f.leader, s)
+		} else if len(fresh) == 0 || s != syscall.SIGKILL {
+			break
+		}
+		for _, m := range fresh {
+			if told[m.Pid] = true; pass > 0 || m.group != f.leader {
+				_ = m.Signal(s)
+			}
+			_ = m.Release()
+		}
+	}
+	return len(told) > 0
+}
+
+// member is a process of the family. It is held by the system, so that no other with its number can be meant.
+type member struct {
+	*os.Process
+	group int
+}
+
+// others returns the members that live, without the leader and those that are known already.
+func (f *family) others(known map[int]bool) (found []member) {
+	buf := make([]byte, 64<<10)
+	kin := map[int]bool{f.leader: true}
+	for _, pid := range f.candidates() {
+		name := "/proc/" + strconv.Itoa(pid)
+		was, lives := look(name, buf)
+		switch {
+		case !lives || pid == f.leader:
+			continue
+		case !kin[was.parent] && was.session != f.leader && !f.carries(name, buf):
+			continue
+		}
+		kin[pid] = true
+		if known[pid] {
+			continue
+		}
+		p, err := os.FindProcess(pid)
+		if err != nil {
+			continue
+		}
+		if is, lives := look(name, buf); !lives || is.began != was.began {
+			_ = p.Release()
+			continue
+		}
+		found = append(found, member{p, was.group})
+	}
+	return found
+}
+
+// candidates returns the numbers of the processes that the command can have started, ascending: after a short time those above its
+// own, unless the numbers began anew.
+func (f *family) candidates() []int {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	least := 0
+	if time.Since(f.started) < time.Second && newest() >= f.leader {
+		least = f.leader
+	}
+	var pids []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil && pid >= least && pid != os.Getpid() {
+			pids = append(pids, pid)
+		}
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+// newest is the number that was given last.
+func newest() int {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	fields := bytes.Fields(text)
+	pid, _ := strconv.Atoi(string(fields[len(fields)-1]))
+	return pid
+}
+
+// status is what the system says of a process.
+type status struct {
+	parent, group, session int
+	began                  string // when
+}
+
+// look also reports whether the process lives: it exists and has not ended.
+func look(name string, buf []byte) (s status, lives bool) {
+	text := contents(name+"/stat", buf)
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	if len(fields) < 20 || fields[0][0] == 'Z' || fields[0][0] == 'X' {
+		return s, false
+	}
+	s.parent, _ = strconv.Atoi(string(fields[1]))
+	s.group, _ = strconv.Atoi(string(fields[2]))
+	s.session, _ = strconv.Atoi(string(fields[3]))
+	s.began = string(fields[19])
+	return s, true
+}
+
+// carries reports whether the mark stands in the environment that the process was started with.
+func (f *family) carries(name string, buf []byte) bool {
+	text := contents(name+"/environ", buf)
+	if len(text) == len(buf) {
+		text, _ = os.ReadFile(name + "/environ") // the system bounds it
+	}
+	return bytes.Contains(text, f.mark)
+}
+
+// contents reads as much of a file as there is room for, with the fewest calls.
+func contents(name string, buf []byte) []byte {
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	size := 0
+	for size < len(buf) {
+		n, err := unix.Read(fd, buf[size:])
+		if n <= 0 || err != nil {
+			break
+		}
+		size += n
+	}
+	return buf[:size]
+}

@@ -1,0 +1,81 @@
+//go:build unix
+
+package workspace
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// guard is a small shell that waits for the end of this process, however it comes, and then kills what its commands have left:
+// the groups that it was told of and, where there is /proc, their sessions and all that carries a mark. Its methods do nothing when it is nil.
+type guard struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+}
+
+const guardScript = `trap '' HUP INT QUIT TERM
+groups=' '
+while read -r line; do
+	number=${line#?}
+	case $line in
+	+*) groups="$groups$number " ;;
+	-*) groups="${groups%%" $number "*} ${groups#*" $number "}" ;;
+	*) exit ;;
+	esac
+done
+for number in $groups; do kill -9 "-$number"; done
+test -d /proc/self || exit
+mark=$1
+for again in 1 2 3; do
+	for name in $(grep -ls "$mark" /proc/[0-9]*/environ); do
+		name=${name#/proc/}
+		kill -9 "${name%/environ}"
+	done
+	for name in /proc/[0-9]*; do
+		read -r line <"$name/stat" || continue
+		set -- ${line##*) }
+		case $groups in
+		*" $4 "*) kill -9 "${name#/proc/}" ;;
+		esac
+	done
+done`
+
+// newGuard returns nil when there is no shell.
+func newGuard(token string) *guard {
+	cmd := exec.Command(shellPath("sh"), "-c", guardScript, "tenon-guard", markName+"="+token)
+	cmd.Dir = "/"
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	in, err := cmd.StdinPipe()
+	if err != nil || cmd.Start() != nil {
+		return nil
+	}
+	return &guard{cmd, in}
+}
+
+// watch tells it of a process group.
+func (g *guard) watch(group int) { g.tell(fmt.Sprintf("+%d\n", group)) }
+
+// forget tells it that the group has ended, before the number can be that of another.
+func (g *guard) forget(group int) { g.tell(fmt.Sprintf("-%d\n", group)) }
+
+// tell writes a whole line at once. A guard that somebody killed is no reason to run no commands.
+func (g *guard) tell(line string) {
+	if g != nil {
+		_, _ = io.WriteString(g.in, line)
+	}
+}
+
+// dismiss ends it and waits for that.
+func (g *guard) dismiss() {
+	if g == nil {
+		return
+	}
+	g.tell(".\n")
+	g.in.Close()
+	_ = g.cmd.Wait()
+}
