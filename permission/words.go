@@ -1,0 +1,286 @@
+package permission
+
+import (
+	"errors"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/tenon-agent/tenon/permission/command"
+)
+
+// certainty is whether a rule fits.
+type certainty int
+
+const (
+	no certainty = iota
+	maybe
+	yes
+)
+
+// wordPattern is a pattern of commands, word by word.
+type wordPattern struct {
+	words []glob
+	rest  bool // any further words
+}
+
+// glob is a pattern of one word. Where it is not wild it is text.
+type glob struct {
+	text string // * and ? are the signs star and one below
+	wild bool
+	lone bool // nothing but a star
+}
+
+const (
+	star = '\uE000' // private signs, so that those of the text stay what they are
+	one  = '\uE001'
+)
+
+// parseWords reads a pattern: words with * and ?, quotes and backslashes as in a shell.
+func parseWords(s string) (wordPattern, error) {
+	var p wordPattern
+	var b strings.Builder
+	open, wild, quote := false, false, rune(0)
+	end := func() {
+		if text := b.String(); open {
+			p.words = append(p.words, glob{text, wild, text == string(star)})
+		}
+		open, wild = false, false
+		b.Reset()
+	}
+	escaped := false
+	for _, r := range s {
+		switch {
+		case r == star || r == one:
+			return p, errors.New("it has a sign that no command has")
+		case escaped:
+			b.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			open, escaped = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			b.WriteRune(r)
+		case r == '\'' || r == '"':
+			open, quote = true, r
+		case r == ' ' || r == '\t':
+			end()
+		case r == '*':
+			b.WriteRune(star)
+			open, wild = true, true
+		case r == '?':
+			b.WriteRune(one)
+			open, wild = true, true
+		default:
+			b.WriteRune(r)
+			open = true
+		}
+	}
+	if quote != 0 || escaped {
+		return p, errors.New("a quote or a backslash has no end")
+	}
+	end()
+	if n := len(p.words); n > 0 && p.words[n-1].lone {
+		p.words, p.rest = p.words[:n-1], true
+	}
+	if len(p.words) == 0 && !p.rest {
+		return p, errors.New("it names no command; leave out the brackets to mean every command")
+	}
+	for _, r := range []string{";", "&&", "||", "|", "&"} {
+		for _, w := range p.words {
+			if w.text == r {
+				return p, errors.New("it is the pattern of one command, which " + r + " would end; write one rule for each command")
+			}
+		}
+	}
+	return p, nil
+}
+
+// is reports whether the pattern fits a word.
+func (g glob) is(word string) bool {
+	if !g.wild {
+		return g.text == word
+	}
+	return fits([]rune(g.text), []rune(word))
+}
+
+// fits matches with stars, in time that grows with the product of the lengths.
+func fits(pattern, word []rune) bool {
+	p, w, back, from := 0, 0, -1, 0
+	for w < len(word) {
+		switch {
+		case p < len(pattern) && pattern[p] == star:
+			back, from = p, w
+			p++
+		case p < len(pattern) && (pattern[p] == one || pattern[p] == word[w]):
+			p++
+			w++
+		case back >= 0:
+			from++
+			p, w = back+1, from
+		default:
+			return false
+		}
+	}
+	for p < len(pattern) && pattern[p] == star {
+		p++
+	}
+	return p == len(pattern)
+}
+
+// covers reports whether a rule that allows the pattern allows the command: word by word, and nothing of it unknown or
+// added by what stands around it. root is where relative names of programs in rules start.
+func (p wordPattern) covers(c *command.Command, root string) bool {
+	words := c.Words
+	if len(c.Dynamic) > 0 || c.Adds != 0 || len(words) < len(p.words) || len(words) > len(p.words) && !p.rest || len(words) == 0 {
+		return false
+	}
+	if len(p.words) == 0 {
+		return !strings.Contains(words[0], "/")
+	}
+	for i, g := range p.words {
+		word := words[i]
+		if i == 0 && strings.Contains(word, "/") {
+			if !g.program(word, c.Dir, root) {
+				return false
+			}
+			continue
+		}
+		if !g.is(word) || g.wild && strings.ContainsAny(word, "*?[") {
+			return false // the shell may make several words of it
+		}
+	}
+	return true
+}
+
+// program reports whether the pattern means a program that is named by its path.
+func (g glob) program(word, dir, root string) bool {
+	if g.wild || !strings.Contains(g.text, "/") {
+		return false
+	}
+	return dir != "" && at(dir, word) == at(root, g.text)
+}
+
+func at(dir, name string) string {
+	if !path.IsAbs(name) && !filepath.IsAbs(name) {
+		name = path.Join(filepath.ToSlash(dir), name)
+	}
+	return path.Clean(name)
+}
+
+// hits says whether a command is one that a rule with the pattern asks about or denies. Options may stand anywhere and have
+// values, programs may be named by a path, a star between words is any number of them.
+func (p wordPattern) hits(c *command.Command) certainty {
+	if len(c.Words) == 0 {
+		return maybe
+	}
+	if len(p.words) > 0 {
+		for _, via := range c.Via {
+			if program, _, _ := strings.Cut(via, " "); p.words[0].names(program) {
+				if len(p.words) == 1 && p.rest {
+					return yes
+				}
+				return max(maybe, p.itself(c))
+			}
+		}
+	}
+	return p.itself(c)
+}
+
+// itself is hits for the command without what it was found in.
+func (p wordPattern) itself(c *command.Command) certainty {
+	dynamic := func(i int) bool {
+		for _, d := range c.Dynamic {
+			if d == i {
+				return true
+			}
+		}
+		return false
+	}
+	if len(p.words) == 0 {
+		return yes
+	}
+	found := yes
+	if dynamic(0) {
+		found = maybe
+	} else if !p.words[0].names(c.Words[0]) {
+		return no
+	}
+	var operands []glob
+	for _, g := range p.words[1:] {
+		if !strings.HasPrefix(g.text, "-") {
+			operands = append(operands, g)
+			continue
+		}
+		best := no
+		for i := 1; i < len(c.Words) && best != yes; i++ {
+			if dynamic(i) {
+				best = maybe
+			} else if g.option(c.Words[i]) {
+				best = yes
+			}
+		}
+		found = min(found, best)
+	}
+	if found == no || len(operands) == 0 && p.rest {
+		return found
+	}
+	return min(found, ordered(operands, p.rest, c.Words, dynamic))
+}
+
+// names reports whether the pattern means a program, by its name or its path.
+func (g glob) names(word string) bool {
+	g.text, word = strings.ToLower(g.text), strings.TrimSuffix(strings.ToLower(word), ".exe")
+	return g.is(word) || !strings.Contains(g.text, "/") && g.is(path.Base(filepath.ToSlash(word)))
+}
+
+// option reports whether a word is, or has among its letters, an option.
+func (g glob) option(word string) bool {
+	switch name, _, _ := strings.Cut(word, "="); {
+	case g.is(word) || g.is(name):
+		return true
+	case strings.HasPrefix(word, "--"):
+		return len(name) > 3 && strings.HasPrefix(g.text, name) // shortened
+	case len(g.text) == 2 && len(word) > 1 && word[0] == '-':
+		return strings.Contains(word, g.text[1:])
+	}
+	return false
+}
+
+// ordered says whether the operands come in this order, with options and their values between them.
+func ordered(operands []glob, rest bool, words []string, dynamic func(int) bool) certainty {
+	m, n := len(operands), len(words)
+	next, after := make([]certainty, m+1), make([]certainty, m+1) // of the words from the next one on, and from the one after that
+	next[m] = yes
+	for j := n - 1; j >= 1; j-- {
+		now := make([]certainty, m+1)
+		for i := m; i >= 0; i-- {
+			best := no
+			if i == m && rest {
+				best = yes
+			}
+			switch word := words[j]; {
+			case dynamic(j):
+				for k := i; k <= m; k++ { // it may be any number of words
+					best = max(best, min(maybe, next[k]))
+				}
+			default:
+				if strings.HasPrefix(word, "-") && word != "-" {
+					if best = max(best, next[i]); j+1 < n {
+						best = max(best, after[i])
+					}
+				}
+				if i < m && operands[i].is(word) {
+					best = max(best, next[i+1])
+				}
+				if i < m && operands[i].lone {
+					best = max(best, next[i])
+				}
+			}
+			now[i] = best
+		}
+		next, after = now, next
+	}
+	return next[0]
+}
