@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -54,6 +55,7 @@ type renderer struct {
 	code   *strings.Builder // the code that is under way
 	fenced bool             // it stands in lines of its own
 	lang   string
+	ended  int // how long the code was when a piece of it ended, right before
 
 	inside, inTitle, links, cells int // how deep
 }
@@ -92,8 +94,11 @@ func (r *renderer) start(e *element, attrs []html.Attribute) {
 		if e.tag == atom.Br {
 			r.code.WriteByte('\n')
 		}
-		if e.tag == atom.Code && r.lang == "" {
-			r.lang = language(attrs)
+		if e.tag == atom.Code {
+			r.lang = cmp.Or(r.lang, language(attrs))
+			if r.ended > 0 && r.ended == r.code.Len() { // two pieces side by side
+				r.code.WriteByte('\n')
+			}
 		}
 		return
 	}
@@ -188,8 +193,12 @@ func (r *renderer) end(e *element) {
 	switch {
 	case !shown || r.out.Len() >= maxMarkdown:
 	case r.code != nil:
-		if e.mark == "`" {
+		r.ended = 0
+		switch {
+		case e.mark == "`":
 			r.endCode()
+		case e.tag == atom.Code:
+			r.ended = r.code.Len()
 		}
 	default:
 		r.endElement(e)

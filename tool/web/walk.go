@@ -186,6 +186,10 @@ func unwanted(tag atom.Atom, attrs []html.Attribute, inMain bool) bool {
 		return tag != atom.Footer || !inMain
 	case atom.Body, atom.Html:
 		return false // some are hidden until their scripts have run
+	case atom.A:
+		if anchor(attrs) {
+			return true
+		}
 	}
 	for _, a := range attrs {
 		switch a.Key {
@@ -202,6 +206,20 @@ func unwanted(tag atom.Atom, attrs []html.Attribute, inMain bool) bool {
 			if strings.Contains(strings.ReplaceAll(strings.ToLower(a.Val), " ", ""), "display:none") {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// anchor reports whether a link is the sign beside a heading that leads to itself.
+func anchor(attrs []html.Attribute) bool {
+	if !strings.HasPrefix(attr(attrs, "href"), "#") {
+		return false
+	}
+	for class := range strings.FieldsSeq(attr(attrs, "class")) {
+		switch class {
+		case "anchor", "headerlink", "header-anchor", "hash-link", "heading-anchor", "permalink", "mark":
+			return true
 		}
 	}
 	return false
