@@ -10,7 +10,7 @@ import (
 func nearest(word string, names []string) string {
 	best, least := "", 3
 	for _, n := range names {
-		if d := spelling.Distance(strings.ToLower(word), n); d < least && d < len(n) {
+		if d := spelling.Distance(strings.ToLower(word), n); d < least && 2*d < len(n) {
 			best, least = n, d
 		}
 	}

@@ -58,7 +58,7 @@ var table = [kinds]row{
 	destroys:       {"a command destroys what cannot be brought back: commits, processes, unnamed files", Deny, Deny, Ask, Ask, Ask, Allow},
 	unknownCommand: {"runs a command of which nothing is known", Deny, Deny, Ask, Ask, Allow, Allow},
 	unreadable:     {"runs a command line that cannot be judged", Deny, Deny, Ask, Ask, Ask, Allow},
-	chained:        {"joins commands by more than | and ||, or has substitutions", Deny, Allow, Allow, Allow, Allow, Allow},
+	chained:        {"joins commands by something else than pipe and or, or has substitutions", Deny, Allow, Allow, Allow, Allow, Allow},
 	leaves:         {"a command acts as another user or through a service: sudo, crontab, docker", Deny, Deny, Ask, Ask, Ask, Allow},
 	usesNetwork:    {"a command uses the network", Deny, Deny, Ask, Ask, Allow, Allow},
 	listedHost:     {"reaches a host of the sandbox's list", Deny, Ask, Ask, Ask, Allow, Allow},

@@ -1,0 +1,252 @@
+package permission
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestParseErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"shel(ls)":              `there is no tool "shel"; did you mean "shell"?; the tools are *, agent`,
+		"evil":                  `there is no tool "evil"; the tools are`,
+		"shell(ls":              `the bracket has no end; write shell(...)`,
+		"shell()":               `the brackets are empty; write shell to mean all that it does`,
+		"shell(ls 'a)":          `a quote or a backslash has no end`,
+		"shell(ls && rm *)":     `it is the pattern of one command, which && would end`,
+		"write(../a)":           `it leads out of the workspace`,
+		"write([a)":             `a bracket of the pattern has no end`,
+		"write(!a)":             `it is no pattern of paths`,
+		"fetch(https://a.com/)": `it is no host; write example.com`,
+		"fetch(a*.com)":         `it is no host`,
+		"fetch(a.com:x)":        `it is no host`,
+		"mcp(hub)":              `write server/tool, or hub/* for all tools of a server`,
+		"todo(x)":               `todo takes none; write todo`,
+		"":                      `there is no tool ""`,
+	} {
+		if _, err := ParseRule(Allow, User, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	if _, err := ParseRule("maybe", User, "shell"); err == nil {
+		t.Error("a rule of no verdict")
+	}
+	if _, err := ParseMode("atuo"); err == nil || !strings.Contains(err.Error(), `did you mean "auto"?`) {
+		t.Error(err)
+	}
+}
+
+func TestConfiguration(t *testing.T) {
+	user := Layer{Scope: User, Where: "user.json", Config: Config{
+		Mode: Edits, Allow: []string{"shell(git push *)", "fetch(example.com)"}, Deny: []string{"shell(git push --force *)"},
+		Examples: []Example{
+			{Rule: "shell(git push *)", Match: []string{"git push", "git push origin main"}, NotMatch: []string{"git pull", "git push $x"}},
+			{Rule: "deny shell(git push --force *)", Match: []string{"ls; git push origin --force"}, NotMatch: []string{"git push"}},
+			{Rule: "fetch(example.com)", Match: []string{"example.com:443"}, NotMatch: []string{"www.example.com"}},
+			{Command: "git push && make", Want: Ask},
+			{Call: "write(src/a.go)", Want: Allow},
+			{Call: "write(src/a.go)", Mode: Plan, Want: Deny},
+			{Call: "mcp(hub/x)", Want: Ask},
+		},
+	}}
+	project := Layer{Scope: Project, Where: "tenon.json", Config: Config{Mode: Yolo, Allow: []string{"shell"}, Ask: []string{"write(go.mod)"}}}
+	p, err := New(Options{Root: "/w"}, user, project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Mode() != Edits {
+		t.Errorf("mode %s", p.Mode())
+	}
+	told := strings.Join(p.Warnings(), "\n")
+	for _, want := range []string{`tenon.json: permissions.allow[0]: "shell" is ignored`, `tenon.json: permissions.mode: "yolo" is ignored`} {
+		if !strings.Contains(told, want) {
+			t.Errorf("%s\nwant %s", told, want)
+		}
+	}
+	if c, _ := p.example("", "write(go.mod)"); p.Judge(c).Verdict != Ask {
+		t.Error("a project's rule that asks has no effect")
+	}
+	project.Mode = Plan
+	if p, err = New(Options{Root: "/w"}, project, Layer{Scope: User, Config: Config{Mode: Edits}}); err != nil || p.Mode() != Plan {
+		t.Errorf("a project's narrower mode has no effect: %v", err)
+	}
+	if p, err = New(Options{Root: "/w", Mode: Yolo}, project); err != nil || p.Mode() != Yolo {
+		t.Errorf("the mode that a person chose for the run has no effect: %v", err)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	_, err := New(Options{Root: "/w", Network: []string{"a b"}}, Layer{Scope: User, Where: "user.json", Config: Config{
+		Mode: "fast", Allow: []string{"shell(ls)", "raed(x)"}, Deny: []string{"fetch(:)"},
+	}})
+	wrong, ok := errors.AsType[*Errors](err)
+	if !ok || len(*wrong) != 4 {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`user.json: permissions.allow[1]: rule "raed(x)": there is no tool "raed"; did you mean "read"?`,
+		`user.json: permissions.deny[0]: rule "fetch(:)"`, `user.json: permissions.mode: there is no mode "fast"`, `network: the host "a b"`,
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v\nwant %s", err, want)
+		}
+	}
+}
+
+func TestExamplesThatFail(t *testing.T) {
+	for want, x := range map[string]Example{
+		`permissions.examples[0]: the rule shell(git push *) does not fit "git pull", which it is to fit`: {Rule: "shell(git push *)", Match: []string{"git pull"}},
+		`the rule shell(git push *) fits "git push", which it is not to fit`:                             {Rule: "shell(git push *)", NotMatch: []string{"git push"}},
+		`there is no rule "shell(x)"`:                              {Rule: "shell(x)", Match: []string{"x"}},
+		`git pull is to be "allow" and is "ask": git pull: `:       {Command: "git pull", Want: Allow},
+		`"want" is ""; it is allow, ask or deny`:                   {Command: "git pull"},
+		`an example has either "rule", "command" or "call"`:        {Command: "ls", Rule: "shell", Want: Allow},
+		`the example of shell(git push *) tests nothing`:           {Rule: "shell(git push *)"},
+		`"evil(x)" is no call; write write(docs/a.md), fetch(exam`: {Call: "evil(x)", Want: Ask},
+		`there is no mode "x"`:                                     {Command: "ls", Mode: "x", Want: Allow},
+	} {
+		_, err := New(Options{Root: "/w"}, Layer{Scope: User, Config: Config{Allow: []string{"shell(git push *)"}, Examples: []Example{x}}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	for _, test := range []struct {
+		rules, want string
+	}{
+		{"allow shell(git push origin);deny shell(git push *)", "allow shell(git push origin) (user) never decides: deny shell(git push *) (user)"},
+		{"allow shell(git push *);deny shell(git *)", "never decides"},
+		{"allow shell(git push *);deny shell(git push)", ""},
+		{"allow shell(git *);deny shell(git push *)", ""},
+		{"allow write(src/a/*.go);deny write(src/**)", "never decides"},
+		{"allow write(src/**);deny write(src/*.go)", ""},
+		{"allow edit(a);deny write", "never decides"},
+		{"allow grep(a);deny read", "never decides"},
+		{"allow fetch(a.example.com:443);deny fetch(*.example.com)", "never decides"},
+		{"allow fetch(10.1.0.0/16);ask fetch(10.0.0.0/8)", "asks"},
+		{"allow fetch(10.0.0.0/8);deny fetch(10.1.0.0/16)", ""},
+		{"allow mcp(a/b);deny mcp(a/*)", "never decides"},
+		{"ask todo;deny *", "never decides"},
+		{"deny shell;allow read", ""},
+	} {
+		got := strings.Join(unreachable(parse(t, User, strings.Split(test.rules, ";")...)), "\n")
+		want := strings.Replace(test.want, "asks", "ask beats allow", 1)
+		if (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", test.rules, got, want)
+		}
+	}
+}
+
+// TestLinks judges where paths lead, not how they are written.
+func TestLinks(t *testing.T) {
+	base := t.TempDir()
+	root := filepath.Join(base, "w")
+	for _, dir := range []string{"w/src", "secret", "other"} {
+		if err := os.MkdirAll(filepath.Join(base, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{"w/out": "../other", "w/hole": "../secret/key", "w/in": "src", "w/loop": "loop"} {
+		if err := os.Symlink(to, filepath.Join(base, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	p, err := New(Options{Mode: Edits, Root: root, Hidden: []string{filepath.Join(base, "secret")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]Verdict{
+		"touch src/a": Allow, "touch in/a": Allow, "touch out/a": Ask, "echo x > out/a": Ask, "echo x > hole": Deny,
+		"cat hole": Deny, "cat in/a": Allow, "cat out/a": Ask, "cat out/*": Ask, "touch in/../../other/a": Ask, "touch loop": Allow,
+	} {
+		if d := p.Judge(p.Command(line)); d.Verdict != want {
+			t.Errorf("%s: %s, want %s\n%s", line, d.Verdict, want, d)
+		}
+	}
+}
+
+func TestEffects(t *testing.T) {
+	p := policy(t, AskMode)
+	for line, want := range map[string]string{
+		"ls src && cat a":    "exec=false reads=/w/src,/w/a writes= hosts=",
+		"cat $x":             "exec=false reads=/ writes= hosts=",
+		"cat *.go":           "exec=false reads=/w writes= hosts=",
+		"touch a":            "exec=true reads= writes=/w/a hosts=",
+		"echo hello":         "exec=false reads= writes= hosts=",
+		"evil":               "exec=true reads= writes= hosts=",
+		"curl https://a.com": "exec=true reads= writes= hosts=a.com",
+		"ls (":               "exec=true reads= writes= hosts=",
+	} {
+		e := p.Command(line).Effects
+		names := func(all []string) string { return filepath.ToSlash(strings.Join(all, ",")) }
+		var reads, writes []string
+		for _, r := range e.Reads {
+			reads = append(reads, r.Name)
+		}
+		for _, w := range e.Writes {
+			writes = append(writes, w.Name)
+		}
+		exec := "false"
+		if e.Exec {
+			exec = "true"
+		}
+		got := "exec=" + exec + " reads=" + names(reads) + " writes=" + names(writes) + " hosts=" + names(e.Hosts)
+		if got != want || e.Command != line || e.Idempotent == e.Exec {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+}
+
+// TestModesWiden holds for the whole table: a wider mode never decides more strictly than a narrower one.
+func TestModesWiden(t *testing.T) {
+	for k := range kinds {
+		for i, m := range Modes()[1:] {
+			if before := Modes()[i]; k.in(m).rank() > k.in(before).rank() {
+				t.Errorf("%s: mode %s %s, mode %s %s", table[k].words, before, k.in(before).verb(), m, k.in(m).verb())
+			}
+		}
+		if k.in("").rank() != 2 || table[k].words == "" {
+			t.Errorf("kind %d", k)
+		}
+	}
+}
+
+// TestDocument holds the table in the documents against the one that decides.
+func TestDocument(t *testing.T) {
+	data, err := os.ReadFile("../docs/permissions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	want.WriteString("| what it does |")
+	for _, m := range Modes() {
+		want.WriteString(" " + string(m) + " |")
+	}
+	want.WriteString("\n|---|" + strings.Repeat("---|", len(Modes())) + "\n")
+	for _, r := range Table() {
+		want.WriteString("| " + r.Effect + " |")
+		for _, m := range Modes() {
+			want.WriteString(" " + string(r.Verdicts[m]) + " |")
+		}
+		want.WriteString("\n")
+	}
+	if !strings.Contains(string(data), want.String()) {
+		t.Errorf("docs/permissions.md does not have this table:\n%s", want.String())
+	}
+	for _, m := range regexp.MustCompile("(?m)^    (allow|ask|deny) +(.*)$").FindAllStringSubmatch(string(data), -1) {
+		if _, err := ParseRule(Verdict(m[1]), User, m[2]); err != nil {
+			t.Errorf("docs/permissions.md: %v", err)
+		}
+	}
+	for name := range vocabulary {
+		if !slices.ContainsFunc([]string{"`" + name + "`", "`" + name + "("}, func(s string) bool { return strings.Contains(string(data), s) }) {
+			t.Errorf("docs/permissions.md says nothing about rules that begin with %s", name)
+		}
+	}
+}
