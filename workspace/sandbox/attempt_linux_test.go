@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"runtime"
 	"strconv"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
 // attempt tries one way out that a shell has no words for. It says what the system answered, and "got out" when nothing held.
@@ -85,6 +88,14 @@ func attempts() map[string]func(string) error {
 		"mknod":                  func(target string) error { return unix.Mknod(target, unix.S_IFBLK|0o600, 8<<8) },
 		"sethostname":            func(string) error { return unix.Sethostname([]byte("x")) },
 		"setuid of another user": func(string) error { return unix.Setuid(1) },
+		"be killed": func(string) error {
+			cmd := exec.Command("sleep", "1000")
+			cmd.ExtraFiles = []*os.File{os.NewFile(3, "pipe")}
+			if _, err := (&sandbox.Policy{}).Wrap(cmd); err != nil {
+				return err
+			}
+			return errors.Join(cmd.Start(), unix.Kill(os.Getpid(), unix.SIGKILL))
+		},
 		"x32": func(string) error {
 			if runtime.GOARCH != "amd64" {
 				return unix.EPERM

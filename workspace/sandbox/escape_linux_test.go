@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -170,6 +171,29 @@ func TestNothingOutlivesTheCall(t *testing.T) {
 	}
 }
 
+// A command ends when the program that started it is killed.
+func TestNothingOutlivesTheProgram(t *testing.T) {
+	g := newGround(t)
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	cmd := exec.Command(g.exe)
+	cmd.Env, cmd.ExtraFiles = append(os.Environ(), "ATTEMPT=be killed"), []*os.File{write}
+	out, err := cmd.CombinedOutput()
+	write.Close()
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := read.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := read.Read(make([]byte, 1)); n != 0 || os.IsTimeout(err) {
+		t.Errorf("the command lives on: %v", err)
+	}
+}
+
 func TestFilesOfThisProcessAreNotInherited(t *testing.T) {
 	g := newGround(t)
 	fd, err := syscall.Open(filepath.Join(g.home, ".ssh/id"), syscall.O_RDONLY, 0) // without O_CLOEXEC, as a careless parent would
@@ -233,4 +257,20 @@ func TestProtectedLinks(t *testing.T) {
 		t.Errorf("%q, %v, %v", text, err, got)
 	}
 	g.whole()
+}
+
+// A command has no privileges, for root as for anyone, and cannot get one from a program that gives some.
+func TestNoPrivileges(t *testing.T) {
+	g := newGround(t)
+	got := g.works(`grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/self/status`)
+	for line := range strings.Lines(got.out) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":\t")
+		want := map[string]string{"NoNewPrivs": "1", "Seccomp": "2"}[name]
+		if strings.HasPrefix(name, "Cap") {
+			want = "0000000000000000"
+		}
+		if value != want {
+			t.Errorf("%s is %s", name, value)
+		}
+	}
 }
