@@ -116,7 +116,7 @@ func (r Rule) subject() string {
 	case anything:
 		return "everything"
 	case reading:
-		return all("reading ", p, "any file")
+		return all("reading ", p, "any file") + r.below()
 	case writing:
 		return all("changing ", p, "any file") + r.below()
 	case filing:
