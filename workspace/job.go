@@ -77,7 +77,7 @@ func (w *Workspace) attend(ctx context.Context, j *Job) {
 	done.Trouble = errors.Join(done.Trouble, err)
 	w.jobs.free()
 	status := j.end(done, errors.Is(cause, errKilled))
-	if w.jobEnded != nil && !errors.Is(cause, errClosed) {
+	if w.jobEnded != nil && !w.jobs.isClosed() {
 		w.jobEnded(status)
 	}
 }
@@ -167,6 +167,12 @@ func (j *jobs) reserve() (id string, err error) {
 	j.count++
 	j.done.Add(1)
 	return fmt.Sprintf("job%d", j.count), nil
+}
+
+func (j *jobs) isClosed() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.closed
 }
 
 func (j *jobs) free() {

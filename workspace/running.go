@@ -131,7 +131,7 @@ func (r *running) wait(ctx context.Context) error {
 	var err error
 	select {
 	case <-r.ended:
-		r.settle()
+		r.settle(ctx)
 		r.left = r.kill()
 	case <-ctx.Done():
 		err = context.Cause(ctx)
@@ -151,12 +151,13 @@ func (r *running) wait(ctx context.Context) error {
 }
 
 // settle waits for the end of the output, but not long.
-func (r *running) settle() {
+func (r *running) settle(ctx context.Context) {
 	timer := time.NewTimer(settling)
 	defer timer.Stop()
 	select {
 	case <-r.read:
 	case <-timer.C:
+	case <-ctx.Done():
 	}
 }
 

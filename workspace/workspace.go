@@ -64,7 +64,7 @@ type Options struct {
 	// and when a command has changed some. It is called while nothing else of this workspace writes, and must not write itself.
 	Changed func(ctx context.Context, changes []Change) error
 
-	// JobEnded is told when a job has ended, unless Close ended it. It is called from a goroutine of the job, which Close waits for.
+	// JobEnded is told when a job has ended, but not after Close has begun. It is called from a goroutine of the job, which Close waits for.
 	JobEnded func(JobStatus)
 }
 
