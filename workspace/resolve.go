@@ -31,16 +31,35 @@ func (p place) close() {
 // Resolve returns the absolute path that name leads to, links followed as far as it exists. Relative names start at the root
 // of the workspace. The error for a path that may not be read is an [*OutsideError] or a [*HiddenError]. The files with the output
 // of commands, which lie outside, may be read but not written.
+//
+// With [AskOutside] every path has a place but for hidden ones; whether it may be used is for [Workspace.Permit].
 func (w *Workspace) Resolve(name string) (string, error) {
-	p, err := w.readable(name)
-	defer p.close()
-	return p.abs, err
+	abs, err := w.follow(name)
+	if err != nil {
+		return "", err
+	}
+	return w.named(name, abs, reading)
 }
 
 // Locate is Resolve for what is to be removed or renamed: when name is a link, it is the place of the link. The error for a path
 // that may not be written is an [*OutsideError], a [*HiddenError] or a [*ProtectedError].
 func (w *Workspace) Locate(name string) (string, error) {
-	p, err := w.entry(name)
+	abs, err := w.locate(name)
+	if err != nil {
+		return "", err
+	}
+	return w.named(name, abs, writing)
+}
+
+// named judges a path that is to be known, and not yet used.
+func (w *Workspace) named(name, abs string, u use) (string, error) {
+	if path, ok := in(w.policy.hidden, abs); ok {
+		return "", &HiddenError{Path: name, Hidden: path}
+	}
+	if w.policy.outside == AskOutside {
+		return abs, nil
+	}
+	p, err := w.judge(name, abs, u)
 	defer p.close()
 	return p.abs, err
 }
@@ -59,7 +78,7 @@ func (w *Workspace) place(name string) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	return w.judge(name, abs, true)
+	return w.judge(name, abs, writing)
 }
 
 // entry judges a path to be removed or renamed: a link is not followed.
@@ -68,7 +87,7 @@ func (w *Workspace) entry(name string) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	return w.judge(name, abs, true)
+	return w.judge(name, abs, writing)
 }
 
 // readable judges a path to be read: besides the roots, the output of commands may be.
@@ -77,15 +96,15 @@ func (w *Workspace) readable(name string) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	return w.judge(name, abs, false)
+	return w.judge(name, abs, reading)
 }
 
 // judge finds the tree of a resolved path, if it may be reached.
-func (w *Workspace) judge(name, abs string, write bool) (place, error) {
+func (w *Workspace) judge(name, abs string, u use) (place, error) {
 	if path, ok := in(w.policy.hidden, abs); ok {
 		return place{}, &HiddenError{Path: name, Hidden: path}
 	}
-	if path, ok := in(w.policy.protected, abs); ok && write {
+	if path, ok := in(w.policy.protected, abs); ok && u == writing && !w.permits.has(abs, u) {
 		return place{}, &ProtectedError{Path: name, Protected: path}
 	}
 	for _, t := range w.roots {
@@ -93,12 +112,12 @@ func (w *Workspace) judge(name, abs string, write bool) (place, error) {
 			return place{tree: t, rel: rel, abs: abs}, nil
 		}
 	}
-	if root, dir := w.outputs.root(); root != nil && !write {
+	if root, dir := w.outputs.root(); root != nil && u == reading {
 		if rel, ok := below(dir, abs); ok && rel != "." {
 			return place{tree: tree{dir, root}, rel: rel, abs: abs}, nil
 		}
 	}
-	if w.policy.outside == AllOutside || w.policy.outside == ReadOutside && !write {
+	if w.policy.allows(u) || w.permits.has(abs, u) {
 		return w.outside(name, abs)
 	}
 	return place{}, &OutsideError{Path: name, Target: abs, Dir: w.dir}

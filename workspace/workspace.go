@@ -20,6 +20,7 @@ type Workspace struct {
 	tree           // where relative names start
 	roots   []tree // the directories that count as inside, the deepest first; one of them is tree
 	policy  policy
+	permits permits
 	changed func(ctx context.Context, changes []Change) error
 	store   *checkpoint.Store
 	sandbox *sandbox.Policy // of commands
@@ -75,7 +76,8 @@ type Outside int
 const (
 	RefuseOutside Outside = iota // nothing
 	ReadOutside                  // they may be read
-	AllOutside                   // they may be read and written: whoever uses the workspace asks before
+	AllOutside                   // they may be read and written
+	AskOutside                   // what [Workspace.Permit] names: whoever uses the workspace asks before
 )
 
 // Open opens the project in dir. Relative paths in the options start there; they need not exist, but for Roots. The caller closes it.
