@@ -22,12 +22,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type project struct {
 	testing.TB
 	dir   string
+	set   *files.Set
 	tools map[string]tool.Tool
 }
 
 func newProject(t testing.TB, content map[string]string) *project {
 	t.Helper()
-	p := &project{t, t.TempDir(), map[string]tool.Tool{}}
+	p := &project{TB: t, dir: t.TempDir()}
 	for name, text := range content {
 		p.put(name, text)
 	}
@@ -36,10 +37,18 @@ func newProject(t testing.TB, content map[string]string) *project {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { ws.Close() })
-	for _, one := range files.New(ws) {
-		p.tools[one.Spec().Name] = one
-	}
+	p.use(files.NewSet(ws))
 	return p
+}
+
+// use takes all tools of a set, for whatever model they are.
+func (p *project) use(set *files.Set) {
+	p.set, p.tools = set, map[string]tool.Tool{}
+	for _, editing := range []files.Editing{files.Replace, files.Patch} {
+		for _, one := range p.set.Tools(editing) {
+			p.tools[one.Spec().Name] = one
+		}
+	}
 }
 
 // bare is a change without what the memory of versions needs; that it names the new content is for TestRecall.

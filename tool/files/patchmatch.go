@@ -285,6 +285,9 @@ func (p *patched) nowhere(h *hunk, name string) error {
 	for i, line := range p.lines {
 		lines[i] = line + "\n"
 	}
-	old, new := strings.Join(h.old(), "\n")+"\n", strings.Join(h.new(), "\n")+"\n"
+	old, new := strings.Join(h.old(), "\n")+"\n", ""
+	if slices.ContainsFunc(h.lines, func(l hunkLine) bool { return l.op == '+' }) {
+		new = strings.Join(h.new(), "\n") + "\n"
+	}
 	return notFound(name, strings.Join(lines, ""), old, new)
 }
