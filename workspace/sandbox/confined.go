@@ -14,6 +14,9 @@ type Confined struct {
 	Level Level
 	Gaps  []string // in words, which promises of the policy do not hold at this level
 
+	Signal int  // after Close, on Linux: what ended the command, by number; 0: nothing did
+	Left   bool // after Close, on Linux: it left something running, which was ended
+
 	policy  *Policy
 	dir     string // where the command starts
 	covers  []*cover

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -143,14 +144,43 @@ func (s *spec) wait(pid int, l *letter) int {
 		case got != pid:
 			continue
 		}
+		code, t := status.ExitStatus(), told{Left: !settle()}
 		if s.Level != Namespaces {
 			sweep()
 		}
 		if status.Signaled() {
-			l.answer(told{Signal: int(status.Signal())})
-			return 128 + int(status.Signal())
+			t.Signal = int(status.Signal())
+			code = 128 + t.Signal
 		}
-		return status.ExitStatus()
+		if t != (told{}) {
+			l.answer(t)
+		}
+		return code
+	}
+}
+
+// settling is how long what a command left behind may take to end by itself.
+const settling = 200 * time.Millisecond
+
+// settle waits for what still has something to write, such as the tee of a process substitution, and reports whether nothing is left.
+func settle() bool {
+	if _, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); errors.Is(err, unix.ECHILD) {
+		return true
+	}
+	alone := make(chan struct{})
+	go func() {
+		defer close(alone)
+		for {
+			if _, err := unix.Wait4(-1, nil, 0, nil); err != nil && !errors.Is(err, unix.EINTR) {
+				return
+			}
+		}
+	}()
+	select {
+	case <-alone:
+		return true
+	case <-time.After(settling):
+		return false // they end with this process
 	}
 }
 

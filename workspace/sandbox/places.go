@@ -27,8 +27,9 @@ func proxies(number int) []string {
 }
 
 // caches sends what toolchains keep to dir, so that nothing that a command leaves there is used outside: a module or an object
-// that was swapped would run with the next build. Go still reads the modules that home has, as a proxy from files.
-func caches(dir, home string, env []string) []string {
+// that was swapped would run with the next build. Go still reads the modules that home has, as a proxy from files; online only when
+// GOPROXY says what comes after them.
+func caches(dir, home string, env []string, online bool) []string {
 	mods := value(env, "GOMODCACHE")
 	if mods == "" {
 		gopath := value(env, "GOPATH")
@@ -37,14 +38,15 @@ func caches(dir, home string, env []string) []string {
 		}
 		mods = filepath.Join(filepath.SplitList(gopath)[0], "pkg", "mod")
 	}
-	proxy := value(env, "GOPROXY")
-	if proxy == "" {
-		proxy = "https://proxy.golang.org,direct"
+	proxy := "file://" + filepath.ToSlash(filepath.Join(mods, "cache", "download"))
+	if set := value(env, "GOPROXY"); set != "" {
+		proxy += "," + set
+	} else if online {
+		proxy = "" // the go command knows where else it looks
 	}
-	files := "file://" + filepath.ToSlash(filepath.Join(mods, "cache", "download"))
 	at := func(name string) string { return filepath.Join(dir, name) }
 	return []string{
-		"GOCACHE=" + at("go-build"), "GOMODCACHE=" + at("go-mod"), "GOPROXY=" + files + "," + proxy,
+		"GOCACHE=" + at("go-build"), "GOMODCACHE=" + at("go-mod"), "GOPROXY=" + proxy,
 		"npm_config_cache=" + at("npm"), "YARN_CACHE_FOLDER=" + at("yarn"), "PIP_CACHE_DIR=" + at("pip"), "UV_CACHE_DIR=" + at("uv"),
 		"CCACHE_DIR=" + at("ccache"), "XDG_CACHE_HOME=" + at("xdg"),
 	}

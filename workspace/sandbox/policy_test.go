@@ -45,10 +45,10 @@ func TestAMachineWithoutWalls(t *testing.T) {
 }
 
 func TestExplainOfOtherFailures(t *testing.T) {
-	c := (&sandbox.Policy{Writable: []string{"/work"}, Hidden: []string{"/home/ann/.ssh"}}).Explainer("/work")
+	c := (&sandbox.Policy{Writable: []string{"/home/me/project"}, Hidden: []string{"/home/me/.ssh"}}).Explainer("/home/me/project")
 	for _, line := range []string{
 		"cat: nothing: No such file or directory", "curl: (7) Failed to connect to 127.0.0.1 port 9: Connection refused", "--- FAIL: TestX", "",
-		"rm: cannot remove '/work/x': Permission denied", "error: kill the build",
+		"rm: cannot remove '/home/me/project/x': Permission denied", "error: kill the build",
 	} {
 		if got := c.Explain([]byte(line), 1); len(got) > 0 {
 			t.Errorf("%q: %v", line, got)

@@ -8,13 +8,13 @@ import (
 // The profile cannot be run on Linux; its text is what is promised here.
 func TestAPolicyAsAProfileOfMacOS(t *testing.T) {
 	got := seatbelt(profile{
-		writes: []string{"/Users/ann/a \"b\"", "/private/tmp/t"}, keeps: []string{"/Users/ann/a \"b\"/.git/hooks"},
-		pins: []string{"/Users/ann/a \"b\"/.git"}, hides: []string{"/Users/ann/.ssh"}, port: 4711,
+		writes: []string{"/home/me/a \"b\"", "/private/tmp/t"}, keeps: []string{"/home/me/a \"b\"/.git/hooks"},
+		pins: []string{"/home/me/a \"b\"/.git"}, hides: []string{"/home/me/.ssh"}, port: 4711,
 	})
 	const want = `(version 1)
 (allow default)
 (deny file-write*)
-(allow file-write* (subpath "/Users/ann/a \"b\""))
+(allow file-write* (subpath "/home/me/a \"b\""))
 (allow file-write* (subpath "/private/tmp/t"))
 (allow file-write-data (literal "/dev/null"))
 (allow file-write-data (literal "/dev/zero"))
@@ -23,9 +23,9 @@ func TestAPolicyAsAProfileOfMacOS(t *testing.T) {
 (allow file-write-data (literal "/dev/stderr"))
 (allow file-write-data (literal "/dev/dtracehelper"))
 (allow file-write* (subpath "/dev/fd"))
-(deny file-write* (subpath "/Users/ann/a \"b\"/.git/hooks"))
-(deny file-write-unlink (literal "/Users/ann/a \"b\"/.git"))
-(deny file-read* file-write* (subpath "/Users/ann/.ssh"))
+(deny file-write* (subpath "/home/me/a \"b\"/.git/hooks"))
+(deny file-write-unlink (literal "/home/me/a \"b\"/.git"))
+(deny file-read* file-write* (subpath "/home/me/.ssh"))
 (deny process-info* (target others))
 (deny signal (target others))
 (allow signal (target same-sandbox))
@@ -40,8 +40,8 @@ func TestAPolicyAsAProfileOfMacOS(t *testing.T) {
 (deny mach-lookup (global-name "com.apple.pasteboard.1"))
 (deny mach-lookup (global-name "com.apple.coreservices.launchservicesd"))
 (deny network*)
-(allow network* (remote unix-socket (subpath "/Users/ann/a \"b\"")))
-(allow network* (local unix-socket (subpath "/Users/ann/a \"b\"")))
+(allow network* (remote unix-socket (subpath "/home/me/a \"b\"")))
+(allow network* (local unix-socket (subpath "/home/me/a \"b\"")))
 (allow network* (remote unix-socket (subpath "/private/tmp/t")))
 (allow network* (local unix-socket (subpath "/private/tmp/t")))
 (allow network-outbound (remote ip "localhost:4711"))

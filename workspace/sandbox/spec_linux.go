@@ -30,11 +30,12 @@ type spec struct {
 	Extra int // files of the command beyond the three
 }
 
-// told is what the helper answers when the command did not run, or a signal ended it.
+// told is what the helper answers when the command did not run, a signal ended it, or it left something running.
 type told struct {
 	Wall   string
 	Why    string
 	Signal int
+	Left   bool
 }
 
 // letter is a file in memory with a spec, and room for the answer after it.

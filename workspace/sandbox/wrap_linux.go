@@ -114,7 +114,7 @@ func (p *Policy) environment(env []string, s *spec) []string {
 		dir = filepath.Join(temp, ".caches")
 	}
 	env = append(env, "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp)
-	env = append(env, caches(dir, value(env, "HOME"), env)...)
+	env = append(env, caches(dir, value(env, "HOME"), env, s.Open || s.Proxy)...)
 	if s.Proxy {
 		env = append(env, proxies(proxyPort)...)
 	}
@@ -137,7 +137,9 @@ func (c *Confined) hand(cmd *exec.Cmd, s *spec) error {
 		ours.Close()
 		theirs.Close()
 		defer l.file.Close()
-		return l.heard().err()
+		t := l.heard()
+		c.Signal, c.Left = t.Signal, t.Left
+		return t.err()
 	}
 	if s.Proxy {
 		conn, err := net.FileConn(ours)
