@@ -2,6 +2,10 @@ package workspace
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
 	"io/fs"
 )
 
@@ -75,4 +79,43 @@ func (w *Workspace) Apply(ctx context.Context, edits []Edit) error {
 		return err
 	}
 	return t.do()
+}
+
+// State is what lies at a path now, nil for nothing; when name is a link, it is about the link. The path must not go through other
+// links: what lies behind one is something else.
+func (w *Workspace) State(name string) (*State, error) {
+	abs, err := w.absolute(name)
+	if err != nil {
+		return nil, err
+	}
+	at, err := w.locate(name)
+	if err != nil {
+		return nil, err
+	}
+	if at != abs {
+		return nil, fmt.Errorf("%s leads to %s now", Quote(name), Quote(at))
+	}
+	p, err := w.judge(name, at, reading)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	s, err := p.lstat()
+	if err != nil {
+		return nil, w.tell(name, err)
+	}
+	if s == nil || !s.Mode.IsRegular() {
+		return s, nil
+	}
+	f, err := p.openRegular()
+	if err != nil {
+		return nil, w.tell(name, err)
+	}
+	defer f.Close()
+	hash := sha256.New()
+	if s.Size, err = io.Copy(hash, f); err != nil {
+		return nil, w.tell(name, err)
+	}
+	s.Hash = hex.EncodeToString(hash.Sum(nil))
+	return s, nil
 }

@@ -55,22 +55,12 @@ func statOf(info fs.FileInfo) stat {
 	return s
 }
 
-// watchChanges makes known what a command changes in the roots. It keeps what the files have now, as far as that is not kept yet, and
-// runs the command; then it tells Changed what is different. What ignore files exclude and what lies in .git is not followed.
+// track makes known what a command changes in the roots. It keeps what the files have now, as far as that is not kept yet. done
+// must be called when the command has ended, once: it tells Changed what is different. Changes that several commands make at the
+// same time are told by the first of them that is looked at. What ignore files exclude and what lies in .git is not followed.
 //
-// The note says in words what could not be followed; it is empty when everything was. When run was not called, because the
-// files could not be kept, the error says so.
-func (w *Workspace) watchChanges(ctx context.Context, run func() error) (note string, err error) {
-	done, note, err := w.track(ctx)
-	if err != nil {
-		return note, err
-	}
-	err = run()
-	return note, errors.Join(err, done(ctx))
-}
-
-// track is the first half of watchChanges, for a command that goes on: done must be called when it has ended, once. Changes that
-// several commands make at the same time are told by the first of them that is looked at.
+// The note says in words what cannot be followed; it is empty when everything is. When the files cannot be kept, the error says so,
+// and the command must not run.
 func (w *Workspace) track(ctx context.Context) (done func(context.Context) error, note string, err error) {
 	nothing := func(context.Context) error { return nil }
 	if w.changed == nil || w.store == nil {

@@ -2,12 +2,18 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
 // WatchChanges and Track follow what changes, as commands do.
 func (w *Workspace) WatchChanges(ctx context.Context, run func() error) (string, error) {
-	return w.watchChanges(ctx, run)
+	done, note, err := w.track(ctx)
+	if err != nil {
+		return note, err
+	}
+	err = run()
+	return note, errors.Join(err, done(ctx))
 }
 
 func (w *Workspace) Track(ctx context.Context) (func(context.Context) error, string, error) {

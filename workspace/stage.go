@@ -100,27 +100,33 @@ func (p place) writable(old fs.FileInfo) error {
 	return f.Close()
 }
 
-// state is what lies at a place, nil for nothing. The content of a file is put into the checkpoint store.
-func (t *transaction) state(name string, p place) (*State, error) {
+// lstat is what lies at a place, nil for nothing, without the content of a file.
+func (p place) lstat() (*State, error) {
 	info, err := p.root.Lstat(p.rel)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, t.tell(name, err)
+		return nil, err
 	}
 	s := &State{Mode: info.Mode()}
-	switch {
-	case info.Mode()&fs.ModeSymlink != 0:
-		if s.Link, err = p.root.Readlink(p.rel); err != nil {
-			err = t.tell(name, err)
-		}
-		return s, err
-	case info.Mode().IsRegular():
+	if info.Mode().IsRegular() {
 		s.Size = info.Size()
-		if t.changed != nil {
-			return s, t.keep(s, name, p)
-		}
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		s.Link, err = p.root.Readlink(p.rel)
+	}
+	return s, err
+}
+
+// state is what lies at a place, nil for nothing. The content of a file is put into the checkpoint store.
+func (t *transaction) state(name string, p place) (*State, error) {
+	s, err := p.lstat()
+	if err != nil {
+		return nil, t.tell(name, err)
+	}
+	if s != nil && s.Mode.IsRegular() && t.changed != nil {
+		return s, t.keep(s, name, p)
 	}
 	return s, nil
 }

@@ -47,6 +47,7 @@ var places = []place{
 	{path: "internal/acp/...", may: []string{"public", "internal/..."}, face: true},
 	{path: "internal/web/...", may: []string{"public", "internal/..."}, face: true},
 	{path: "internal/keys"},
+	{path: "internal/undo", may: []string{"public"}},
 	{path: "internal/rules"},
 	{path: "internal/spelling", leaf: "the distance between two words, for errors of tools, scripts and commands alike"},
 

@@ -1,0 +1,145 @@
+package undo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/workspace"
+	"github.com/tenon-agent/tenon/workspace/checkpoint"
+)
+
+// ProblemsError refuses a plan as a whole: some of its files must not or cannot be changed.
+type ProblemsError struct{ Files []File }
+
+func (e *ProblemsError) Error() string {
+	if len(e.Files) == 1 {
+		return fmt.Sprintf("%s: %s; nothing was changed", workspace.Quote(e.Files[0].Path), e.Files[0].Problem)
+	}
+	return fmt.Sprintf("%d files cannot be taken back, such as %s: %s; nothing was changed",
+		len(e.Files), workspace.Quote(e.Files[0].Path), e.Files[0].Problem)
+}
+
+// Apply carries out a plan: all of it or nothing. First it is written to the journal, then the files change, then the journal
+// is told that it is done; when the process dies between, the next undo or redo finishes it. With force, files that somebody
+// else changed are overwritten, and those that cannot come back stay as they are.
+//
+// w must be the lease of the session since before the history was read.
+func (p *Plan) Apply(ctx context.Context, w session.Writer, contents *checkpoint.Store, force bool) error {
+	edits, err := p.edits(force)
+	if err != nil {
+		return err
+	}
+	r := recorder{plan: p, ctx: ctx, writer: w}
+	ws, err := workspace.Open(p.dir, workspace.Options{
+		Outside: workspace.AllOutside, Checkpoints: contents, Owner: string(p.Session), Changed: r.begin,
+	})
+	if err != nil {
+		return err
+	}
+	defer ws.Close()
+	for i := range edits {
+		edits[i].Check = func() error { return p.unchanged(ws, edits[i].Path) }
+	}
+	if err := ws.Apply(ctx, edits); err != nil {
+		return errors.Join(err, r.takeBack())
+	}
+	return r.finish()
+}
+
+// edits are what a workspace has to do.
+func (p *Plan) edits(force bool) ([]workspace.Edit, error) {
+	if problems := p.Problems(); len(problems) > 0 && !force {
+		return nil, &ProblemsError{problems}
+	}
+	var edits []workspace.Edit
+	for _, f := range p.Files {
+		if f.Lost || f.Problem != "" && f.Now == nil && f.Want == nil {
+			continue
+		}
+		e := workspace.Edit{Path: f.Path, Exact: true}
+		if f.Want != nil {
+			e.State = &workspace.State{Hash: f.Want.Hash, Size: f.Want.Size, Mode: fs.FileMode(f.Want.Mode), Link: f.Want.Link}
+		}
+		edits = append(edits, e)
+	}
+	return edits, nil
+}
+
+// unchanged makes sure that a file is what it was when the plan was made.
+func (p *Plan) unchanged(ws *workspace.Workspace, path string) error {
+	now, err := ws.State(path)
+	if err != nil {
+		return err
+	}
+	for _, f := range p.Files {
+		if f.Path == path && !same(stateOf(now), f.Now) {
+			return fmt.Errorf("%s has changed just now; try again", workspace.Quote(path))
+		}
+	}
+	return nil
+}
+
+// recorder writes to the journal what a plan does.
+type recorder struct {
+	plan   *Plan
+	ctx    context.Context
+	writer session.Writer
+	begun  session.ID // the first entry
+}
+
+func (r *recorder) cause() session.Cause {
+	if r.plan.Redo {
+		return session.ByRedo
+	}
+	return session.ByUndo
+}
+
+// begin is called before the first file changes. The change of the conversation is in the same append: both are known, or none.
+func (r *recorder) begin(ctx context.Context, changes []workspace.Change) error {
+	body := Record("", changes)
+	body.Cause, body.To = r.cause(), r.plan.To
+	if r.plan.Finishes != "" {
+		body.To = r.plan.Finishes
+	}
+	return r.append(ctx, body)
+}
+
+func (r *recorder) append(ctx context.Context, first ...session.Body) error {
+	if r.plan.Head != "" {
+		first = append(first, session.Head{To: r.plan.Head, Reason: r.plan.reason})
+	}
+	events, err := r.writer.Append(ctx, session.Stamp{}, first...)
+	if err == nil && len(events) > 0 {
+		r.begun = events[0].ID
+	}
+	return err
+}
+
+// finish says that the files are as they should be.
+func (r *recorder) finish() error {
+	id := r.plan.Finishes
+	if id == "" {
+		if r.begun == "" { // no file changed
+			return r.append(r.ctx)
+		}
+		id = r.begun
+	}
+	_, err := r.writer.Append(context.WithoutCancel(r.ctx), session.Stamp{}, session.FilesChanged{Cause: r.cause(), To: id})
+	return err
+}
+
+// takeBack tells the journal that an undo did not happen after all. A redo stays begun: it can be tried again.
+func (r *recorder) takeBack() error {
+	if r.begun == "" || r.plan.Finishes != "" || r.plan.Redo {
+		return nil
+	}
+	bodies := []session.Body{session.FilesChanged{Cause: session.ByRedo, To: r.begun}}
+	if r.plan.Head != "" {
+		bodies = append(bodies, session.Head{To: r.plan.back, Reason: reasonRedo})
+	}
+	_, err := r.writer.Append(context.WithoutCancel(r.ctx), session.Stamp{}, bodies...)
+	return err
+}

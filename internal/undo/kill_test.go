@@ -1,0 +1,5 @@
+//go:build unix
+
+package undo_test
+
+func childMain() int { return 0 }

@@ -1,0 +1,321 @@
+package undo
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/workspace"
+)
+
+// Scope says what is taken back.
+type Scope int
+
+// The scopes.
+const (
+	Both Scope = iota
+	Files
+	Conversation
+)
+
+// Plan is what an undo or a redo would do.
+type Plan struct {
+	Session  session.SessionID
+	Redo     bool
+	To       session.ID // the entry whose files come back; of a redo: the undo that it takes back
+	Title    string     // what was asked in the run that is taken back, when it is a whole run
+	Head     session.ID // where the conversation goes on; empty: where it is
+	Finishes session.ID // the undo or redo that was interrupted, and is finished by this
+
+	Files []File // that change, or should
+	Notes []string
+
+	reason string     // of the Head
+	back   session.ID // where the conversation was
+	dir    string
+}
+
+// File is a file, directory or link that a plan is about.
+type File struct {
+	Path      string
+	Now, Want *session.FileState // nil: there is none
+	Problem   string             // why it cannot be changed; empty when it can
+	Lost      bool               // the problem is that its content was not kept: it cannot be forced
+}
+
+// Empty reports whether there is nothing to do.
+func (p *Plan) Empty() bool { return len(p.Files) == 0 && p.Head == "" && p.Finishes == "" }
+
+// Problems are the files that keep a plan from being carried out.
+func (p *Plan) Problems() []File {
+	return slices.DeleteFunc(slices.Clone(p.Files), func(f File) bool { return f.Problem == "" })
+}
+
+// NothingError says that there is nothing to undo or redo.
+type NothingError struct{ Reason string }
+
+func (e *NothingError) Error() string { return e.Reason }
+
+// Undo plans to bring back what was when an entry was appended. Without an entry that is the time before the last run that is
+// not taken back yet. It looks at the files, and changes nothing.
+func (h *History) Undo(entry string, scope Scope) (*Plan, error) {
+	if o := h.interrupted(); o != nil {
+		return h.finish(o), nil
+	}
+	p := &Plan{Session: h.Session, reason: reasonUndo, dir: h.Dir, back: h.points[h.tip].id}
+	target, head, err := h.target(p, entry, scope)
+	if err != nil {
+		return nil, err
+	}
+	p.To = target.id
+	if scope != Conversation {
+		h.files(p, target.seq, func(string) bool { return true })
+		h.notRecorded(p, target.seq)
+	}
+	if scope != Files && head != "" && head != h.points[h.tip].id {
+		p.Head = head
+	}
+	if p.Empty() {
+		return nil, &NothingError{fmt.Sprintf("session %s is as it was at entry %s already", h.Session, target.id)}
+	}
+	return p, nil
+}
+
+// target is the entry whose files come back, and the entry that the conversation goes on from.
+func (h *History) target(p *Plan, entry string, scope Scope) (target point, head session.ID, err error) {
+	if entry == "" {
+		r, ok := h.lastRun(scope)
+		if !ok {
+			return point{}, "", &NothingError{fmt.Sprintf("session %s has no run that could be taken back", h.Session)}
+		}
+		p.Title = r.title
+		return r.point, r.parent, nil
+	}
+	if target, err = h.find(entry); err != nil {
+		return point{}, "", err
+	}
+	if h.opIDs[target.id] {
+		return point{}, "", fmt.Errorf("entry %s is an undo or a redo; name another one, or use 'tenon redo'", target.id)
+	}
+	for i := h.byID[target.id]; i >= 0; i-- {
+		if h.points[i].onBranch {
+			return target, h.points[i].id, nil
+		}
+	}
+	return target, "", nil
+}
+
+// lastRun is the last run that is in the conversation, or whose changes are in effect.
+func (h *History) lastRun(scope Scope) (run, bool) {
+	path, changed := h.onPath(), map[session.RunID]bool{}
+	for _, i := range h.inEffect() {
+		changed[h.changes[i].run] = true
+	}
+	for _, r := range slices.Backward(h.runs) {
+		if scope != Files && path[r.point.id] || scope != Conversation && changed[r.id] {
+			return r, true
+		}
+	}
+	return run{}, false
+}
+
+// Redo plans to take back the last undo that was not taken back.
+func (h *History) Redo() (*Plan, error) {
+	if o := h.interrupted(); o != nil {
+		return h.finish(o), nil
+	}
+	o := h.lastUndo()
+	if o == nil {
+		return nil, &NothingError{fmt.Sprintf("session %s has no undo that could be taken back", h.Session)}
+	}
+	p := &Plan{Session: h.Session, Redo: true, To: o.id, reason: reasonRedo, dir: h.Dir, back: h.points[h.tip].id}
+	if o.head {
+		if n := len(h.runs); n > 0 && h.runs[n-1].seq > o.seq {
+			p.Notes = append(p.Notes, "The conversation went on since; it stays where it is.")
+		} else if o.before >= 0 && o.before != h.tip {
+			p.Head = h.points[o.before].id
+		}
+	}
+	if o.files {
+		touched := map[string]bool{}
+		for _, c := range h.changes {
+			if c.op == o {
+				for _, f := range c.body.Files {
+					touched[f.Path] = true
+				}
+			}
+		}
+		h.files(p, o.seq-1, func(path string) bool { return touched[path] })
+		for i, f := range p.Files {
+			if h.changedAfter(o, f.Path) {
+				p.Files[i].Problem = "this session has changed it again since"
+			}
+		}
+	}
+	return p, nil
+}
+
+// changedAfter reports whether a path was changed by something else than an undo or redo after an undo.
+func (h *History) changedAfter(o *op, path string) bool {
+	return slices.ContainsFunc(h.changes, func(c change) bool {
+		return c.seq > o.seq && c.op == nil && slices.ContainsFunc(c.body.Files, func(f session.FileChange) bool { return f.Path == path })
+	})
+}
+
+// finish plans the rest of what was interrupted.
+func (h *History) finish(o *op) *Plan {
+	p := &Plan{Session: h.Session, Redo: o.redo, To: o.to, Finishes: o.id, dir: h.Dir, back: h.points[h.tip].id}
+	want := map[string]*session.FileState{}
+	for _, c := range h.changes {
+		if c.op == o {
+			for _, f := range c.body.Files {
+				want[f.Path] = f.After
+			}
+		}
+	}
+	h.judge(p, want)
+	return p
+}
+
+// files plans to bring files to what they were at an entry: what the first change after it found.
+func (h *History) files(p *Plan, seq int64, about func(path string) bool) {
+	want := map[string]*session.FileState{}
+	for _, c := range h.changes {
+		if c.seq <= seq {
+			continue
+		}
+		for _, f := range c.body.Files {
+			if _, first := want[f.Path]; !first && about(f.Path) {
+				want[f.Path] = f.Before
+			}
+		}
+	}
+	h.judge(p, want)
+}
+
+// notRecorded tells what cannot be taken back because there was too much of it.
+func (h *History) notRecorded(p *Plan, seq int64) {
+	for _, c := range h.changes {
+		if c.seq > seq && c.body.More > 0 {
+			p.Notes = append(p.Notes, fmt.Sprintf("%d more files changed at entry %s; there were too many to take down, and they stay as they are.", c.body.More, c.id))
+		}
+	}
+}
+
+// judge looks at the files and says what must be done with each.
+func (h *History) judge(p *Plan, want map[string]*session.FileState) {
+	last := h.lastChanges()
+	look, err := newLooker(h.Dir)
+	for _, path := range slices.Sorted(maps.Keys(want)) {
+		f := File{Path: path, Want: want[path]}
+		var lookErr error = err
+		if err == nil {
+			f.Now, lookErr = look.state(path)
+		}
+		switch {
+		case slices.Contains(strings.Split(filepath.ToSlash(path), "/"), ".git"):
+			f.Problem, f.Lost = "what is in .git is never touched", true
+		case lookErr != nil:
+			f.Problem = lookErr.Error()
+		case same(f.Now, f.Want):
+			continue
+		case f.Want != nil && f.Want.Lost != "" && !sameContent(f.Now, f.Want):
+			f.Problem, f.Lost = "its content was not kept: "+f.Want.Lost, true
+		case f.Want != nil && fs.FileMode(f.Want.Mode).IsRegular() && f.Want.Hash == "":
+			f.Problem, f.Lost = "its content is not known", true
+		case !same(f.Now, last[path].After) && !same(f.Now, last[path].Before):
+			f.Problem = "somebody else has changed it since"
+			if f.Now != nil && last[path].After != nil && last[path].After.Hash == "" && fs.FileMode(last[path].After.Mode).IsRegular() {
+				f.Problem = "it is too large to tell whether somebody else has changed it since"
+			}
+		}
+		p.Files = append(p.Files, f)
+	}
+	look.close()
+	p.keepUsed()
+}
+
+// lastChanges are the last changes of each file.
+func (h *History) lastChanges() map[string]session.FileChange {
+	out := map[string]session.FileChange{}
+	for _, c := range h.changes {
+		for _, f := range c.body.Files {
+			out[f.Path] = f
+		}
+	}
+	return out
+}
+
+// keepUsed leaves directories alone in which something is that is not taken back.
+func (p *Plan) keepUsed() {
+	gone := map[string]bool{}
+	for _, f := range p.Files {
+		gone[f.Path] = f.Want == nil && f.Problem == ""
+	}
+	for i := len(p.Files) - 1; i >= 0; i-- { // children first
+		f := p.Files[i]
+		if f.Want != nil || f.Now == nil || !fs.FileMode(f.Now.Mode).IsDir() || f.Problem != "" {
+			continue
+		}
+		entries, err := os.ReadDir(f.Path)
+		used := slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+			return !gone[filepath.Join(f.Path, e.Name())] && !strings.HasPrefix(e.Name(), ".tenon-")
+		})
+		if used || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			gone[f.Path] = false
+			p.Files = slices.Delete(p.Files, i, i+1)
+			p.Notes = append(p.Notes, fmt.Sprintf("The directory %s stays: there is something else in it.", workspace.Quote(f.Path)))
+		}
+	}
+}
+
+// same reports whether two states are the same for all that is known.
+func same(a, b *session.FileState) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Mode == b.Mode && a.Link == b.Link && (!fs.FileMode(a.Mode).IsRegular() || sameContent(a, b))
+}
+
+func sameContent(a, b *session.FileState) bool {
+	return a != nil && b != nil && a.Hash != "" && a.Hash == b.Hash
+}
+
+// looker looks at files wherever they are.
+type looker struct{ ws *workspace.Workspace }
+
+func newLooker(dir string) (*looker, error) {
+	ws, err := workspace.Open(dir, workspace.Options{Outside: workspace.ReadOutside})
+	if err != nil {
+		return nil, err
+	}
+	return &looker{ws}, nil
+}
+
+func (l *looker) close() {
+	if l != nil {
+		_ = l.ws.Close() // nothing was written
+	}
+}
+
+func (l *looker) state(path string) (*session.FileState, error) {
+	s, err := l.ws.State(path)
+	if err != nil {
+		return nil, err
+	}
+	return stateOf(s), nil
+}
+
+// stateOf is a state as the journal has it.
+func stateOf(s *workspace.State) *session.FileState {
+	if s == nil {
+		return nil
+	}
+	return &session.FileState{Hash: s.Hash, Size: s.Size, Mode: uint32(s.Mode), Link: s.Link, Lost: s.Lost}
+}

@@ -1,0 +1,239 @@
+//go:build unix
+
+package undo_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/tenon-agent/tenon/internal/undo"
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/sqlite"
+	"github.com/tenon-agent/tenon/workspace"
+	"github.com/tenon-agent/tenon/workspace/checkpoint"
+)
+
+func TestMain(m *testing.M) {
+	syscall.Umask(0o022)
+	fewerChecks()
+	if os.Getenv("UNDO_TEST_CHILD") != "" {
+		os.Exit(childMain())
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// fewerChecks lets random tests, which start many processes here, take seconds unless they are asked for more.
+func fewerChecks() {
+	flag.Parse()
+	if checks := flag.Lookup("rapid.checks"); checks != nil && checks.Value.String() == checks.DefValue {
+		_ = flag.Set("rapid.checks", "10")
+	}
+}
+
+// bench is a session that works on a project: its journal, its contents and its workspace.
+type bench struct {
+	t      testing.TB
+	base   string // the project is below it, and all else that the session has
+	dir    string
+	store  session.Store
+	writer session.Writer
+	kept   *checkpoint.Store
+	ws     *workspace.Workspace
+	run    session.RunID
+}
+
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, base: base, dir: filepath.Join(base, "project")}
+	b.must(os.Mkdir(b.dir, 0o755))
+	b.open("")
+	t.Cleanup(b.close)
+	return b
+}
+
+// open opens everything; an empty ID is a new session.
+func (b *bench) open(id session.SessionID) {
+	b.t.Helper()
+	ctx := context.Background()
+	var err error
+	b.store, err = sqlite.Open(filepath.Join(b.base, "sessions.db"))
+	b.must(err)
+	if id == "" {
+		id, err = b.store.Create(ctx, session.Created{Dir: b.dir})
+		b.must(err)
+	}
+	b.writer, err = b.store.Open(ctx, id, session.Lease{Owner: "a test"})
+	b.must(err)
+	b.kept, err = checkpoint.Open(filepath.Join(b.base, "contents"), checkpoint.Options{MaxFile: 1 << 20})
+	b.must(err)
+	b.ws, err = workspace.Open(b.dir, workspace.Options{
+		Checkpoints: b.kept, Owner: string(id), Outside: workspace.AllOutside,
+		Changed: func(ctx context.Context, changes []workspace.Change) error {
+			_, err := b.writer.Append(ctx, session.Stamp{Run: b.run}, undo.Record("call", changes))
+			return err
+		},
+	})
+	b.must(err)
+}
+
+func (b *bench) close() {
+	b.must(errors.Join(b.ws.Close(), b.kept.Close(), b.writer.Close(), b.store.Close()))
+}
+
+func (b *bench) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) append(bodies ...session.Body) session.Event {
+	b.t.Helper()
+	events, err := b.writer.Append(context.Background(), session.Stamp{Run: b.run}, bodies...)
+	b.must(err)
+	return events[len(events)-1]
+}
+
+// begin starts a run and returns its first entry, end ends it.
+func (b *bench) begin(text string) session.Event {
+	b.t.Helper()
+	b.run = session.NewID()
+	e := b.append(session.RunStarted{Run: b.run})
+	b.append(session.Message{Message: llm.UserText(text)})
+	return e
+}
+
+func (b *bench) end() {
+	b.t.Helper()
+	b.append(session.RunEnded{Reason: session.ReasonDone})
+	b.run = ""
+}
+
+// apply makes changes as file tools do, shell as commands do.
+func (b *bench) apply(edits ...workspace.Edit) {
+	b.t.Helper()
+	b.must(b.ws.Apply(context.Background(), edits))
+}
+
+func (b *bench) shell(text string) {
+	b.t.Helper()
+	done, err := b.ws.Run(context.Background(), workspace.Command{Line: "set -e\n" + text})
+	b.must(err)
+	if done.ExitCode != 0 || done.Trouble != nil {
+		b.t.Fatalf("%s\n%s %v", text, done.Head, done.Trouble)
+	}
+}
+
+// byHand changes the project behind the session's back.
+func (b *bench) byHand(text string) {
+	b.t.Helper()
+	cmd := exec.Command("sh", "-ec", text)
+	cmd.Dir = b.dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.t.Fatalf("%s: %v\n%s", text, err, out)
+	}
+}
+
+func (b *bench) history() *undo.History {
+	b.t.Helper()
+	h, err := undo.Read(context.Background(), b.store, b.writer.Session())
+	b.must(err)
+	return h
+}
+
+// undo and redo plan and carry out.
+func (b *bench) undo(entry string, scope undo.Scope, force bool) (*undo.Plan, error) {
+	b.t.Helper()
+	p, err := b.history().Undo(entry, scope)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.Apply(context.Background(), b.writer, b.kept, force)
+}
+
+func (b *bench) redo() (*undo.Plan, error) {
+	b.t.Helper()
+	p, err := b.history().Redo()
+	if err != nil {
+		return nil, err
+	}
+	return p, p.Apply(context.Background(), b.writer, b.kept, false)
+}
+
+// said is what people said in the current conversation.
+func (b *bench) said() string {
+	b.t.Helper()
+	messages, err := session.Messages(context.Background(), session.Stored(b.store, b.writer.Session(), ""))
+	b.must(err)
+	var out []string
+	for _, e := range messages {
+		out = append(out, e.Body.(session.Message).Text())
+	}
+	return strings.Join(out, " ")
+}
+
+// tree is everything in the project: modes, contents, and where links lead.
+func (b *bench) tree() map[string]string {
+	b.t.Helper()
+	out := map[string]string{}
+	b.must(filepath.WalkDir(b.dir, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(b.dir, name)
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		switch {
+		case info.Mode()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(name)
+			out[rel] = "link to " + target
+			return err
+		case info.IsDir():
+			out[rel] = info.Mode().String()
+			return nil
+		}
+		data, err := os.ReadFile(name)
+		out[rel] = fmt.Sprintf("%v %q", info.Mode(), data)
+		return err
+	}))
+	return out
+}
+
+func sameTree(t interface{ Errorf(string, ...any) }, got, want map[string]string) {
+	var lines []string
+	for name := range maps.Keys(got) {
+		if _, ok := want[name]; !ok {
+			lines = append(lines, fmt.Sprintf("%s is there: %.60s", name, got[name]))
+		}
+	}
+	for name, text := range want {
+		if other, ok := got[name]; !ok {
+			lines = append(lines, name+" is missing")
+		} else if other != text {
+			lines = append(lines, fmt.Sprintf("%s is %.60s, want %.60s", name, other, text))
+		}
+	}
+	if slices.Sort(lines); len(lines) > 0 {
+		t.Errorf("the trees differ:\n%s", strings.Join(lines[:min(20, len(lines))], "\n"))
+	}
+}
