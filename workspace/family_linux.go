@@ -133,11 +133,17 @@ type status struct {
 	began                  string // when
 }
 
+// exiting marks a process that is about to end: it runs no more, and has perhaps closed its files already.
+const exiting = 4 // PF_EXITING
+
 // look also reports whether the process lives: it exists and has not ended.
 func look(name string, buf []byte) (s status, lives bool) {
 	text := contents(name+"/stat", buf)
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(fields) < 20 || fields[0][0] == 'Z' || fields[0][0] == 'X' {
+		return s, false
+	}
+	if flags, _ := strconv.Atoi(string(fields[6])); flags&exiting != 0 {
 		return s, false
 	}
 	s.parent, _ = strconv.Atoi(string(fields[1]))

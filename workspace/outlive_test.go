@@ -109,9 +109,9 @@ func TestNothingOutlivesItsCommand(t *testing.T) {
 					if name != "writing in the background" {
 						gone(t, pid)
 					}
-					if !done.Left {
-						t.Error("it does not say that something was left")
-					}
+				}
+				if !done.Left {
+					t.Error("it does not say that something was left")
 				}
 				if runtime.GOOS == "linux" {
 					empty(t, w.Dir())
@@ -141,10 +141,12 @@ func TestCancelEndsThoseWhoLeft(t *testing.T) {
 
 // What a process substitution still has to write is not lost.
 func TestTheEndOfTheOutputIsWaitedFor(t *testing.T) {
-	w := open(t, t.TempDir())
-	done := run(t, w, `seq 1 1000 > >(cat; echo end)`)
-	if !strings.HasSuffix(done.Head, "1000\nend\n") || done.Left {
-		t.Errorf("%.20q … %q, left %t", done.Head, done.Head[max(0, len(done.Head)-20):], done.Left)
+	dir := t.TempDir()
+	for way, policy := range confinements(t, dir) {
+		done := run(t, openConfined(t, dir, policy), `seq 1 1000 > >(cat; echo end)`)
+		if !strings.HasSuffix(done.Head, "1000\nend\n") || done.Left {
+			t.Errorf("%s: %.20q … %q, left %t", way, done.Head, done.Head[max(0, len(done.Head)-20):], done.Left)
+		}
 	}
 }
 
@@ -254,6 +256,9 @@ func TestConfined(t *testing.T) {
 	w := openConfined(t, dir, &sandbox.Policy{Writable: []string{dir}})
 	done := run(t, w, "echo here >file && cat file; echo there >/etc/tenon-test; exit 3")
 	if !strings.HasPrefix(done.Head, "here\n") || done.ExitCode != 3 || len(done.Blocked) != 1 || done.Blocked[0].Path != "/etc/tenon-test" {
+		t.Errorf("%+v", done)
+	}
+	if done := run(t, w, "kill -TERM $$"); done.Signal != syscall.SIGTERM.String() || done.ExitCode != -1 {
 		t.Errorf("%+v", done)
 	}
 	done, err := w.Run(t.Context(), workspace.Command{Line: "echo there >" + outside, Unconfined: true})

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/tenon-agent/tenon/workspace/sandbox"
@@ -35,7 +36,7 @@ type Finished struct {
 
 	ExitCode int               // -1 when a signal ended it
 	Signal   string            // the name of that signal
-	Left     bool              // it left processes running, which were ended. In a sandbox with namespaces that is not known
+	Left     bool              // it left processes running, which were ended. On Windows that is not known
 	Blocked  []sandbox.Blocked // what the sandbox did not let it do, as far as its output tells
 	Note     string            // which changes of files could not be followed, and why; empty: all were
 	Trouble  error             // what went wrong beside it: its output is not kept, or its changes, or the sandbox left something behind
@@ -130,6 +131,10 @@ func (w *Workspace) finish(ctx context.Context, r *running) (Finished, error) {
 	}
 	done.Trouble = errors.Join(r.collector.failure(), trouble, changes)
 	if r.confined != nil {
+		done.Left = done.Left || r.confined.Left
+		if n := r.confined.Signal; n > 0 {
+			done.ExitCode, done.Signal = -1, syscall.Signal(n).String()
+		}
 		done.Blocked = r.confined.Explain([]byte(done.Head+done.Tail), done.ExitCode)
 	}
 	return done, nil
