@@ -18,6 +18,10 @@ func (p *Policy) Command(line string) Call {
 	return Call{Tool: "shell", Effects: e}
 }
 
+// ParseCall reads a call as examples write it: write(docs/a.md), fetch(example.com:443), shell(git push), mcp(server/tool),
+// agent(name), or a tool alone. The error says what can be written.
+func (p *Policy) ParseCall(text string) (Call, error) { return p.example("", text) }
+
 // call is a call of a tool that touches one thing.
 func (p *Policy) call(name, subject string) (Call, bool) {
 	c := Call{Tool: name}

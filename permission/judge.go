@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tenon-agent/tenon/permission/command"
@@ -267,8 +268,7 @@ func (j *judgement) all(r *Rule) bool {
 // means reports whether a rule that allows commands means this one, which must run in the workspace: elsewhere the same words
 // do something else.
 func (j *judgement) means(r *Rule, c *command.Command) bool {
-	inside := len(j.policy.roots) == 0 || in(j.policy.roots, filepath.FromSlash(c.Dir))
-	return inside && r.words.covers(c, j.policy.options.Root)
+	return r.words.covers(c, j.policy.options.Root) && (len(j.policy.roots) == 0 || in(j.policy.roots, filepath.FromSlash(c.Dir)))
 }
 
 // words says what decided, and why.
@@ -297,10 +297,7 @@ func (j *judgement) words(i int) (rule, reason string) {
 
 // show is a command for people, with … for what is not known.
 func show(c command.Command) string {
-	words := make([]string, len(c.Words))
-	for i, w := range c.Words {
-		words[i] = w
-	}
+	words := slices.Clone(c.Words)
 	for _, i := range c.Dynamic {
 		words[i] = "…"
 	}

@@ -75,12 +75,20 @@ func (p *Policy) needs(c Call) ([]need, command.Analysis) {
 
 // file is what a tool does to a path.
 func (p *Policy) file(at tool.Path, write bool) need {
-	n := need{command: noCommand, path: at.Name, tree: at.Tree, write: write, text: at.Name}
+	n := need{command: noCommand, path: at.Name, tree: at.Tree, write: write, text: touching(at.Name, write)}
 	n.kind = p.placed(at.Name, write)
 	if write && at.Tree && n.kind == writeInside && around(p.options.Protected, at.Name) {
 		n.kind = writeProtected
 	}
 	return n
+}
+
+// touching says what is done to a path.
+func touching(name string, write bool) string {
+	if write {
+		return "writes " + name
+	}
+	return "reads " + name
 }
 
 // placed is the kind of reading or writing a path.
@@ -102,7 +110,7 @@ func (p *Policy) placed(name string, write bool) kind {
 }
 
 func (p *Policy) reach(host string) need {
-	n := need{kind: otherHost, command: noCommand, host: host, text: host}
+	n := need{kind: otherHost, command: noCommand, host: host, text: "reaches " + host}
 	for _, h := range p.network {
 		if h.hits(host) == yes {
 			n.kind = listedHost
@@ -202,7 +210,7 @@ func (p *Policy) paths(c *command.Command, i int) (all []need) {
 
 func (p *Policy) commandPath(name string, write, destroys bool) need {
 	if name == "" {
-		n := need{kind: readSomewhere, write: write, text: "a place that is not known before"}
+		n := need{kind: readSomewhere, write: write, text: touching("a place that is not known before", write)}
 		if write {
 			n.kind = writeSomewhere
 		}
@@ -214,7 +222,7 @@ func (p *Policy) commandPath(name string, write, destroys bool) need {
 		name = literal(pattern)
 	}
 	at, dir := resolve(p.options.Root, filepath.FromSlash(name))
-	n := need{path: at, tree: dir || pattern != "", write: write, text: at, kind: p.placed(at, write)}
+	n := need{path: at, tree: dir || pattern != "", write: write, text: touching(at, write), kind: p.placed(at, write)}
 	meets := func(places []string, deep bool) bool {
 		if pattern == "" {
 			return deep && around(places, at)

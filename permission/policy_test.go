@@ -100,7 +100,7 @@ func TestMistakes(t *testing.T) {
 func TestExamplesThatFail(t *testing.T) {
 	for want, x := range map[string]Example{
 		`permissions.examples[0]: the rule shell(git push *) does not fit "git pull", which it is to fit`: {Rule: "shell(git push *)", Match: []string{"git pull"}},
-		`the rule shell(git push *) fits "git push", which it is not to fit`:                             {Rule: "shell(git push *)", NotMatch: []string{"git push"}},
+		`the rule shell(git push *) fits "git push", which it is not to fit`:                              {Rule: "shell(git push *)", NotMatch: []string{"git push"}},
 		`there is no rule "shell(x)"`:                              {Rule: "shell(x)", Match: []string{"x"}},
 		`git pull is to be "allow" and is "ask": git pull: `:       {Command: "git pull", Want: Allow},
 		`"want" is ""; it is allow, ask or deny`:                   {Command: "git pull"},

@@ -36,7 +36,7 @@ func lines(depth int) *rapid.Generator[string] {
 		if depth == 0 {
 			return rapid.SampledFrom(simple).Draw(t, "simple")
 		}
-		inner := lines(depth - 1).Draw(t, "inner")
+		inner := lines(depth-1).Draw(t, "inner")
 		if rapid.Bool().Draw(t, "join") {
 			s := strings.Replace(rapid.SampledFrom(joined).Draw(t, "joined"), "%", inner, 1)
 			return strings.Replace(s, "%", lines(depth-1).Draw(t, "other"), 1)

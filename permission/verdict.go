@@ -22,14 +22,6 @@ func (v Verdict) rank() int {
 	return 2
 }
 
-// stricter returns the stricter one of two verdicts.
-func stricter(a, b Verdict) Verdict {
-	if a.rank() >= b.rank() {
-		return a
-	}
-	return b
-}
-
 // verb is what one who gives the verdict does.
 func (v Verdict) verb() string {
 	switch v {
