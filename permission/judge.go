@@ -140,6 +140,9 @@ func (j *judgement) hits(r *Rule, n *need) certainty {
 			return path()
 		}
 	case running:
+		if r.pattern == "" && j.call.Tool == r.tool {
+			return yes
+		}
 		return j.runs(r, n)
 	case freeing:
 		if j.call.Effects.Unconfined {
@@ -220,6 +223,9 @@ func (j *judgement) covers(r *Rule, n *need) bool {
 	if n.kind == unconfined {
 		return r.language == freeing && j.all(r)
 	}
+	if n.kind == writeProtected && !j.names(r, n) {
+		return false
+	}
 	files := n.path != "" || r.pattern == "" && (n.kind == readSomewhere || n.kind == writeSomewhere)
 	path := func() bool {
 		return r.pattern == "" || r.path.covers(n.path, j.policy.roots[:min(1, len(j.policy.roots))], o.Home)
@@ -244,6 +250,24 @@ func (j *judgement) covers(r *Rule, n *need) bool {
 		return takes(r.tool, j.call.Tool) && (r.pattern == "" || n.host != "" && r.host.hits(n.host) == yes)
 	}
 	return j.named(r) == yes
+}
+
+// names reports whether a rule that allows is about all there is, or about this protected place: a rule about src/** or cp * was
+// not meant for .git/hooks.
+func (j *judgement) names(r *Rule, n *need) bool {
+	switch r.language {
+	case anything:
+		return true
+	case running, freeing:
+		return r.pattern == ""
+	case writing, filing:
+		for _, base := range r.path.bases(j.policy.roots[:min(1, len(j.policy.roots))], j.policy.options.Home) {
+			if r.path.prefix != "" && in(j.policy.options.Protected, filepath.Join(base, filepath.FromSlash(r.path.prefix))) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // all reports whether rules about commands outside the sandbox cover every command of the line.

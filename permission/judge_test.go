@@ -173,6 +173,9 @@ func TestRules(t *testing.T) {
 		{"no rule allows what the mode denies", Plan, []string{"allow *", "allow shell", "allow write", "allow unconfined"}, []row{
 			{"write(a)", Deny}, {"shell(rm x)", Deny}, {"shell(make)", Deny}, {"fetch(example.com)", Allow}, {"read(/etc/passwd)", Allow}, {"read(.env)", Deny},
 		}},
+		{"what is protected is meant by its name", AskMode, []string{"allow write", "allow write(**)", "allow shell(cp *)", "allow write(.git/config)"}, []row{
+			{"write(a)", Allow}, {"shell(cp a b)", Allow}, {"write(.git/hooks/x)", Ask}, {"shell(cp a .git/hooks/x)", Ask}, {"write(.git/config)", Allow},
+		}},
 		{"everything", Yolo, []string{"deny *"}, []row{{"read(a)", Deny}, {"todo", Deny}, {"shell(ls)", Deny}}},
 	}
 	for _, test := range tests {

@@ -42,16 +42,19 @@ func (p *Policy) needs(c Call) ([]need, command.Analysis) {
 		a = p.analyze(e.Command, e.Dir)
 		all = p.line(a)
 	}
-	judged := func(name string, write bool) bool { // the shell tool tells of its command's paths too
-		return e.Command != "" && slices.ContainsFunc(all, func(n need) bool { return n.write == write && n.path == name })
+	judged := len(all) // the shell tool tells of its command's paths too
+	told := func(at tool.Path, write bool) bool {
+		return slices.ContainsFunc(all[:judged], func(n need) bool {
+			return n.write == write && (n.path == at.Name || at == everything && n.kind == readSomewhere)
+		})
 	}
 	for _, r := range e.Reads {
-		if !judged(r.Name, false) && (e.Command == "" || r != everything) {
+		if !told(r, false) {
 			all = append(all, p.file(r, false))
 		}
 	}
 	for _, w := range e.Writes {
-		if !judged(w.Name, true) {
+		if !told(w, true) {
 			all = append(all, p.file(w, true))
 		}
 	}
