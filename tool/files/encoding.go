@@ -194,7 +194,7 @@ func (c coding) share(data []byte, common string) float64 {
 // isWestern reports whether the bytes beyond ASCII are letters within words, and punctuation, of Western European languages.
 func isWestern(data []byte) bool {
 	const (
-		letters     = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜßàáâãäåæçèéêëìíîïñòóôõöøùúûüÿŒœŸ"
+		letters     = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜßàáâãäåæçèéêëìíîïñòóôõöøùúûüŒœ"
 		punctuation = "€‚„…‘’“”•–—™¡£§©«®°±²³·»¼½¾¿×\u00a0µªº"
 	)
 	n, good, row := 0, 0, 0

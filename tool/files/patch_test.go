@@ -282,19 +282,20 @@ func FuzzPatch(f *testing.F) {
 	f.Add("\ufeffa", "```\n*** Update File: f\n*** Move to: g\n@@ a\n+b\n```")
 	f.Add("caf\xe9\n", envelope("*** Update File: f\n@@\n-café\n+thé\n"))
 	f.Add("", envelope("*** Delete File: f\n"))
+	p := newProject(f, nil)
 	f.Fuzz(func(t *testing.T, before, patch string) {
-		p := newProject(t, map[string]string{"f": before})
+		p.TB = t
+		p.put("f", before)
 		p.call("read", `{"path":"f"}`)
 		call, err := p.tools["patch"].Prepare(t.Context(), patchArguments(t, patch))
 		if err != nil {
 			return
 		}
-		shown, previewErr := call.Preview(t.Context())
+		_, previewErr := call.Preview(t.Context())
 		_, err = call.Run(t.Context(), nil)
 		if previewErr != nil && err == nil {
 			t.Errorf("it was applied, but could not be shown: %v", previewErr)
 		}
-		_ = shown
 		if err != nil && p.get("f") != before {
 			t.Errorf("%v, but the file became %q", err, p.get("f"))
 		}
