@@ -4,6 +4,8 @@
 //
 //	tenon run [flags] PROMPT...
 //	tenon sessions list|show|export|delete|rename
+//	tenon undo|redo|diff
+//	tenon models|auth|config|trust|permissions|sandbox|doctor
 //	tenon version
 //	tenon completion bash|zsh|fish|powershell
 //
@@ -15,12 +17,14 @@ import (
 	"os"
 
 	"github.com/tenon-agent/tenon/internal/cli"
+	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
 // version is set by release builds with -ldflags "-X main.version=v1.2.3".
 var version string
 
 func main() {
+	sandbox.Main() // in the process that confines a command it does not return
 	env := cli.System()
 	env.Version = version
 	os.Exit(cli.Main(context.Background(), os.Args[1:], env))

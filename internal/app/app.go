@@ -10,23 +10,22 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"time"
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/internal/keys"
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/sqlite"
-	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/tool/files"
-	"github.com/tenon-agent/tenon/tool/search"
-	"github.com/tenon-agent/tenon/tool/shell"
-	"github.com/tenon-agent/tenon/workspace"
+	"github.com/tenon-agent/tenon/tool/web"
 )
 
 // App is the store of sessions and what agents are made of.
 type App struct {
 	Store   session.Store
+	dir     string // where what belongs to sessions lies beside the store
 	version string
 }
 
@@ -64,7 +63,7 @@ func open(name, version string) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &App{Store: store, version: version}, nil
+	return &App{Store: store, dir: filepath.Dir(name), version: version}, nil
 }
 
 // Close closes the store.
@@ -72,12 +71,19 @@ func (a *App) Close() error { return a.Store.Close() }
 
 // Spec is what differs between agents.
 type Spec struct {
-	Dir    string     // working directory, absolute, links resolved
 	Client llm.Client // it tries again by itself
 	System string
-	Gate   agent.Gate
 	Limits agent.Limits
 	Owner  string // what the agent serves, such as "tenon run"
+
+	Bounds  Bounds // where it works, and what may be touched
+	Policy  *permission.Policy
+	Ask     bool          // people can be asked, through [Agent.Questions]
+	AskTime time.Duration // after which a question that nobody answers is taken for denied; 0: never
+	Keep    func(ctx context.Context, rules []permission.Rule) error
+
+	Web    web.Options
+	Editor files.Editing // how the model changes files best
 
 	Thinking    llm.Thinks
 	MaxTokens   int             // of one answer; 0: what the model allows
@@ -87,52 +93,6 @@ type Spec struct {
 
 	// Secrets takes keys out of what tools return, before anything else sees it. Nil: nothing is taken out.
 	Secrets *keys.Redactor
-}
-
-// Agent is an agent with the workspace that its tools work in.
-type Agent struct {
-	*agent.Agent
-	workspace *workspace.Workspace
-}
-
-// New makes an agent with a new session.
-func (a *App) New(ctx context.Context, s Spec) (*Agent, error) {
-	return a.build(s, func(o agent.Options) (*agent.Agent, error) { return agent.New(ctx, a.Store, o) })
-}
-
-// Resume makes an agent that goes on with a session. The error is a [*session.LockedError] while another process writes it.
-func (a *App) Resume(ctx context.Context, id session.SessionID, s Spec) (*Agent, error) {
-	return a.build(s, func(o agent.Options) (*agent.Agent, error) { return agent.Open(ctx, a.Store, id, o) })
-}
-
-func (a *App) build(s Spec, make func(agent.Options) (*agent.Agent, error)) (*Agent, error) {
-	ws, err := workspace.Open(s.Dir, workspace.Options{})
-	if err != nil {
-		return nil, err
-	}
-	ag, err := make(agent.Options{
-		Client: s.Client, Tools: redacted(tools(ws), s.Secrets), System: s.System, Gate: s.Gate, Limits: s.Limits,
-		Thinking: s.Thinking, MaxTokens: s.MaxTokens, Cache: s.Cache, Temperature: s.Temperature, Schema: s.Schema,
-		Dir: s.Dir, Version: a.version, Owner: owner(s.Owner),
-	})
-	if err != nil {
-		_ = ws.Close()
-		return nil, err
-	}
-	return &Agent{ag, ws}, nil
-}
-
-// Close ends the run that is on, gives the session back and lets go of the workspace.
-func (a *Agent) Close() error {
-	return errors.Join(a.Agent.Close(), a.workspace.Close())
-}
-
-// Kill ends the commands of the tools at once. The run sees it as their end; it is for a program that leaves without Close.
-func (a *Agent) Kill() { a.workspace.Kill() }
-
-// tools is the built-in tools.
-func tools(ws *workspace.Workspace) []tool.Tool {
-	return slices.Concat(files.New(ws), search.New(ws), shell.New(ws, shell.Options{}))
 }
 
 // owner names this process for people who find a session locked.

@@ -147,8 +147,8 @@ func TestTheSystemPromptIsShortAndStatic(t *testing.T) {
 func TestTheFirstMessageSaysWhereItIs(t *testing.T) {
 	dir := t.TempDir()
 	day := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	first := Input("do it", "", dir, true, day)
-	for _, want := range []string{"do it", "Working directory: " + dir, "Date: 2026-03-04", "Git: no repository", runtime.GOOS} {
+	first := Input("do it", "", dir, "looking", true, day)
+	for _, want := range []string{"do it", "Working directory: " + dir, "Date: 2026-03-04", "Git: no repository", "Permission: looking\n", runtime.GOOS} {
 		if !strings.Contains(first.Text(), want) {
 			t.Errorf("%q does not have %q", first.Text(), want)
 		}
@@ -156,10 +156,10 @@ func TestTheFirstMessageSaysWhereItIs(t *testing.T) {
 	if Prompt(first) != "do it" {
 		t.Errorf("people see %q", Prompt(first))
 	}
-	if later := Input("and this", "", dir, false, day); later.Text() != "and this" || Prompt(later) != "and this" {
+	if later := Input("and this", "", dir, "", false, day); later.Text() != "and this" || Prompt(later) != "and this" {
 		t.Errorf("a later message is %q", later.Text())
 	}
-	if with := Input("look", "run it", dir, false, day); len(with.Content) != 2 ||
+	if with := Input("look", "run it", dir, "", false, day); len(with.Content) != 2 ||
 		with.Text() != "look\n\n<stdin>\nrun it\n</stdin>" || Prompt(with) != with.Text() {
 		t.Errorf("a message with data is %q", with.Content)
 	}
@@ -167,7 +167,7 @@ func TestTheFirstMessageSaysWhereItIs(t *testing.T) {
 	if Prompt(own) != own.Text() {
 		t.Errorf("what a person wrote is hidden: %q", Prompt(own))
 	}
-	if bad := Input("a\xff", "", dir, false, day); bad.Text() != "a\ufffd" {
+	if bad := Input("a\xff", "", dir, "", false, day); bad.Text() != "a\ufffd" {
 		t.Errorf("got %q", bad.Text())
 	}
 }

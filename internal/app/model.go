@@ -144,6 +144,7 @@ func (s *Setup) Spec() Spec {
 	l := c.Limits
 	return Spec{
 		Thinking: c.Thinking, MaxTokens: c.MaxTokens, Temperature: c.Temperature, Cache: cachePolicy(c.Cache), Secrets: s.Secrets,
+		Web: s.Web(), Keep: s.Keep,
 		Limits: agent.Limits{
 			Turns: l.Turns, Tokens: l.Tokens, Time: l.Duration, Cost: l.Cost, SessionCost: l.SessionCost, DayCost: l.DayCost,
 		},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/permission"
 )
 
 // System is the built-in system prompt. It never changes while a session lasts, for the provider's cache: what differs
@@ -27,14 +28,14 @@ changed, with file names and line numbers, what you checked, and what remains op
 
 // Input is the message that carries a prompt, and behind it the data that came with it, if any. Data stands in a part of its
 // own that says what it is: nothing in it may pass for the person's words. The first message of a session also tells the
-// model where it is, in one more part.
-func Input(prompt, data, dir string, first bool, now time.Time) llm.Message {
+// model where it is and what it may do, in one more part.
+func Input(prompt, data, dir, may string, first bool, now time.Time) llm.Message {
 	m := llm.UserText(prompt)
 	if data != "" {
 		m.Content = append(m.Content, llm.Text{Text: "\n\n<stdin>\n" + data + "\n</stdin>"})
 	}
 	if first {
-		m.Content = append(m.Content, llm.Text{Text: facts(dir, now)})
+		m.Content = append(m.Content, llm.Text{Text: facts(dir, may, now)})
 	}
 	return m.Valid()
 }
@@ -54,9 +55,38 @@ func Prompt(m llm.Message) string {
 	return b.String()
 }
 
-func facts(dir string, now time.Time) string {
-	return fmt.Sprintf("\n\n<%[1]s>\nWorking directory: %[2]s\nGit: %[3]s\nSystem: %[4]s/%[5]s\nDate: %[6]s\n</%[1]s>",
-		factsTag, dir, branch(dir), runtime.GOOS, runtime.GOARCH, now.Format(time.DateOnly))
+func facts(dir, may string, now time.Time) string {
+	if may != "" {
+		may = "Permission: " + may + "\n"
+	}
+	return fmt.Sprintf("\n\n<%[1]s>\nWorking directory: %[2]s\nGit: %[3]s\nSystem: %[4]s/%[5]s\nDate: %[6]s\n%[7]s</%[1]s>",
+		factsTag, dir, branch(dir), runtime.GOOS, runtime.GOARCH, now.Format(time.DateOnly), may)
+}
+
+// May tells a model what it may do: what the mode allows, and where its commands run. asks says that people can be asked.
+func (b Bounds) May(mode permission.Mode, asks bool) string {
+	text := map[permission.Mode]string{
+		permission.Inspect: "looking, and single commands that only look",
+		permission.Plan:    "looking, and commands that only look; make a plan of what is to be changed",
+		permission.AskMode: "looking is free, changes and other commands need the user's yes",
+		permission.Edits:   "looking and changing files here is free, commands that do more than look need the user's yes",
+		permission.Auto:    "whatever the sandbox confines is free; what leaves it needs the user's yes",
+		permission.Yolo:    "everything",
+	}[mode]
+	if !asks && mode != permission.Yolo {
+		text += "; nobody can be asked now, so what needs a yes is denied"
+	}
+	if b = b.in(mode); b.Sandbox == nil {
+		return text
+	}
+	reach := "no network"
+	switch n := b.Sandbox.Network; {
+	case n.Open:
+		reach = "the network"
+	case len(n.Hosts) > 0:
+		reach = "of the network " + strings.Join(n.Hosts, ", ") + " alone"
+	}
+	return text + ". Commands run in a sandbox: they can write here and to /tmp, read all but secrets, and reach " + reach
 }
 
 // branch names the git branch of the working tree that dir is in. It reads two small files and starts no process.

@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/tool"
 )
 
 // Person is who decided, in the journal, when no rule did.
@@ -20,6 +23,9 @@ const Person = "person"
 type Options struct {
 	Policy *permission.Policy
 	Broker *Broker // asks people; nil: nobody can be asked, and what would be is denied
+
+	// Own is directories of the session itself, absolute: what calls do there is nobody's business.
+	Own []string
 
 	// Keep writes rules that were given for good where they are read the next time. Nil: grants hold for the session alone.
 	Keep func(ctx context.Context, rules []permission.Rule) error
@@ -57,7 +63,7 @@ func (g *Gate) Decide(ctx context.Context, calls []agent.Proposed) ([]agent.Verd
 	verdicts := make([]agent.Verdict, len(calls))
 	var asked []open
 	for i, c := range calls {
-		d := policy.Judge(permission.Call{Tool: c.Call.Name, Effects: c.Effects, Arguments: c.Arguments})
+		d := policy.Judge(permission.Call{Tool: c.Call.Name, Effects: g.foreign(c.Effects), Arguments: c.Arguments})
 		switch {
 		case d.Verdict == permission.Ask && c.Changed: // a person wrote it, and no rule stands against it
 			verdicts[i] = agent.Verdict{Allow: true, By: Person}
@@ -72,6 +78,19 @@ func (g *Gate) Decide(ctx context.Context, calls []agent.Proposed) ([]agent.Verd
 		return verdicts, nil
 	}
 	return verdicts, g.ask(ctx, asked, verdicts)
+}
+
+// foreign is effects without those in the session's own directories.
+func (g *Gate) foreign(e tool.Effects) tool.Effects {
+	own := func(p tool.Path) bool {
+		return slices.ContainsFunc(g.options.Own, func(dir string) bool {
+			rel, err := filepath.Rel(dir, p.Name)
+			return err == nil && filepath.IsLocal(rel)
+		})
+	}
+	e.Reads = slices.DeleteFunc(slices.Clone(e.Reads), own)
+	e.Writes = slices.DeleteFunc(slices.Clone(e.Writes), own)
+	return e
 }
 
 // open is a call that a person is asked about.

@@ -17,10 +17,12 @@ import (
 	"github.com/tenon-agent/tenon/internal/models"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
+	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
 // TestMain lets the test binary be the program too: scripts and tests that start "tenon" start it.
 func TestMain(m *testing.M) {
+	sandbox.Main()
 	testscript.Main(leakChecked{m}, map[string]func(){"tenon": tenon})
 }
 

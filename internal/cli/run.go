@@ -18,6 +18,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/app"
 	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/session"
 )
 
@@ -27,7 +28,10 @@ type runOptions struct {
 	dir           string // "" is where the program was started, or where the session was
 	resume        bool   // the last session of the directory
 	session       string // the session whose ID begins so
-	yes           bool
+	yes           bool   // short for the mode yolo
+	mode          permission.Mode
+	allow         []string // rules
+	ask, deny     []string
 	limits        agent.Limits
 	system        string
 	thinking      llm.Thinks
@@ -51,12 +55,16 @@ func (p *program) run() *cobra.Command {
 without arguments the prompt itself.
 The answer goes to standard output, on a terminal as it comes, and everything else to standard error.
 
-Without --yes the model can look at everything in the directory and change nothing. With --continue or --session and
-without a prompt, a run that was interrupted goes on where it stood.
+Nobody is asked during a run: what would be asked about is denied. In the mode ask, the default, the model can look and run commands that
+only look; --mode edits lets it change files of the directory, --mode auto also run what the sandbox confines, --allow what a rule says,
+--yes everything. tenon undo takes back what a run changed.
+
+With --continue or --session and without a prompt, a run that was interrupted goes on where it stood.
 
 Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached, 4 what it needed was denied, 130 interrupted.`,
 		Example: `  tenon run "describe this project"
-  tenon run --yes "make the tests pass" --max-turns 30
+  tenon run --mode auto "make the tests pass" --max-turns 30
+  tenon run --mode edits --allow 'shell(go test *)' "rename the type Foo to Bar"
   git diff | tenon run "write a commit message" --quiet
   tenon run --continue "now do the same for the other package"`,
 		Args: cobra.ArbitraryArgs,
@@ -70,7 +78,11 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached, 4 what it needed wa
 	f.StringVarP(&o.dir, "dir", "C", "", "work in this `directory`; default where you are, or where the session was")
 	f.BoolVar(&o.resume, "continue", false, "go on with the last session of the directory")
 	f.StringVar(&o.session, "session", "", "go on with the session whose `ID` begins so")
-	f.BoolVar(&o.yes, "yes", false, "allow calls that change files and run commands")
+	f.Var(modeFlag(&o.mode), "mode", "what may be done unasked: inspect, plan, ask, edits, auto or yolo; default ask")
+	f.StringArrayVar(&o.allow, "allow", nil, "a `rule` for what may be done, such as 'shell(go test *)' or 'edit(docs/**)'; may be repeated")
+	f.StringArrayVar(&o.ask, "ask", nil, "a `rule` for what must be asked about, which a run denies; may be repeated")
+	f.StringArrayVar(&o.deny, "deny", nil, "a `rule` for what may not be done, whatever the mode; may be repeated")
+	f.BoolVar(&o.yes, "yes", false, "short for --mode yolo: allow everything, outside any sandbox")
 	f.Var(intLimit(&o.limits.Turns), "max-turns", `stop after so many answers, or "none"; default 50`)
 	f.Var(int64Limit(&o.limits.Tokens), "max-tokens", `stop after so many tokens, or "none"; default 1000000`)
 	f.Var(costLimit(&o.limits.Cost), "max-cost", "stop when the run has cost so much; default none")
@@ -83,6 +95,7 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached, 4 what it needed wa
 	p.completeSessions(c, "session")
 	completeWith(c, "output", cobra.FixedCompletions([]string{outputText, outputJSON, outputStream}, cobra.ShellCompDirectiveNoFileComp))
 	completeWith(c, "dir", directories)
+	completeWith(c, "mode", cobra.FixedCompletions(modeNames(), cobra.ShellCompDirectiveNoFileComp))
 	completeWith(c, "thinking", cobra.FixedCompletions([]string{"off", "minimal", "low", "medium", "high"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
@@ -94,6 +107,12 @@ func (p *program) execute(c *cobra.Command, o runOptions, args []string) error {
 		return usagef(c, "--continue and --session exclude each other")
 	case named && o.session == "": // of an empty variable in a script; a new session is not what it wants
 		return usagef(c, "--session names no session")
+	}
+	if o.yes {
+		if o.mode != "" && o.mode != permission.Yolo {
+			return usagef(c, "--yes means --mode yolo, and --mode says %s", o.mode)
+		}
+		o.mode = permission.Yolo
 	}
 	s := p.screen(o)
 	defer s.close()
@@ -267,7 +286,7 @@ func (j *job) warn(c *config.Config) {
 // events is the run: new input, or where the session stands when there is none.
 func (j *job) events(ctx context.Context, t *target, prompt, data string) (iter.Seq2[session.Event, error], error) {
 	if prompt != "" {
-		return t.agent.Run(ctx, app.Input(prompt, data, t.dir, t.elsewhere, time.Now())), nil
+		return t.agent.Run(ctx, app.Input(prompt, data, t.dir, t.may, t.elsewhere, time.Now())), nil
 	}
 	messages, err := session.Messages(ctx, t.agent.Path())
 	if err != nil {
@@ -353,7 +372,7 @@ func (j *job) last(r *report) {
 		j.tell(r.Message)
 	}
 	if r.denied || r.StopReason == session.ReasonDenied {
-		j.tell(fmt.Sprintf("%s denied; allow changes and commands with --yes", count(len(r.Denied), "call")))
+		j.tell(fmt.Sprintf("%s denied; allow more with --mode or --allow, everything with --yes; tenon permissions explain says why", count(len(r.Denied), "call")))
 	}
 	if r.ended && r.StopReason != session.ReasonDone && !r.tooLarge() {
 		j.tell("go on with: tenon run --session " + string(r.Session))
@@ -419,24 +438,13 @@ func projectOf(dir string) string {
 	return abs
 }
 
-// needsYes is a gate whose denials say how a person can allow the call.
-type needsYes struct{ agent.Gate }
+// modeFlag is a flag that takes a mode of permission.
+func modeFlag(m *permission.Mode) choiceFlag { return choiceFlag{(*string)(m), modeNames(), "MODE"} }
 
-// Decide implements [agent.Gate].
-func (g needsYes) Decide(ctx context.Context, calls []agent.Proposed) ([]agent.Verdict, error) {
-	verdicts, err := g.Gate.Decide(ctx, calls)
-	for i := range verdicts {
-		if !verdicts[i].Allow {
-			verdicts[i].Reason = "it needs --yes: without that a run only looks. " +
-				"Do what you can by looking, and tell the user what remains"
-		}
+func modeNames() []string {
+	var names []string
+	for _, m := range permission.Modes() {
+		names = append(names, string(m))
 	}
-	return verdicts, err
-}
-
-func gate(yes bool) agent.Gate {
-	if yes {
-		return agent.AllowAll()
-	}
-	return needsYes{agent.ReadOnly()}
+	return names
 }

@@ -7,13 +7,16 @@ import (
 	"fmt"
 
 	"github.com/tenon-agent/tenon/internal/app"
+	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/tool/files"
 )
 
 // target is the session that a run is about.
 type target struct {
 	agent     *app.Agent
 	dir       string
+	may       string // what the model may do, in words for it
 	resumed   bool
 	elsewhere bool // the conversation does not know yet where it is
 }
@@ -22,7 +25,8 @@ type target struct {
 func (j *job) open(ctx context.Context, a *app.App, m app.Model, schema *answerSchema) (*target, error) {
 	o := j.options
 	spec := j.setup.Spec()
-	spec.Client, spec.System, spec.Gate, spec.Owner = m.Client, o.system, gate(o.yes), "tenon run"
+	spec.Client, spec.System, spec.Owner = m.Client, o.system, "tenon run"
+	spec.Editor = files.EditingFor(m.Client.Model())
 	spec.Limits = app.OverLimits(spec.Limits, o.limits)
 	spec.Thinking = cmp.Or(o.thinking, spec.Thinking)
 	if schema != nil {
@@ -42,13 +46,37 @@ func (j *job) open(ctx context.Context, a *app.App, m app.Model, schema *answerS
 	if o.resume {
 		return j.resumeLast(ctx, a, spec, dir)
 	}
-	spec.Dir = dir
+	if spec, err = j.within(spec, dir); err != nil {
+		return nil, err
+	}
 	ag, err := a.New(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
-	return &target{agent: ag, dir: dir, elsewhere: true}, nil
+	return &target{agent: ag, dir: dir, may: may(spec), elsewhere: true}, nil
 }
+
+// within sets what may be done in a directory. Nobody is asked: a run that nobody watches must not wait.
+func (j *job) within(spec app.Spec, dir string) (app.Spec, error) {
+	o := j.options
+	spec.Bounds = j.setup.Bounds(dir)
+	var err error
+	spec.Policy, err = j.setup.Policy(spec.Bounds, app.Permissions{Mode: o.mode, Allow: o.allow, Ask: o.ask, Deny: o.deny})
+	if wrong, ok := errors.AsType[*permission.Errors](err); ok && len(o.allow)+len(o.ask)+len(o.deny) > 0 {
+		return spec, &usageError{j.command.CommandPath(), wrong}
+	}
+	if err != nil {
+		return spec, err
+	}
+	if !j.options.quiet {
+		for _, w := range spec.Policy.Warnings() {
+			j.tell(w)
+		}
+	}
+	return spec, nil
+}
+
+func may(s app.Spec) string { return s.Bounds.May(s.Policy.Mode(), s.Ask) }
 
 // resume opens a session, in its own directory unless another one was named.
 func (j *job) resume(ctx context.Context, a *app.App, spec app.Spec, s session.Summary) (*target, error) {
@@ -60,7 +88,9 @@ func (j *job) resume(ctx context.Context, a *app.App, spec app.Spec, s session.S
 	if err != nil {
 		return nil, err
 	}
-	spec.Dir = dir
+	if spec, err = j.within(spec, dir); err != nil {
+		return nil, err
+	}
 	ag, err := a.Resume(ctx, s.ID, spec)
 	if locked, ok := errors.AsType[*session.LockedError](err); ok {
 		return nil, fmt.Errorf("%w; wait for it, or end it", locked)
@@ -68,7 +98,7 @@ func (j *job) resume(ctx context.Context, a *app.App, spec app.Spec, s session.S
 	if err != nil {
 		return nil, err
 	}
-	return &target{agent: ag, dir: dir, resumed: true, elsewhere: s.Messages == 0 || dir != s.Dir}, nil
+	return &target{agent: ag, dir: dir, may: may(spec), resumed: true, elsewhere: s.Messages == 0 || dir != s.Dir}, nil
 }
 
 // resumeLast opens the session of a directory that was changed last, passing over those that others write.

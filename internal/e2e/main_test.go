@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tenon-agent/tenon/internal/cli"
+	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
 // programName is what the test binary is called when it is to be the program: so no variable has to say it, and the program
@@ -20,6 +21,7 @@ const programName = "tenon"
 
 // TestMain lets the test binary be the program too.
 func TestMain(m *testing.M) {
+	sandbox.Main()
 	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == programName {
 		env := cli.System()
 		env.Version = "v0.0.0-test"

@@ -1,0 +1,282 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/tenon-agent/tenon/agent"
+	"github.com/tenon-agent/tenon/internal/approval"
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/permission"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/tool"
+	"github.com/tenon-agent/tenon/tool/artifact"
+	"github.com/tenon-agent/tenon/tool/files"
+	"github.com/tenon-agent/tenon/tool/plan"
+	"github.com/tenon-agent/tenon/tool/search"
+	"github.com/tenon-agent/tenon/tool/shell"
+	"github.com/tenon-agent/tenon/tool/web"
+	"github.com/tenon-agent/tenon/workspace"
+	"github.com/tenon-agent/tenon/workspace/checkpoint"
+)
+
+// Agent is an agent with the workspace that its tools work in.
+type Agent struct {
+	*agent.Agent
+	Questions *approval.Broker // nil: nobody is asked
+	Gate      *approval.Gate
+
+	store       session.Store
+	workspace   *workspace.Workspace
+	checkpoints *checkpoint.Store
+	seen        *files.Set
+	changed     atomic.Bool // commands have changed files
+}
+
+// New makes an agent with a new session.
+func (a *App) New(ctx context.Context, s Spec) (*Agent, error) {
+	id, err := a.Store.Create(ctx, session.Created{Dir: s.Bounds.Root, Version: a.version})
+	if err != nil {
+		return nil, err
+	}
+	ag, err := a.Resume(ctx, id, s)
+	if err != nil {
+		return nil, errors.Join(err, a.Store.Delete(ctx, id)) // nothing has happened in it
+	}
+	return ag, nil
+}
+
+// Resume makes an agent that goes on with a session. The error is a [*session.LockedError] while another process writes it.
+func (a *App) Resume(ctx context.Context, id session.SessionID, s Spec) (_ *Agent, err error) {
+	ag := &Agent{store: a.Store}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, ag.release())
+		}
+	}()
+	if ag.checkpoints, err = checkpoint.Open(a.checkpoints(id), checkpoint.Options{}); err != nil {
+		return nil, err
+	}
+	b := s.Bounds.in(s.Policy.Mode())
+	ag.workspace, err = workspace.Open(b.Root, workspace.Options{
+		Roots: b.Roots, Outside: workspace.AskOutside, Hidden: b.Hidden, Protected: b.Protected,
+		Checkpoints: ag.checkpoints, Owner: string(id), Sandbox: b.Sandbox, Changed: ag.record, JobEnded: ag.tell,
+	})
+	if err != nil {
+		return nil, err
+	}
+	artifacts := a.artifacts(id)
+	if s.Ask {
+		ag.Questions = approval.NewBroker(func(b session.Body) { ag.Announce(b) }, s.AskTime)
+	}
+	ag.Gate = approval.NewGate(approval.Options{Policy: s.Policy, Broker: ag.Questions, Keep: s.Keep, Own: []string{artifacts}})
+	tools, err := ag.tools(s, artifacts)
+	if err != nil {
+		return nil, err
+	}
+	ag.Agent, err = agent.Open(ctx, a.Store, id, agent.Options{
+		Client: s.Client, Tools: redacted(permitted(tools, ag.workspace), s.Secrets), System: s.System, Gate: ag.Gate, Limits: s.Limits,
+		Thinking: s.Thinking, MaxTokens: s.MaxTokens, Cache: s.Cache, Temperature: s.Temperature, Schema: s.Schema,
+		Dir: s.Bounds.Root, Version: a.version, Owner: owner(s.Owner),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := ag.recall(ctx); err != nil {
+		return nil, errors.Join(err, ag.Agent.Close())
+	}
+	return ag, nil
+}
+
+// checkpoints is where the contents of files before their changes lie, artifacts what a model keeps for itself.
+func (a *App) checkpoints(id session.SessionID) string {
+	return filepath.Join(a.dir, "checkpoints", string(id))
+}
+
+func (a *App) artifacts(id session.SessionID) string {
+	return filepath.Join(a.dir, "artifacts", string(id))
+}
+
+// tools is the built-in tools.
+func (a *Agent) tools(s Spec, artifacts string) ([]tool.Tool, error) {
+	a.seen = files.NewSet(a.workspace)
+	o := s.Web
+	o.Allow = a.redirect
+	network, err := web.New(a.workspace, o)
+	if err != nil {
+		return nil, err
+	}
+	planning := plan.Options{Record: a.plan}
+	if a.Questions != nil {
+		planning.Asker = asker{a.Questions}
+	}
+	return slices.Concat(
+		a.seen.Tools(s.Editor), search.New(a.workspace), shell.New(a.workspace, shell.Options{Analyze: s.Bounds.Effects}),
+		network, plan.New(planning), []tool.Tool{artifact.New(artifacts)},
+	), nil
+}
+
+// redirect judges a host to which a page sends a request on. There is no time to ask then.
+func (a *Agent) redirect(_ context.Context, host string, port int) error {
+	at := fmt.Sprintf("%s:%d", host, port)
+	d := a.Gate.Policy().Judge(permission.Call{Tool: "fetch", Effects: tool.Effects{Hosts: []string{at}}})
+	if d.Verdict == permission.Allow {
+		return nil
+	}
+	return fmt.Errorf("the page sends requests on to %s, which must be allowed first (%s); fetch that address itself", at, d.Reason)
+}
+
+// plan keeps a list of what is to be done.
+func (a *Agent) plan(ctx context.Context, items []plan.Item) error {
+	t := session.Todo{Items: make([]session.TodoItem, len(items))}
+	for i, item := range items {
+		t.Items[i] = session.TodoItem{Text: item.Text, Status: string(item.Status)}
+	}
+	return a.Record(ctx, t)
+}
+
+// maxChanges is how many files one entry of the journal tells of.
+const maxChanges = 500
+
+// record makes changes of files durable, before a tool makes them and after a command did.
+func (a *Agent) record(ctx context.Context, changes []workspace.Change) error {
+	for part := range slices.Chunk(changes, maxChanges) {
+		e := session.FilesChanged{Call: agent.CallID(ctx), Cause: session.ByTool, Files: make([]session.FileChange, len(part))}
+		for i, c := range part {
+			if c.Done {
+				e.Cause = session.ByCommand
+				a.changed.Store(true)
+			}
+			e.Files[i] = session.FileChange{Path: c.Path, Before: stateOf(c.Before), After: stateOf(c.After)}
+		}
+		if err := a.Record(ctx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func stateOf(s *workspace.State) *session.FileState {
+	if s == nil {
+		return nil
+	}
+	return &session.FileState{Hash: s.Hash, Size: s.Size, Mode: uint32(s.Mode), Link: s.Link, Lost: s.Lost}
+}
+
+// tell lets the model know of a job that has ended, unless it knows already.
+func (a *Agent) tell(j workspace.JobStatus) {
+	if j.Awaited || j.Killed {
+		return
+	}
+	how := fmt.Sprintf("exit code %d", j.ExitCode)
+	if j.Signal != "" {
+		how = "ended by a signal: " + j.Signal
+	}
+	text := fmt.Sprintf("[%s has ended, %s: %s]", j.ID, how, clip(j.Command.Line))
+	_, _ = a.FollowUp(context.Background(), llm.UserText(text)) // a journal that cannot be written says so to the run
+}
+
+// clip is the beginning of a text, on one line.
+func clip(text string) string {
+	const most = 200
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+// recall gives the tools back what the model has read, from the journal.
+func (a *Agent) recall(ctx context.Context) error {
+	messages, err := session.Messages(ctx, a.Path())
+	if err != nil {
+		return err
+	}
+	for _, e := range messages {
+		if m, ok := e.Body.(session.Message); ok && m.Role == llm.RoleTool && m.Outcome == session.OutcomeOK && len(m.Details) > 0 {
+			a.seen.Recall(m.Tool, m.Details)
+		}
+	}
+	return nil
+}
+
+// Close ends the run that is on, gives the session back and lets go of the workspace.
+func (a *Agent) Close() error {
+	var swept error
+	if a.changed.Load() {
+		swept = a.sweep()
+	}
+	return errors.Join(a.Agent.Close(), swept, a.release())
+}
+
+// sweep drops the copies of files that no command has changed after all.
+func (a *Agent) sweep() error {
+	kept := make(map[string]bool)
+	for e, err := range a.store.Annotations(context.Background(), a.Session()) {
+		if err != nil {
+			return err
+		}
+		if c, ok := e.Body.(session.FilesChanged); ok {
+			for _, f := range c.Files {
+				for _, s := range []*session.FileState{f.Before, f.After} {
+					if s != nil {
+						kept[s.Hash] = true
+					}
+				}
+			}
+		}
+	}
+	return a.checkpoints.Sweep(func(hash string) bool { return kept[hash] })
+}
+
+// release lets go of what lies on disk.
+func (a *Agent) release() error {
+	var err error
+	if a.workspace != nil {
+		err = a.workspace.Close()
+	}
+	if a.checkpoints != nil {
+		err = errors.Join(err, a.checkpoints.Close())
+	}
+	return err
+}
+
+// Kill ends the commands of the tools at once. The run sees it as their end; it is for a program that leaves without Close.
+func (a *Agent) Kill() { a.workspace.Kill() }
+
+// asker brings the questions of a model to people.
+type asker struct{ broker *approval.Broker }
+
+// Ask implements [plan.Asker].
+func (a asker) Ask(ctx context.Context, questions []plan.Question) ([]plan.Answer, error) {
+	q := session.Asking{Questions: make([]session.Question, len(questions))}
+	for i, one := range questions {
+		q.Questions[i] = session.Question{Text: one.Text, Multiple: one.Multiple, Default: one.Default}
+		for _, option := range one.Options {
+			q.Questions[i].Options = append(q.Questions[i].Options, session.Option{Label: option})
+		}
+	}
+	got, err := a.broker.Ask(ctx, q)
+	if errors.Is(err, approval.ErrNobody) {
+		return nil, plan.ErrNobody
+	}
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]plan.Answer, len(got))
+	for i, g := range got {
+		answers[i] = plan.Answer(g.Choices)
+	}
+	return answers, nil
+}
+
+// Forget removes what belongs to a session beside the store.
+func (a *App) Forget(id session.SessionID) error {
+	return errors.Join(os.RemoveAll(a.checkpoints(id)), os.RemoveAll(a.artifacts(id)))
+}

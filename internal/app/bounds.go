@@ -1,0 +1,110 @@
+package app
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tenon-agent/tenon/permission"
+	"github.com/tenon-agent/tenon/workspace/sandbox"
+)
+
+// Bounds is what work in a directory may touch: the same for tools and for commands.
+type Bounds struct {
+	Root      string   // absolute, links resolved
+	Roots     []string // further directories that count as inside
+	Hidden    []string // what nobody may read
+	Protected []string // what may be read but not written
+	Home      string
+
+	// Sandbox confines commands; nil: the person has switched it off.
+	Sandbox *sandbox.Policy
+}
+
+// Bounds returns the bounds of work in a directory, which is absolute with its links resolved.
+func (s *Setup) Bounds(dir string) Bounds {
+	c := &s.Config.Sandbox
+	b := Bounds{Root: dir, Home: s.getenv("HOME"), Roots: s.paths(dir, s.Config.Roots)}
+	if b.Home == "" {
+		b.Home, _ = os.UserHomeDir() // such as on Windows; without one there is nothing of it to hide
+	}
+	b.Hidden = s.paths(dir, c.Hidden)
+	if b.Home != "" {
+		b.Hidden = append(b.Hidden, sandbox.DefaultHidden(b.Home)...)
+	}
+	b.Hidden = slices.DeleteFunc(append(b.Hidden, s.own()...), func(name string) bool { return holds(name, dir) })
+	b.Protected = s.paths(dir, c.Protected)
+	var writable, absent []string
+	for _, root := range append([]string{dir}, b.Roots...) {
+		p := sandbox.ForProject(root)
+		writable, absent = append(writable, p.Writable...), append(absent, p.Absent...)
+		b.Protected = append(b.Protected, p.Protected...)
+	}
+	if c.Enabled == nil || *c.Enabled {
+		b.Sandbox = &sandbox.Policy{
+			Writable: append(writable, s.paths(dir, c.Writable)...), Protected: b.Protected, Absent: absent, Hidden: b.Hidden,
+			Network: sandbox.Network{Open: slices.Contains(c.Network, "*"), Hosts: c.Network},
+			Caches:  s.caches(dir), Partial: true,
+			Limits: sandbox.Limits{Processes: c.Processes, Memory: c.Memory},
+		}
+	}
+	return b
+}
+
+// in is the bounds in a mode: in yolo there are none but the rules.
+func (b Bounds) in(mode permission.Mode) Bounds {
+	if mode == permission.Yolo {
+		b.Hidden, b.Protected, b.Sandbox = nil, nil, nil
+	}
+	return b
+}
+
+// paths makes paths of a configuration absolute.
+func (s *Setup) paths(dir string, names []string) []string {
+	var out []string
+	for _, name := range names {
+		switch rest, home := strings.CutPrefix(name, "~/"); {
+		case home || name == "~":
+			name = filepath.Join(s.getenv("HOME"), strings.TrimPrefix(rest, "~"))
+		case !filepath.IsAbs(name):
+			name = filepath.Join(dir, name)
+		}
+		out = append(out, filepath.Clean(name))
+	}
+	return out
+}
+
+// own is what Tenon keeps to itself: the configuration with its keys, and the sessions.
+func (s *Setup) own() []string {
+	var out []string
+	if s.Dir != "" {
+		out = append(out, s.Dir)
+	}
+	if data, err := DataDir(s.getenv); err == nil {
+		out = append(out, data)
+	}
+	return out
+}
+
+// holds reports whether a directory lies in another one, or is it: who works there wants to see it.
+func holds(outer, dir string) bool {
+	rel, err := filepath.Rel(outer, dir)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// caches is where the toolchains of confined commands keep what they build, a directory for each workspace: what a project leaves in
+// it is used by no other.
+func (s *Setup) caches(dir string) string {
+	base := s.getenv("XDG_CACHE_HOME")
+	if !filepath.IsAbs(base) {
+		if s.getenv("HOME") == "" {
+			return ""
+		}
+		base = filepath.Join(s.getenv("HOME"), ".cache")
+	}
+	sum := sha256.Sum256([]byte(dir))
+	return filepath.Join(base, "tenon", "sandbox", hex.EncodeToString(sum[:8]))
+}
