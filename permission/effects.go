@@ -19,7 +19,11 @@ func Effects(line string, o command.Options) tool.Effects {
 	a := command.Analyze(line, o)
 	e := tool.Effects{Command: line, Dir: o.Dir, Exec: !a.Harmless()}
 	for _, c := range a.Commands {
-		e.Reads = touched(e.Reads, c.ReadPaths, o.Dir)
+		reads := c.ReadPaths
+		if len(reads) == 0 && !e.Exec && !still(c) {
+			reads = []string{c.Dir} // such as git log: nothing that is written there may run beside it
+		}
+		e.Reads = touched(e.Reads, reads, o.Dir)
 		e.Writes = touched(e.Writes, c.WritePaths, o.Dir)
 		for _, h := range c.Hosts {
 			if !slices.Contains(e.Hosts, h) {
@@ -32,6 +36,15 @@ func Effects(line string, o command.Options) tool.Effects {
 	return e
 }
 
+// resting are programs that look at no file of the work.
+var resting = strings.Fields(": true false echo printf seq sleep date pwd basename dirname expr id whoami uname hostname uptime nproc env printenv cd")
+
+// still reports whether a harmless command looks at no files: their names alone, which a pattern stands for, are files too.
+func still(c command.Command) bool {
+	pattern := func(w string) bool { return strings.ContainsAny(w, "*?[") }
+	return len(c.Words) > 0 && slices.Contains(resting, path.Base(c.Words[0])) && !slices.ContainsFunc(c.Words, pattern)
+}
+
 // touched adds the places of a command, links resolved.
 func touched(all []tool.Path, names []string, dir string) []tool.Path {
 	for _, name := range names {
@@ -42,7 +55,7 @@ func touched(all []tool.Path, names []string, dir string) []tool.Path {
 				name = literal(path.Clean(name))
 			}
 			to, tree := resolve("", filepath.FromSlash(name))
-			at = tool.Path{Name: to, Tree: tree || pattern}
+			at = tool.Path{Name: to, Tree: tree || pattern || name == dir}
 		}
 		if !slices.Contains(all, at) {
 			all = append(all, at)

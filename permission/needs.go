@@ -45,7 +45,7 @@ func (p *Policy) needs(c Call) ([]need, command.Analysis) {
 	judged := len(all) // the shell tool tells of its command's paths too
 	told := func(at tool.Path, write bool) bool {
 		return slices.ContainsFunc(all[:judged], func(n need) bool {
-			return n.write == write && (n.path == at.Name || at == everything && n.kind == readSomewhere)
+			return n.write == write && n.path == at.Name || !write && at == everything // which stands for what is not known
 		})
 	}
 	for _, r := range e.Reads {
