@@ -22,8 +22,8 @@ type ahead struct {
 	readers sync.WaitGroup
 }
 
-// take sees to it that a folder is read, by somebody else or here. The error is that of ctx.
-func (a *ahead) take(w *walk, f *folder) error {
+// take returns when a folder is read, by somebody else or here, or at the end of ctx.
+func (a *ahead) take(w *walk, f *folder) {
 	a.mu.Lock()
 	busy := a.reading[f]
 	if busy != nil {
@@ -31,7 +31,7 @@ func (a *ahead) take(w *walk, f *folder) error {
 		select {
 		case <-busy:
 		case <-w.ctx.Done():
-			return w.ctx.Err()
+			return
 		}
 		a.mu.Lock()
 	}
@@ -41,7 +41,7 @@ func (a *ahead) take(w *walk, f *folder) error {
 			a.change.Broadcast()
 		}
 		a.mu.Unlock()
-		return nil
+		return
 	}
 	if n := len(a.todo); n > 0 && a.todo[n-1] == f {
 		a.todo = a.todo[:n-1]
@@ -53,7 +53,6 @@ func (a *ahead) take(w *walk, f *folder) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.add(w, f)
-	return nil
 }
 
 // add puts the folders in a folder in front of all others. The first ones make the readers start.

@@ -136,7 +136,7 @@ func TestRoots(t *testing.T) {
 			t.Fatal(err)
 		}
 		if entry.Type.IsRegular() {
-			f, err := w.OpenEntry(entry)
+			f, _, err := w.OpenEntry(entry)
 			if err != nil {
 				t.Fatal(err)
 			}

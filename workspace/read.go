@@ -49,28 +49,41 @@ func (p place) open() (*os.File, error) {
 }
 
 // OpenEntry opens a file that a walk came to, like OpenFile but faster, above all while the walk goes on: it goes through no
-// links. The caller closes it.
-func (w *Workspace) OpenEntry(e Entry) (io.ReadCloser, error) {
-	rel := filepath.FromSlash(e.Path)
+// links. It returns the size of the file, which may change and which some files do not tell. The caller closes the file.
+func (w *Workspace) OpenEntry(e Entry) (_ io.ReadCloser, size int64, err error) {
+	if err := regular(e.Path, e.Type); err != nil {
+		return nil, 0, err
+	}
+	if fast, size, err := e.top.openFile(e.Path); !errors.Is(err, errors.ErrUnsupported) {
+		if err != nil {
+			return nil, 0, w.tell(e.Path, err)
+		}
+		return fast, size, nil
+	}
+	f, err := w.openEntry(e.Path)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+func (w *Workspace) openEntry(name string) (*os.File, error) {
+	rel := filepath.FromSlash(name)
 	if filepath.IsAbs(rel) {
 		return w.OpenFile(rel)
 	}
-	if f, err := e.top.openFile(e.Path); !errors.Is(err, errors.ErrUnsupported) {
-		if err != nil {
-			return nil, w.tell(e.Path, err)
-		}
-		return f, nil
-	}
-	if err := regular(e.Path, e.Type); err != nil {
-		return nil, err
-	}
 	p := place{tree: w.tree, rel: rel, abs: filepath.Join(w.dir, rel)}
 	if path, ok := in(w.policy.hidden, p.abs); ok {
-		return nil, &HiddenError{Path: e.Path, Hidden: path}
+		return nil, &HiddenError{Path: name, Hidden: path}
 	}
 	f, err := p.openRegular()
 	if err != nil {
-		return nil, w.tell(e.Path, err)
+		return nil, w.tell(name, err)
 	}
 	return f, nil
 }

@@ -198,7 +198,7 @@ func (s *scan) open(name string) (io.ReadCloser, error) {
 		if !ok {
 			continue
 		}
-		f, err := top.openFile(filepath.ToSlash(rel))
+		f, _, err := top.openFile(filepath.ToSlash(rel))
 		if !errors.Is(err, errors.ErrUnsupported) {
 			return f, err
 		}

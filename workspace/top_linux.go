@@ -74,21 +74,24 @@ func (t *top) openDir(rel string) (*os.File, error) {
 }
 
 // openFile opens what was a regular file. Another process may have put a pipe in its place: it does not block, and is seen.
-func (t *top) openFile(rel string) (io.ReadCloser, error) {
+func (t *top) openFile(rel string) (io.ReadCloser, int64, error) {
+	if filepath.IsAbs(rel) {
+		return nil, 0, errors.ErrUnsupported // it lies in another tree
+	}
 	fd, err := t.open(rel, unix.O_NONBLOCK)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var stat unix.Stat_t
 	if err := unix.Fstat(fd, &stat); err != nil {
 		unix.Close(fd)
-		return nil, &fs.PathError{Op: "stat", Path: rel, Err: err}
+		return nil, 0, &fs.PathError{Op: "stat", Path: rel, Err: err}
 	}
 	if stat.Mode&unix.S_IFMT != unix.S_IFREG {
 		unix.Close(fd)
-		return nil, &SpecialError{rel, "special file"}
+		return nil, 0, &SpecialError{rel, "special file"}
 	}
-	return &plainFile{fd: fd, left: stat.Size, rel: rel}, nil
+	return &plainFile{fd: fd, left: stat.Size, rel: rel}, stat.Size, nil
 }
 
 // plainFile is a regular file that is read from its start to its end, and has nothing else that an os.File has.

@@ -21,4 +21,4 @@ func (t *top) openDir(rel string) (*os.File, error) {
 	return t.root.Open(filepath.FromSlash(cmp.Or(rel, ".")))
 }
 
-func (*top) openFile(string) (io.ReadCloser, error) { return nil, errors.ErrUnsupported }
+func (*top) openFile(string) (io.ReadCloser, int64, error) { return nil, 0, errors.ErrUnsupported }

@@ -104,7 +104,8 @@ func (w *walk) shown(rel string) string {
 
 // in walks one directory and reports whether to go on.
 func (w *walk) in(f *folder) bool {
-	if err := w.ahead.take(w, f); err != nil {
+	w.ahead.take(w, f)
+	if err := w.ctx.Err(); err != nil {
 		w.yield(Entry{}, err)
 		return false
 	}
@@ -158,6 +159,9 @@ func (w *walk) read(f *folder) {
 	}
 	f.items = make([]item, 0, len(entries))
 	for _, entry := range entries {
+		if w.ctx.Err() != nil {
+			return
+		}
 		name := prefix + entry.Name()
 		if entry.Name() == ".git" || rules.ignore(name, entry.IsDir()) || w.policy.hides(dir, entry.Name()) {
 			continue
@@ -177,28 +181,33 @@ func (t tree) list(rel string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer d.Close()
-	return sorted(d, rel)
+	return sorted(context.Background(), d, rel)
 }
 
-// list is the same, faster.
+// list is the same, faster, and ends with the walk.
 func (w *walk) list(rel string) ([]fs.DirEntry, error) {
 	d, err := w.top.openDir(rel)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	return sorted(d, rel)
+	return sorted(w.ctx, d, rel)
 }
 
-func sorted(d *os.File, rel string) ([]fs.DirEntry, error) {
-	entries, err := d.ReadDir(maxEntries)
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	if err == nil && len(entries) == maxEntries {
-		if more, _ := d.ReadDir(1); len(more) > 0 {
-			err = fmt.Errorf("%s has more than %d entries; the rest is left out", cmp.Or(rel, "."), maxEntries)
+func sorted(ctx context.Context, d *os.File, rel string) (entries []fs.DirEntry, err error) {
+	for err == nil && len(entries) <= maxEntries {
+		var some []fs.DirEntry
+		some, err = d.ReadDir(min(4096, maxEntries+1-len(entries)))
+		if entries = append(entries, some...); err == nil {
+			err = ctx.Err()
 		}
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		err = nil
+	case err == nil:
+		entries = entries[:maxEntries]
+		err = fmt.Errorf("%s has more than %d entries; the rest is left out", cmp.Or(rel, "."), maxEntries)
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, err

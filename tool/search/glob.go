@@ -21,6 +21,9 @@ type globArguments struct {
 type Found struct {
 	Paths []string `json:"paths"` // from the root, at most 250
 	Total int      `json:"total"`
+
+	Unseen int `json:"unseen,omitzero"` // directories that could not be read
+	some   []string
 }
 
 func (s set) glob() tool.Tool {
@@ -47,22 +50,28 @@ func (s set) glob() tool.Tool {
 
 // find returns the files that fit or, when there are none, the directories.
 func (s set) find(ctx context.Context, start string, filter nameFilter) (Found, error) {
-	var files, dirs Found
+	var files, dirs, unread Found
 	for entry, err := range s.ws.Walk(ctx, start, workspace.WalkOptions{}) {
 		switch {
 		case ctx.Err() != nil:
 			return Found{}, context.Cause(ctx)
-		case err != nil || !filter.match(start, entry.Path):
+		case err != nil:
+			if unread.Unseen++; len(unread.some) < maxUnseen {
+				unread.some = append(unread.some, workspace.Quote(entry.Path+"/")+" ("+reason(err)+")")
+			}
+		case !filter.match(start, entry.Path):
 		case entry.Type.IsDir():
 			dirs.add(entry.Path + "/")
 		default:
 			files.add(entry.Path)
 		}
 	}
-	if files.Total == 0 {
-		return dirs, nil
+	found := files
+	if found.Total == 0 {
+		found = dirs
 	}
-	return files, nil
+	found.Unseen, found.some = unread.Unseen, unread.some
+	return found, nil
 }
 
 func (f *Found) add(name string) {
@@ -73,16 +82,18 @@ func (f *Found) add(name string) {
 }
 
 func (f *Found) text() string {
-	if f.Total == 0 {
-		return "[no file matches]"
+	var lines []string
+	for _, name := range f.Paths {
+		lines = append(lines, workspace.Quote(name))
 	}
-	shown := make([]string, len(f.Paths))
-	for i, name := range f.Paths {
-		shown[i] = workspace.Quote(name)
+	switch {
+	case f.Total == 0:
+		lines = []string{"[no file matches]"}
+	case f.Total > len(f.Paths):
+		lines = append(lines, fmt.Sprintf("[%d of %d shown; take a narrower pattern]", len(f.Paths), f.Total))
 	}
-	text := strings.Join(shown, "\n")
-	if f.Total > len(f.Paths) {
-		text += fmt.Sprintf("\n[%d of %d shown; take a narrower pattern]", len(f.Paths), f.Total)
+	if f.Unseen > 0 {
+		lines = append(lines, "["+unseen("not looked into", f.some, f.Unseen)+"]")
 	}
-	return text
+	return strings.Join(lines, "\n")
 }

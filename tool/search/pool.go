@@ -4,17 +4,35 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 
+	"github.com/tenon-agent/tenon/tool/search/internal/lines"
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-// job is a file to search and the place for what is found.
+// How many bytes are asked for at once.
+const (
+	minRead = 256 << 10
+	maxRead = 1 << 20
+)
+
+// maxJob is how many files a job has. The first ones have fewer, so that all workers begin at once.
+const maxJob = 32
+
+// job is some files to search, one behind the other, and the place for what is found.
 type job struct {
+	files []file
+	done  chan []hits
+}
+
+// file is one file, or a directory that could not be read.
+type file struct {
 	entry workspace.Entry
-	done  chan hits
+	err   error
 }
 
 // run searches files side by side and tells what is found in the order of the walk. It stops when there is no more room.
@@ -33,17 +51,19 @@ func (g *grep) run(parent context.Context) error {
 	})
 	for range workers {
 		all.Go(func() {
-			var w worker
+			w := worker{grep: g, searcher: g.pattern.Searcher()}
 			for j := range todo {
-				j.done <- w.search(ctx, g, j.entry)
+				j.done <- w.do(ctx, j.files)
 			}
 		})
 	}
 	for j := range ordered {
 		select {
-		case h := <-j.done:
-			if ctx.Err() == nil && !g.tell(h) {
-				return nil
+		case found := <-j.done:
+			for _, h := range found {
+				if ctx.Err() == nil && !g.tell(h) {
+					return nil
+				}
 			}
 		case <-ctx.Done():
 			return context.Cause(parent)
@@ -55,56 +75,94 @@ func (g *grep) run(parent context.Context) error {
 	return nil
 }
 
+// walk makes the jobs.
 func (g *grep) walk(ctx context.Context, todo, ordered chan<- job) {
-	for entry, err := range g.ws.Walk(ctx, g.start, workspace.WalkOptions{}) {
-		if err != nil || !entry.Type.IsRegular() || !g.filter.match(g.start, entry.Path) {
-			continue
-		}
-		j := job{entry, make(chan hits, 1)}
+	var files []file
+	size := 1
+	send := func() bool {
+		j := job{files, make(chan []hits, 1)}
 		for _, c := range []chan<- job{ordered, todo} {
 			select {
 			case c <- j:
 			case <-ctx.Done():
-				return
+				return false
 			}
 		}
+		size = min(size+1, maxJob)
+		files = make([]file, 0, size)
+		return true
+	}
+	for entry, err := range g.ws.Walk(ctx, g.start, workspace.WalkOptions{}) {
+		if err == nil && (!entry.Type.IsRegular() || !g.filter.match(g.start, entry.Path)) {
+			continue
+		}
+		if files = append(files, file{entry, err}); len(files) >= size && !send() {
+			return
+		}
+	}
+	if len(files) > 0 {
+		send()
 	}
 }
 
 // worker searches one file after the other in the same memory.
-type worker struct{ data, lower []byte }
+type worker struct {
+	*grep
+	searcher *lines.Searcher
+	data     []byte
+}
 
-func (w *worker) search(ctx context.Context, g *grep, entry workspace.Entry) hits {
-	path := entry.Path
-	data, err := w.read(g.ws, entry)
+// do searches files until it has found more than there will ever be room for.
+func (w *worker) do(ctx context.Context, files []file) []hits {
+	var out []hits
+	matches, size := 0, 0
+	for _, f := range files {
+		if ctx.Err() != nil || matches > w.limits.matches || size > w.limits.text {
+			break
+		}
+		h := w.one(ctx, f)
+		out = append(out, h)
+		matches, size = matches+h.matches, size+h.size
+	}
+	return out
+}
+
+func (w *worker) one(ctx context.Context, f file) hits {
+	path := f.entry.Path
+	if f.err != nil {
+		return hits{path: path + "/", skipped: f.err}
+	}
+	data, err := w.read(ctx, f.entry)
 	switch {
 	case errors.Is(err, errBinary):
 		return hits{path: path}
 	case err != nil:
-		return hits{path: path, skipped: true}
+		return hits{path: path, skipped: err}
 	}
-	h, lower := g.search(ctx, path, data, w.lower)
-	w.lower = lower
-	return h
+	return w.search(ctx, w.searcher, path, data)
 }
 
 var (
 	errBinary = errors.New("binary")
-	errLarge  = errors.New("too large")
+	errLarge  = fmt.Errorf("larger than %d MB", maxFile>>20)
 )
 
-func (w *worker) read(ws *workspace.Workspace, entry workspace.Entry) ([]byte, error) {
-	f, err := ws.OpenEntry(entry)
+// read reads a file, at most what is searched. The data are overwritten by the next one.
+func (w *worker) read(ctx context.Context, entry workspace.Entry) ([]byte, error) {
+	f, size, err := w.ws.OpenEntry(entry)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	w.data = w.data[:0]
+	if size > maxFile {
+		return nil, errLarge
+	}
+	w.data = slices.Grow(w.data[:0], max(minRead, int(size)+1))
 	for {
 		if len(w.data) == cap(w.data) {
-			w.data = append(w.data, make([]byte, max(64<<10, len(w.data)))...)[:len(w.data)]
+			w.data = slices.Grow(w.data, minRead) // it has grown, or does not tell its size
 		}
-		n, err := f.Read(w.data[len(w.data):cap(w.data)])
+		n, err := f.Read(w.data[len(w.data):min(cap(w.data), len(w.data)+maxRead)])
 		first := len(w.data) == 0
 		w.data = w.data[:len(w.data)+n]
 		switch {
@@ -116,6 +174,8 @@ func (w *worker) read(ws *workspace.Workspace, entry workspace.Entry) ([]byte, e
 			return w.data, nil
 		case err != nil:
 			return nil, err
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
 		}
 	}
 }

@@ -77,6 +77,26 @@ func (f nameFilter) match(start, name string) bool {
 	return doublestar.MatchUnvalidated(f.pattern, name)
 }
 
+// maxUnseen is how many files and directories are told that were not looked at.
+const maxUnseen = 3
+
+// unseen is the note about them.
+func unseen(what string, some []string, all int) string {
+	text := what + ": " + strings.Join(some, ", ")
+	if all > len(some) {
+		text += fmt.Sprintf(" and %d more", all-len(some))
+	}
+	return text
+}
+
+// reason is an error without the path.
+func reason(err error) string {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
 //go:embed glob.md
 var globText string
 

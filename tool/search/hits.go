@@ -1,0 +1,117 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"github.com/tenon-agent/tenon/tool/search/internal/lines"
+)
+
+// hits is the lines of one file that are told. Skipped says why it was not searched.
+type hits struct {
+	path    string
+	lines   []hit
+	matches int
+	size    int // of the lines
+	more    bool
+	skipped error
+}
+
+type hit struct {
+	number int
+	text   string
+	around bool // it is context
+}
+
+// search finds the lines of one file, with those around them. After the end of ctx it is incomplete.
+func (g *grep) search(ctx context.Context, searcher *lines.Searcher, path string, data []byte) hits {
+	h := hits{path: path}
+	number, counted, told := 1, 0, 0 // of the line at counted; told: the last one in h
+	searcher.Each(ctx, data, func(start, end, place int) bool {
+		if h.matches == g.limits.matches || h.size > g.limits.text {
+			h.more = true
+			return false
+		}
+		number += bytes.Count(data[counted:start], []byte{'\n'})
+		counted = start
+		if told >= number { // it is there as context of the match before
+			line := &h.lines[len(h.lines)-1-(told-number)]
+			line.around, line.text = false, g.show(data[start:end], place-start)
+		} else {
+			h.before(data, start, number, min(g.context, number-told-1))
+			h.add(hit{number: number, text: g.show(data[start:end], place-start)})
+			told = number
+		}
+		h.matches++
+		told = h.after(data, end, number, told, number+g.context)
+		return true
+	})
+	return h
+}
+
+func (h *hits) add(line hit) {
+	h.lines = append(h.lines, line)
+	h.size += len(line.text)
+}
+
+// before adds the n lines above the line that starts at start.
+func (h *hits) before(data []byte, start, number, n int) {
+	var above []hit
+	for ; n > 0 && start > 0; n-- {
+		end := start - 1
+		start = bytes.LastIndexByte(data[:end], '\n') + 1
+		number--
+		above = append(above, hit{number, clip(bytes.TrimSuffix(data[start:end], []byte{'\r'}), 0), true})
+	}
+	for i := len(above) - 1; i >= 0; i-- {
+		h.add(above[i])
+	}
+}
+
+// after adds the lines below line number, which ends at end: those behind told and up to last. It returns the last one told.
+func (h *hits) after(data []byte, end, number, told, last int) int {
+	for number++; number <= last; number++ {
+		i := bytes.IndexByte(data[end:], '\n')
+		if i < 0 || end+i+1 >= len(data) {
+			break
+		}
+		start := end + i + 1
+		if end = len(data); bytes.IndexByte(data[start:], '\n') >= 0 {
+			end = start + bytes.IndexByte(data[start:], '\n')
+		}
+		if end > start && data[end-1] == '\r' {
+			end--
+		}
+		if number > told {
+			h.add(hit{number, clip(data[start:end], 0), true})
+			told = number
+		}
+	}
+	return told
+}
+
+// show is a matching line, cut around the match when it is long.
+func (g *grep) show(line []byte, place int) string {
+	from := 0
+	switch {
+	case len(line) > maxExact:
+		from = max(0, place-maxShown/2)
+	case len(line) > maxShown:
+		from = max(0, g.pattern.Find(line)-maxShown/3)
+	}
+	return clip(line, from)
+}
+
+// clip is the part of a line from an offset on, as valid text.
+func clip(line []byte, from int) string {
+	to := min(len(line), from+maxShown)
+	text := strings.ToValidUTF8(string(line[from:to]), "\ufffd")
+	if from > 0 {
+		text = "…" + text
+	}
+	if to < len(line) {
+		text += "…"
+	}
+	return text
+}

@@ -1,0 +1,219 @@
+package lines
+
+import (
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	maxTexts  = 8   // how many texts are looked for at once
+	maxLength = 100 // of a text that is put together
+)
+
+// texts is a set of texts, of which what is spoken of is, or has, at least one. Empty: nothing is known.
+type texts struct {
+	all  []string
+	fold bool // whatever the case of ASCII letters; they are lower case
+	pure bool // and each of them is a match
+}
+
+// worth is higher the fewer lines have one of the texts.
+func (t texts) worth() int {
+	if len(t.all) == 0 {
+		return 0
+	}
+	short := len(t.all[0])
+	for _, text := range t.all {
+		short = min(short, len(text))
+	}
+	if short == 0 {
+		return 0
+	}
+	return short*maxTexts + maxTexts - len(t.all)
+}
+
+// folded is the set without regard to case. It is pure no more, unless there are no letters.
+func (t texts) folded() texts {
+	if t.fold {
+		return t
+	}
+	out := texts{fold: true, pure: t.pure}
+	for _, text := range t.all {
+		low := string(appendLower(nil, []byte(text)))
+		out.pure = out.pure && low == text && !strings.ContainsFunc(text, func(r rune) bool { return 'a' <= r && r <= 'z' })
+		out.all = append(out.all, low)
+	}
+	return out
+}
+
+// alike makes both sets regard case, or neither.
+func alike(a, b texts) (texts, texts) {
+	if a.fold != b.fold {
+		return a.folded(), b.folded()
+	}
+	return a, b
+}
+
+// or is what one of two things is.
+func (t texts) or(other texts) texts {
+	if len(t.all) == 0 || len(other.all) == 0 || len(t.all)+len(other.all) > maxTexts {
+		return texts{}
+	}
+	t, other = alike(t, other)
+	return texts{slices.Concat(t.all, other.all), t.fold, t.pure && other.pure}
+}
+
+// then is what two things are, one behind the other.
+func (t texts) then(other texts) texts {
+	if len(t.all)*len(other.all) > maxTexts {
+		return texts{}
+	}
+	t, other = alike(t, other)
+	out := texts{fold: t.fold, pure: t.pure && other.pure}
+	for _, a := range t.all {
+		for _, b := range other.all {
+			if len(a)+len(b) > maxLength && a != "" && b != "" {
+				return texts{}
+			}
+			out.all = append(out.all, a+b)
+		}
+	}
+	return out
+}
+
+// known is what is known of each match of an expression.
+type known struct {
+	whole texts // what it is
+	part  texts // what it has in it
+}
+
+// required is what each match of an expression has in it.
+func required(re *syntax.Regexp) texts {
+	k := analyze(re)
+	best := k.best()
+	best.pure = best.pure && k.whole.worth() == best.worth()
+	return best
+}
+
+// best is the better one of the two sets.
+func (k known) best() texts {
+	switch whole, part := k.whole.worth(), k.part.worth(); {
+	case whole == 0 && part == 0:
+		return texts{}
+	case whole >= part:
+		return k.whole
+	}
+	return k.part
+}
+
+func analyze(re *syntax.Regexp) known {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return known{whole: literal(re)}
+	case syntax.OpCharClass:
+		return known{whole: class(re.Rune)}
+	case syntax.OpEmptyMatch:
+		return known{whole: texts{all: []string{""}, pure: true}}
+	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return known{whole: texts{all: []string{""}}}
+	case syntax.OpCapture:
+		return analyze(re.Sub[0])
+	case syntax.OpPlus:
+		return known{part: analyze(re.Sub[0]).best()}
+	case syntax.OpQuest:
+		return known{whole: analyze(re.Sub[0]).whole.or(texts{all: []string{""}, pure: true})}
+	case syntax.OpConcat:
+		return concat(re.Sub)
+	case syntax.OpAlternate:
+		all := analyze(re.Sub[0])
+		all.part = all.best()
+		for _, sub := range re.Sub[1:] {
+			k := analyze(sub)
+			all.whole, all.part = all.whole.or(k.whole), all.part.or(k.best())
+		}
+		return all
+	}
+	return known{}
+}
+
+// literal is the text of a literal. What has other forms than its own and those of ASCII letters is not looked for.
+func literal(re *syntax.Regexp) texts {
+	text := string(re.Rune)
+	fold := re.Flags&syntax.FoldCase != 0
+	// U+FFFD stands for any byte that is no UTF-8, and no line has an end within.
+	if strings.ContainsRune(text, utf8.RuneError) || strings.Contains(text, "\n") ||
+		fold && strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return texts{}
+	}
+	if fold {
+		text = strings.ToLower(text)
+	}
+	// A carriage return at the end of a line is no part of it.
+	return texts{[]string{text}, fold, !strings.Contains(text, "\r")}
+}
+
+// class is the runes of a small class.
+func class(ranges []rune) texts {
+	t := texts{pure: true}
+	for i := 0; i < len(ranges); i += 2 {
+		for r := ranges[i]; r <= ranges[i+1]; r++ {
+			if len(t.all) == maxTexts/2 || r == utf8.RuneError || r == '\n' || !utf8.ValidRune(r) {
+				return texts{}
+			}
+			t.all = append(t.all, string(r))
+			t.pure = t.pure && r != '\r'
+		}
+	}
+	return t
+}
+
+// concat puts neighbours together as far as they are known.
+func concat(subs []*syntax.Regexp) known {
+	empty := texts{all: []string{""}, pure: true}
+	run, best, whole := empty, texts{}, true
+	flush := func(part texts) {
+		for _, t := range []texts{run, part} {
+			if t.worth() > best.worth() {
+				best = t
+			}
+		}
+	}
+	for _, sub := range subs {
+		k := analyze(sub)
+		if len(k.whole.all) > 0 {
+			if longer := run.then(k.whole); len(longer.all) > 0 {
+				run = longer
+				continue
+			}
+		}
+		whole = false
+		flush(k.part)
+		if run = k.whole; len(run.all) == 0 {
+			run = empty
+		}
+	}
+	if whole {
+		return known{whole: run, part: run}
+	}
+	flush(texts{})
+	return known{part: best}
+}
+
+// appendLower appends data with the capitals of ASCII made small.
+func appendLower(out, data []byte) []byte {
+	n := len(out)
+	out = append(out, data...)
+	for i, c := range out[n:] {
+		out[n+i] = lower(c)
+	}
+	return out
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}

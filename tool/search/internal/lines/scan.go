@@ -1,0 +1,111 @@
+package lines
+
+import (
+	"bytes"
+	"context"
+	"unicode/utf8"
+)
+
+// outcome is what a scan came to.
+type outcome int
+
+const (
+	ended   outcome = iota // the end of the data
+	found                  // a line that matches
+	gaveUp                 // the pattern needs too many states
+	stopped                // the end of the context
+)
+
+// pace is how many bytes are scanned between two looks at the context.
+const pace = 128 << 10
+
+// scan finds the next line that matches, from the start of a line on. It returns a place in that line, its end at the latest; when
+// it gave up, the start of the line that it had come to.
+func (m *machine) scan(ctx context.Context, data []byte, from int) (int, outcome) {
+	switch {
+	case from == len(data) || m.start == dead:
+		return len(data), ended
+	case m.start == matched:
+		return from, found
+	}
+	i, s := from, m.start
+	for i < len(data) {
+		if ctx.Err() != nil {
+			return i, stopped
+		}
+		var t int32
+		if i, s, t = m.run(data, i, min(len(data), i+pace), s); t >= reserved {
+			continue
+		}
+		column, width := m.look(data, i)
+		t = m.transition(s, column)
+		if m.full() {
+			line := bytes.LastIndexByte(data[:i], '\n') + 1
+			if m.flushes++; m.flushes > maxFlush {
+				return line, gaveUp
+			}
+			m.reset()
+			i, s = line, m.start
+			continue
+		}
+		switch t {
+		case matched:
+			return i, found
+		case dead:
+			n := bytes.IndexByte(data[i:], '\n')
+			if n < 0 {
+				return len(data), ended
+			}
+			t, width = m.start, n+1
+		}
+		i, s = i+width, t
+		if column == m.eol() && i == len(data) {
+			return i, ended
+		}
+	}
+	if data[len(data)-1] != '\n' && m.transition(s, m.eol()) == matched {
+		return len(data), found
+	}
+	return len(data), ended
+}
+
+// run goes on as long as the table has the next state, and to end at most. It returns the last state, and what the table has instead.
+func (m *machine) run(data []byte, i, end int, s int32) (int, int32, int32) {
+	table, column, start := m.table, &m.column, m.start
+	for i < end {
+		if s == start {
+			for i+4 <= end && m.skip[data[i]] && m.skip[data[i+1]] && m.skip[data[i+2]] && m.skip[data[i+3]] {
+				i += 4
+			}
+			for i < end && m.skip[data[i]] {
+				i++
+			}
+			if i == end {
+				break
+			}
+		}
+		t := table[s+int32(column[data[i]])]
+		if t < reserved {
+			return i, s, t
+		}
+		s = t
+		i++
+	}
+	return i, s, reserved
+}
+
+// look is the column of what is at a place, and its length. A carriage return before the end of a line belongs to the end.
+func (m *machine) look(data []byte, i int) (column uint8, width int) {
+	switch c := data[i]; {
+	case c == '\r' && i+1 == len(data):
+		return m.eol(), 1
+	case c == '\r' && data[i+1] == '\n':
+		return m.eol(), 2
+	case c == '\n':
+		return m.eol(), 1
+	case c < utf8.RuneSelf:
+		return m.low[c], 1
+	}
+	r, width := utf8.DecodeRune(data[i:])
+	return m.classes.rune(r), width
+}
