@@ -20,24 +20,27 @@ func interactive(line string) string {
 	if err != nil {
 		return ""
 	}
-	fed := map[syntax.Node]bool{}
 	advice := ""
+	piped := map[syntax.Node]bool{}
+	fed := []bool{false} // whether what is around a node has an input that is not that of the line, from outside inwards
 	syntax.Walk(file, func(n syntax.Node) bool {
+		if n == nil {
+			fed = fed[:len(fed)-1]
+			return true
+		}
+		own := fed[len(fed)-1] || piped[n]
 		switch n := n.(type) {
 		case *syntax.BinaryCmd:
-			fed[n.Y] = fed[n.Y] || n.Op == syntax.Pipe || n.Op == syntax.PipeAll
-			fed[n.X] = fed[n.X] || fed[n]
+			piped[n.Y] = n.Op == syntax.Pipe || n.Op == syntax.PipeAll
 		case *syntax.Stmt:
-			if reads(n) {
-				fed[n] = true
-			}
-			fed[n.Cmd] = fed[n]
+			own = own || reads(n)
 		case *syntax.CallExpr:
 			if advice == "" {
-				advice = call{words: words(n), assigns: n.Assigns, fed: fed[n]}.advice()
+				advice = call{words: words(n), assigns: n.Assigns, fed: own}.advice()
 			}
 		}
-		return advice == ""
+		fed = append(fed, own)
+		return true
 	})
 	return advice
 }
@@ -92,7 +95,7 @@ func (c call) advice() string {
 			if !c.has("-n", "--non-interactive") {
 				return name + " may ask for a password, and nobody can type one here; use " + name + " -n"
 			}
-		} else if !slices.Contains(wrappers, name) {
+		} else if !slices.Contains(wrappers, name) || name == "command" && c.has("-v", "-V") {
 			break
 		}
 		c.unwrap()

@@ -24,9 +24,13 @@ import (
 	"github.com/tenon-agent/tenon/tool/search"
 	"github.com/tenon-agent/tenon/tool/shell"
 	"github.com/tenon-agent/tenon/workspace"
+	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	sandbox.Main()
+	goleak.VerifyTestMain(m)
+}
 
 func open(t testing.TB) *workspace.Workspace {
 	t.Helper()

@@ -1,0 +1,142 @@
+//go:build unix
+
+package shell_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tenon-agent/tenon/agent"
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/llmtest"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/memory"
+	"github.com/tenon-agent/tenon/tool"
+	"github.com/tenon-agent/tenon/tool/shell"
+	"github.com/tenon-agent/tenon/workspace"
+	"github.com/tenon-agent/tenon/workspace/sandbox"
+)
+
+func openSandboxed(t *testing.T) *workspace.Workspace {
+	t.Helper()
+	if sandbox.Look().Level() != sandbox.Namespaces {
+		t.Skip("no sandbox here")
+	}
+	dir := t.TempDir()
+	ws, err := workspace.Open(dir, workspace.Options{Sandbox: &sandbox.Policy{Writable: []string{dir}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ws.Close() })
+	return ws
+}
+
+func TestEffectsComeFromTheAnalysis(t *testing.T) {
+	ws := openSandboxed(t)
+	if err := os.Mkdir(filepath.Join(ws.Dir(), "sub"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	var line, dir string
+	run := shell.New(ws, shell.Options{Analyze: func(l, d string) tool.Effects {
+		line, dir = l, d
+		return tool.Effects{Reads: []tool.Path{tool.File(filepath.Join(d, "x"))}, Command: "wrong", Idempotent: true}
+	}})[0]
+	e := prepare(t, run, map[string]any{"command": "cat x", "dir": "sub", "unconfined": true, "reason": "x is outside"}).Effects
+	sub := filepath.Join(ws.Dir(), "sub")
+	if line != "cat x" || dir != sub || e.Command != "cat x" || e.Dir != sub || !e.Unconfined || e.Exec || !e.Idempotent || len(e.Reads) != 1 {
+		t.Errorf("analysed %q in %q: %+v", line, dir, e)
+	}
+	if e := prepare(t, run, map[string]any{"command": "cat x"}).Effects; e.Unconfined || e.Dir != ws.Dir() {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestArgumentsOfTheSandbox(t *testing.T) {
+	run := shell.New(openSandboxed(t), shell.Options{})[0]
+	if _, err := run.Prepare(t.Context(), `{"command":"ls","unconfined":true}`); err == nil || !strings.Contains(err.Error(), "reason: missing") {
+		t.Errorf("without a reason: %v", err)
+	}
+	if _, err := run.Prepare(t.Context(), `{"command":"ls","dir":"../x"}`); err == nil || !strings.Contains(err.Error(), "outside the workspace") {
+		t.Errorf("outside: %v", err)
+	}
+	if _, err := run.Prepare(t.Context(), `{"command":"vim x"}`); err == nil || !strings.Contains(err.Error(), "needs a person at a terminal") {
+		t.Errorf("interactive: %v", err)
+	}
+	// Where there is no sandbox nobody can leave it.
+	if _, err := shell.New(open(t), shell.Options{})[0].Prepare(t.Context(), `{"command":"ls","unconfined":true}`); err == nil {
+		t.Error("no sandbox: no error")
+	}
+}
+
+func TestBlockedAccessIsTold(t *testing.T) {
+	ws := openSandboxed(t)
+	outside := filepath.Join(t.TempDir(), "x")
+	arguments := map[string]any{"command": "echo x >/etc/tenon-test"}
+	result, ran := run(t, ws, arguments)
+	text := result.Content.Text()
+	for _, want := range []string{"the sandbox blocked: write /etc/tenon-test", "once outside, with unconfined and a reason, which asks", "exit code 1"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q does not say %q", text, want)
+		}
+	}
+	if len(ran.Blocked) != 1 || ran.Blocked[0].Path != "/etc/tenon-test" || ran.Blocked[0].What != "write" || ran.Blocked[0].Why == "" {
+		t.Errorf("details %+v", ran)
+	}
+	_, ran = run(t, ws, map[string]any{"command": "echo x >" + outside, "unconfined": true, "reason": "a test"})
+	if _, err := os.Stat(outside); err != nil || ran.ExitCode != 0 || !ran.Unconfined || ran.Reason != "a test" || ran.Blocked != nil {
+		t.Errorf("outside: %+v, %v", ran, err)
+	}
+	tools := shell.New(ws, shell.Options{})
+	call(t, tools[0], map[string]any{"command": "echo x >/etc/tenon-test", "background": true})
+	if got, _ := call(t, tools[1], map[string]any{"action": "wait", "id": "job1"}); !strings.Contains(got, "the sandbox blocked: write /etc/tenon-test") {
+		t.Errorf("%q", got)
+	}
+}
+
+// Calls of one message that only look run side by side: each waits until all have started.
+func TestCallsRunSideBySide(t *testing.T) {
+	const calls = 8
+	ws := open(t)
+	var script strings.Builder
+	for i := range calls {
+		fmt.Fprintf(&script, "call shell {\"command\": \"echo up; until test -e go; do sleep 0.01; done; echo %d\"}\n", i)
+	}
+	a, err := agent.New(t.Context(), memory.New(), agent.Options{
+		Client: llmtest.Must(script.String() + "---\ntext Done."),
+		Tools:  shell.New(ws, shell.Options{Analyze: func(string, string) tool.Effects { return tool.Effects{} }}),
+		Gate:   agent.AllowAll(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	up := 0
+	results := 0
+	for e, err := range a.Run(context.WithoutCancel(t.Context()), llm.UserText("Go.")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch b := e.Body.(type) {
+		case session.CallStarted:
+			if up++; up == calls {
+				if err := os.WriteFile(filepath.Join(ws.Dir(), "go"), nil, 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+		case session.Message:
+			if b.Role != llm.RoleTool {
+				continue
+			}
+			if results++; up != calls || !strings.Contains(b.Content.Text(), "exit code 0") {
+				t.Errorf("a result after %d calls had started: %q", up, b.Content.Text())
+			}
+		}
+	}
+	if results != calls {
+		t.Errorf("%d results", results)
+	}
+}
