@@ -238,6 +238,8 @@ func (p *Policy) commandPath(name string, write, destroys bool) need {
 	switch {
 	case meets(p.options.Hidden, destroys && !slices.Contains(p.roots, at)):
 		n.kind = hidden // it names one, or removes what one is in
+	case n.kind == writeProtected && !destroys && filepath.Base(at) == ".git" && slices.Contains(p.roots, filepath.Dir(at)):
+		n.kind = writeAround // what git does with its repository, also where .git is a file that leads there
 	case n.kind == readInside && !p.options.Sandboxed && meets(p.options.Hidden, true):
 		n.kind = readOutside // where no sandbox hides it
 	case n.kind == writeInside && meets(p.options.Protected, true):

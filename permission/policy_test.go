@@ -143,6 +143,19 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
+// TestWorktree is about a project whose .git is a file, which is protected as a whole.
+func TestWorktree(t *testing.T) {
+	p, err := New(Options{Mode: Auto, Root: "/w", Sandboxed: true, Protected: []string{".git"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]Verdict{"git add .": Allow, "git commit -m x": Allow, "rm -rf .git": Ask, "echo x > .git/config": Ask} {
+		if d := p.Judge(p.Command(line)); d.Verdict != want {
+			t.Errorf("%s", d)
+		}
+	}
+}
+
 // TestLinks judges where paths lead, not how they are written.
 func TestLinks(t *testing.T) {
 	base := t.TempDir()
