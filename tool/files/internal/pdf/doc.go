@@ -21,7 +21,8 @@ var (
 
 const (
 	maxDepth    = 64         // of objects, the tree of pages, and forms within forms
-	maxSteps    = 40_000_000 // tokens read of one file
+	maxSteps    = 12_000_000 // tokens read of one file: some seconds
+	maxForms    = 5000       // painted on one page
 	maxUnpacked = 128 << 20  // bytes that all streams of one file may unpack to
 	maxStream   = 32 << 20   // and one of them
 	maxPages    = 20_000

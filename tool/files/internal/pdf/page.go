@@ -37,6 +37,7 @@ type painter struct {
 	x, y       float64 // where the last character ended
 	height     float64 // of it
 	began      bool
+	forms      int // painted
 	stack      []any
 }
 
@@ -150,7 +151,7 @@ func (p *painter) matrix() matrix {
 // form paints what is drawn in several places.
 func (p *painter) form(resources dict, depth int) {
 	s, ok := p.resolve(p.dict(resources["XObject"])[p.nameAt(1)]).(*stream)
-	if !ok || p.name(s.dict["Subtype"]) != "Form" {
+	if p.forms++; !ok || p.forms > maxForms || p.name(s.dict["Subtype"]) != "Form" {
 		return
 	}
 	own := p.dict(s.dict["Resources"])
