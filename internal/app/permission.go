@@ -29,12 +29,36 @@ func (s *Setup) Policy(b Bounds, p Permissions) (*permission.Policy, error) {
 		Network: s.Config.Sandbox.Network, Filtered: true,
 		Sandboxed: b.Sandbox != nil && (mode != permission.Auto || wholly(sandbox.Look().Level())),
 	}
-	layers := []permission.Layer{
-		{Scope: permission.Session, Where: "flags", Config: permission.Config{Allow: p.Allow, Ask: p.Ask, Deny: p.Deny}},
-		{Scope: permission.User, Where: s.Config.UserFile, Config: rulesOf(c, false)},
-		{Scope: permission.Project, Where: s.Config.ProjectFile, Config: rulesOf(c, true)},
+	user := permission.Layer{Scope: permission.User, Where: s.Config.UserFile, Config: rulesOf(c, false)}
+	project := permission.Layer{Scope: permission.Project, Where: s.Config.ProjectFile, Config: rulesOf(c, true)}
+	if err := s.try(o, user, project); err != nil {
+		return nil, err
 	}
-	return permission.New(o, layers...)
+	session := permission.Layer{Scope: permission.Session, Where: "flags", Config: permission.Config{Allow: p.Allow, Ask: p.Ask, Deny: p.Deny}}
+	return permission.New(o, session, user, project)
+}
+
+// try checks the examples of the configuration, those of the user against the rules of the user alone: neither a project nor a flag that
+// narrows them makes them wrong.
+func (s *Setup) try(o permission.Options, user, project permission.Layer) error {
+	all := s.Config.Permissions.Examples
+	own, added := s.Config.Own["permissions.examples"]
+	if !added {
+		own = len(all)
+	}
+	o.Mode = permission.Mode(s.Config.OwnMode)
+	if user.Examples = examplesOf(all[:own]); own > 0 {
+		if _, err := permission.New(o, user); err != nil {
+			return err
+		}
+	}
+	o.Mode, user.Examples = permission.Mode(s.Config.Permissions.Mode), nil
+	if project.Examples = examplesOf(all[own:]); own < len(all) {
+		if _, err := permission.New(o, user, project); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // wholly reports whether commands are confined well enough to run unasked.
@@ -52,11 +76,13 @@ func rulesOf(c *config.Permissions, project bool) (out permission.Config) {
 			}
 		}
 	}
-	if !project {
-		return out
-	}
-	for _, e := range c.Examples { // with the last layer, so that they are tried once
-		out.Examples = append(out.Examples, permission.Example{
+	return out
+}
+
+func examplesOf(samples []config.Sample) []permission.Example {
+	var out []permission.Example
+	for _, e := range samples {
+		out = append(out, permission.Example{
 			Rule: e.Rule, Match: e.Match, NotMatch: e.Not, Command: e.Command, Call: e.Call, Mode: permission.Mode(e.Mode),
 			Want: permission.Verdict(e.Want),
 		})

@@ -3,11 +3,11 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tenon-agent/tenon/internal/app"
 	"github.com/tenon-agent/tenon/permission"
 )
 
@@ -152,24 +152,14 @@ func (p *program) proposed(c *cobra.Command, o permissionOptions, args []string)
 	return policy, call, nil
 }
 
-// policy is the policy of the flags. That of the configuration is not in it yet.
+// policy is the policy of the configuration and the flags.
 func (p *program) policy(c *cobra.Command, o permissionOptions) (*permission.Policy, error) {
-	dir, err := directory(o.dir)
+	setup, bounds, err := p.bounds(o.dir)
 	if err != nil {
 		return nil, err
 	}
-	home := p.env.Getenv("HOME")
-	options := permission.Options{
-		Mode: permission.Mode(o.mode), Root: dir, Home: home,
-		Protected: []string{".git/hooks", ".git/config"}, Sandboxed: true,
-	}
-	if home != "" {
-		options.Hidden = []string{filepath.Join(home, ".ssh")}
-	}
-	policy, err := permission.New(options, permission.Layer{
-		Scope: permission.Session, Where: "flags", Config: permission.Config{Allow: o.allow, Ask: o.ask, Deny: o.deny},
-	})
-	if wrong, ok := errors.AsType[*permission.Errors](err); ok {
+	policy, err := setup.Policy(bounds, app.Permissions{Mode: permission.Mode(o.mode), Allow: o.allow, Ask: o.ask, Deny: o.deny})
+	if wrong, ok := errors.AsType[*permission.Errors](err); ok && len(o.allow)+len(o.ask)+len(o.deny) > 0 {
 		return nil, &usageError{c.CommandPath(), wrong}
 	}
 	return policy, err

@@ -42,6 +42,12 @@ type Config struct {
 	Inert       string   // the project's file, if it is not, because its folder is not trusted
 	Warnings    []string // what was ignored, each with its place
 
+	// OwnMode is permissions.mode without the project.
+	OwnMode Mode
+
+	// Own says of lists to which the project has added how many elements are the user's, which come first.
+	Own map[string]int
+
 	origins map[string]Origin
 	offsets map[string]int // where keys begin in the file that is read
 	named   []named        // what the files name
@@ -103,6 +109,7 @@ func Load(o Options) (*Config, error) {
 	if c.UserFile = cmp.Or(o.File, c.UserFile); c.UserFile != "" {
 		c.read(c.UserFile, env, false, errs)
 	}
+	c.OwnMode = c.Permissions.Mode
 	if o.WorkDir != "" {
 		if err := c.project(o, env, errs); err != nil {
 			return nil, err

@@ -269,6 +269,10 @@ func (d *decoder) list(v *hujson.Value, a *hujson.Array, dst reflect.Value, p pl
 		return false
 	}
 	if p.field.layer == "adds" && d.project {
+		if d.config.Own == nil {
+			d.config.Own = map[string]int{}
+		}
+		d.config.Own[p.key] = dst.Len()
 		out = reflect.AppendSlice(dst, out)
 	}
 	dst.Set(out)

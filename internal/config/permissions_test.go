@@ -22,6 +22,9 @@ func TestAProjectOnlyNarrowsPermissions(t *testing.T) {
 	if p.Mode != ModeAsk || len(p.Allow) != 1 || len(p.Ask) != 1 || len(p.Deny) != 2 || len(p.Examples) != 2 {
 		t.Errorf("got %+v", p)
 	}
+	if c.Own["permissions.examples"] != 1 || c.Own["permissions.ask"] != 0 {
+		t.Errorf("own are %v", c.Own)
+	}
 	if user, project := p.Deny[0], p.Deny[1]; user.Project || user.Where != c.UserFile+":2" || !project.Project || project.Where != c.ProjectFile+":2" {
 		t.Errorf("got %+v and %+v", user, project)
 	}
