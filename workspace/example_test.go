@@ -47,3 +47,26 @@ func Example() {
 	// true <nil>
 	// "done\n" 3 <nil>
 }
+
+// A server runs as a job while something else goes on.
+func ExampleWorkspace_Start() {
+	ctx := context.Background()
+	w, err := workspace.Open(os.TempDir(), workspace.Options{})
+	if err != nil {
+		panic(err)
+	}
+	defer w.Close()
+
+	job, err := w.Start(ctx, workspace.Command{Line: "echo started; exit 3"})
+	if err != nil {
+		panic(err)
+	}
+	status, err := job.Wait(ctx)
+	fmt.Println(status.ID, status.ExitCode, err)
+
+	output := job.Output(0, 1<<10)
+	fmt.Printf("%q, the next is at %d\n", output.Head, output.Size)
+	// Output:
+	// job1 3 <nil>
+	// "started\n", the next is at 8
+}

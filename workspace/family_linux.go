@@ -71,7 +71,7 @@ func (f *family) others(known map[int]bool) (found []member) {
 		name := "/proc/" + strconv.Itoa(pid)
 		was, lives := look(name, buf)
 		switch {
-		case !lives || pid == f.leader:
+		case !lives || pid == f.leader || pid == os.Getpid():
 			continue
 		case !kin[was.parent] && was.session != f.leader && !f.carries(name, buf):
 			continue
@@ -94,21 +94,28 @@ func (f *family) others(known map[int]bool) (found []member) {
 }
 
 // candidates returns the numbers of the processes that the command can have started, ascending: after a short time those above its
-// own, unless the numbers began anew.
+// own, unless the numbers began anew. Where these are few, nobody need look through all processes of the machine.
 func (f *family) candidates() []int {
+	const few = 256
+	var pids []int
+	least := 0
+	if last := newest(); time.Since(f.started) < time.Second && last >= f.leader {
+		least = f.leader
+		if last-least < few {
+			for pid := least; pid <= last; pid++ {
+				pids = append(pids, pid)
+			}
+			return pids
+		}
+	}
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil
 	}
 	defer dir.Close()
 	names, _ := dir.Readdirnames(-1)
-	least := 0
-	if time.Since(f.started) < time.Second && newest() >= f.leader {
-		least = f.leader
-	}
-	var pids []int
 	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil && pid >= least && pid != os.Getpid() {
+		if pid, err := strconv.Atoi(name); err == nil && pid >= least {
 			pids = append(pids, pid)
 		}
 	}

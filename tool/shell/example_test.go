@@ -38,3 +38,28 @@ func Example() {
 	// [exit code 1]
 	// failed call: false exit code: 1
 }
+
+// A command that is to live on is a job.
+func Example_job() {
+	ws, err := workspace.Open(os.TempDir(), workspace.Options{})
+	if err != nil {
+		panic(err)
+	}
+	defer ws.Close()
+	tools := shell.New(ws, shell.Options{})
+	for i, arguments := range []string{`{"command": "echo listening; exit 1", "background": true}`, `{"action": "wait", "id": "job1"}`} {
+		call, err := tools[i].Prepare(context.Background(), arguments)
+		if err != nil {
+			panic(err)
+		}
+		result, err := call.Run(context.Background(), nil)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(result.Content.Text())
+	}
+	// Output:
+	// [started as job1; job shows its output, and you are told when it ends]
+	// listening
+	// [job1 has ended: exit code 1; cursor 10]
+}
