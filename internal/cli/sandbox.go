@@ -23,7 +23,7 @@ and reach no network but the hosts of the configuration and of --network. Its ex
 
 tenon doctor sandbox shows the policy and what this machine can enforce.`,
 		Example: `  tenon sandbox -- go test ./...
-  tenon sandbox --network proxy.golang.org -- go mod download`,
+  tenon sandbox --network modules.example.com -- go mod download`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -39,6 +39,7 @@ var places = []place{
 	{path: "internal/e2e/sdks"},
 	{path: "internal/modelserver", may: []string{"llm", "llm/llmtest"}},
 	{path: "internal/app/...", may: []string{"public", "internal/..."}},
+	{path: "internal/approval", may: []string{"agent", "permission", "session", "tool"}},
 	{path: "internal/config/...", may: []string{"llm"}},
 	{path: "internal/models", may: []string{"public", "internal/config", "internal/keys"}},
 	{path: "internal/cli/...", may: []string{"public", "internal/..."}, face: true},
