@@ -120,6 +120,8 @@ func (j *judgement) hits(r *Rule, n *need) certainty {
 			return maybe
 		case n.tree && !n.write && o.Filtered && n.command == noCommand && r.verdict == Deny:
 			return r.path.hits(n.path, false, j.policy.roots, o.Home)
+		case n.pattern != "" && r.path.apart(n.pattern):
+			return r.path.hits(filepath.Join(n.path, filepath.Base(n.pattern)), false, j.policy.roots, o.Home)
 		}
 		return r.path.hits(n.path, n.tree, j.policy.roots, o.Home)
 	}

@@ -138,6 +138,18 @@ func TestRules(t *testing.T) {
 			{"shell(cat $x)", Ask},
 			{"shell(cat *.pe?)", Ask},
 		}},
+		{"names that the shell makes", AskMode, []string{"deny read(*.pem)", "deny read(.env.local)", "deny read(keys/)"}, []row{
+			{"shell(wc -l *.go)", Allow},
+			{"shell(cat src/*_test.go)", Allow},
+			{"shell(cat *.pe?)", Ask},
+			{"shell(cat *.pem)", Ask},
+			{"shell(cat *)", Ask},
+			{"shell(cat .env.*)", Ask},
+			{"shell(cat .env.lo*)", Ask},
+			{"shell(cat keys/*.go)", Deny},
+			{"shell(cat */*.go)", Ask},
+			{"shell(grep -r x k*)", Ask},
+		}},
 		{"edit means all that edit", AskMode, []string{"allow edit(src/*.go)"}, []row{
 			{"edit(src/a.go)", Allow}, {"multi_edit(src/a.go)", Allow}, {"patch(src/a.go)", Allow}, {"edit(src/x/a.go)", Ask}, {"write(src/a.go)", Ask},
 		}},

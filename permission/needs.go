@@ -25,6 +25,7 @@ type need struct {
 	own     bool   // the command's own doing, which a rule about the command covers
 	path    string // "" is a place that is not known
 	tree    bool   // the path stands for all below it
+	pattern string // what of that the shell makes names of, "" for all
 	write   bool
 	host    string
 	text    string // what it is, in words
@@ -225,7 +226,7 @@ func (p *Policy) commandPath(name string, write, destroys bool) need {
 		name = literal(pattern)
 	}
 	at, dir := resolve(p.options.Root, filepath.FromSlash(name))
-	n := need{path: at, tree: dir || pattern != "", write: write, text: touching(at, write), kind: p.placed(at, write)}
+	n := need{path: at, tree: dir || pattern != "", pattern: pattern, write: write, text: touching(at, write), kind: p.placed(at, write)}
 	meets := func(places []string, deep bool) bool {
 		if pattern == "" {
 			return deep && around(places, at)

@@ -128,3 +128,23 @@ func (p pathPattern) hits(name string, tree bool, roots []string, home string) c
 	}
 	return no
 }
+
+// apart reports whether no file that a pattern of the shell names is one that this pattern means: *.go and *.pem. Where a name may
+// be that of a directory it is not known.
+func (p pathPattern) apart(pattern string) bool {
+	dir, last := path.Split(pattern)
+	own, anywhere := strings.CutPrefix(p.glob, "**/")
+	if !anywhere || strings.Contains(own, "/") || strings.ContainsAny(dir, "*?[") {
+		return false
+	}
+	end := last[strings.LastIndexAny(last, "*?]")+1:]
+	if !strings.Contains(end, ".") {
+		return false
+	}
+	if !hasMeta(own) {
+		ok, err := path.Match(last, own)
+		return !ok && err == nil
+	}
+	ours := own[strings.LastIndexAny(own, `*?]}\`)+1:]
+	return !strings.HasSuffix(end, ours) && !strings.HasSuffix(ours, end)
+}
