@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/internal/approval"
@@ -36,7 +35,6 @@ type Agent struct {
 	workspace   *workspace.Workspace
 	checkpoints *checkpoint.Store
 	seen        *files.Set
-	changed     atomic.Bool // commands have changed files
 }
 
 // New makes an agent with a new session.
@@ -151,7 +149,6 @@ func (a *Agent) record(ctx context.Context, changes []workspace.Change) error {
 		for i, c := range part {
 			if c.Done {
 				e.Cause = session.ByCommand
-				a.changed.Store(true)
 			}
 			e.Files[i] = session.FileChange{Path: c.Path, Before: stateOf(c.Before), After: stateOf(c.After)}
 		}
@@ -208,11 +205,7 @@ func (a *Agent) recall(ctx context.Context) error {
 
 // Close ends the run that is on, gives the session back and lets go of the workspace.
 func (a *Agent) Close() error {
-	var swept error
-	if a.changed.Load() {
-		swept = a.sweep()
-	}
-	return errors.Join(a.Agent.Close(), swept, a.release())
+	return errors.Join(a.Agent.Close(), a.sweep(), a.release())
 }
 
 // sweep drops the copies of files that no command has changed after all.

@@ -50,8 +50,8 @@ func resolve(ctx context.Context, store session.Store, prefix string) (session.S
 	return session.Summary{}, errors.New(b.String())
 }
 
-// withStore runs f with the sessions there are. none is what it returns when there never was one.
-func (p *program) withStore(none error, f func(session.Store) error) (err error) {
+// withApp runs f with the program's data. none is what it returns when there never was any.
+func (p *program) withApp(none error, f func(*app.App) error) (err error) {
 	a, err := app.OpenExisting(p.env.Getenv, buildOf(p.env.Version).Version)
 	if errors.Is(err, fs.ErrNotExist) {
 		return none
@@ -64,18 +64,27 @@ func (p *program) withStore(none error, f func(session.Store) error) (err error)
 			err = e
 		}
 	}()
-	return f(a.Store)
+	return f(a)
+}
+
+// withStore runs f with the sessions there are. none is what it returns when there never was one.
+func (p *program) withStore(none error, f func(session.Store) error) error {
+	return p.withApp(none, func(a *app.App) error { return f(a.Store) })
 }
 
 // withSession runs f with the session that the first argument names.
 func (p *program) withSession(c *cobra.Command, prefix string, f func(session.Store, session.Summary) error) error {
+	return p.withAppAndSession(c, prefix, func(a *app.App, s session.Summary) error { return f(a.Store, s) })
+}
+
+func (p *program) withAppAndSession(c *cobra.Command, prefix string, f func(*app.App, session.Summary) error) error {
 	none := fmt.Errorf("session %q: %w; there are no sessions yet", prefix, session.ErrNotFound)
-	return p.withStore(none, func(store session.Store) error {
-		s, err := resolve(c.Context(), store, prefix)
+	return p.withApp(none, func(a *app.App) error {
+		s, err := resolve(c.Context(), a.Store, prefix)
 		if err != nil {
 			return err
 		}
-		return f(store, s)
+		return f(a, s)
 	})
 }
 

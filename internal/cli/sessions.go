@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tenon-agent/tenon/internal/app"
 	"github.com/tenon-agent/tenon/session"
 )
 
@@ -77,13 +78,16 @@ func (p *program) sessionsDelete() *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			for _, prefix := range args {
-				err := p.withSession(c, prefix, func(store session.Store, s session.Summary) error {
+				err := p.withAppAndSession(c, prefix, func(a *app.App, s session.Summary) error {
 					if !yes {
 						if err := p.confirm(c, s); err != nil {
 							return err
 						}
 					}
-					if err := store.Delete(c.Context(), s.ID); err != nil {
+					if err := a.Store.Delete(c.Context(), s.ID); err != nil {
+						return err
+					}
+					if err := a.Forget(s.ID); err != nil {
 						return err
 					}
 					if asJSON {

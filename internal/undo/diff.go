@@ -66,21 +66,23 @@ func (h *History) Diff(from string, contents *checkpoint.Store) ([]FileDiff, err
 		} else if !same(d.After, last[path].After) && !same(d.After, last[path].Before) {
 			d.Note = "others have changed it too"
 		}
-		look.compare(&d, path, contents)
+		d.compare(
+			func() ([]byte, error) { return contents.Get(d.Before.Hash) },
+			func() ([]byte, error) { return look.ws.ReadFile(path, maxDiffed) })
 		out = append(out, d)
 	}
 	return out, nil
 }
 
 // compare fills in the difference of two texts.
-func (l *looker) compare(d *FileDiff, path string, contents *checkpoint.Store) {
-	old, err := text(d.Before, func() ([]byte, error) { return contents.Get(d.Before.Hash) })
+func (d *FileDiff) compare(before, after func() ([]byte, error)) {
+	old, err := text(d.Before, before)
 	var now string
 	if err == nil {
-		now, err = text(d.After, func() ([]byte, error) { return l.ws.ReadFile(path, maxDiffed) })
+		now, err = text(d.After, after)
 	}
 	switch {
-	case errors.Is(err, checkpoint.ErrNotKept) && d.Before.Lost != "":
+	case errors.Is(err, checkpoint.ErrNotKept) && d.Before != nil && d.Before.Lost != "":
 		d.Note = joinNotes(d.Note, "what it had before was not kept: "+d.Before.Lost)
 		return
 	case err != nil:
@@ -131,4 +133,27 @@ func text(s *session.FileState, read func() ([]byte, error)) (string, error) {
 	}
 	data, err := read()
 	return string(data), err
+}
+
+// Rel is a path from the directory of the session, with slashes; what lies elsewhere stays as it is.
+func (p *Plan) Rel(path string) string {
+	if rel, err := filepath.Rel(p.dir, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// Difference is what a plan would do to a file by force: from what it has now to what it would have.
+func (p *Plan) Difference(f File, contents *checkpoint.Store) FileDiff {
+	d := FileDiff{Path: p.Rel(f.Path), Before: f.Now, After: f.Want}
+	look, err := newLooker(p.dir)
+	if err != nil {
+		d.Note = err.Error()
+		return d
+	}
+	defer look.close()
+	d.compare(
+		func() ([]byte, error) { return look.ws.ReadFile(f.Path, maxDiffed) },
+		func() ([]byte, error) { return contents.Get(f.Want.Hash) })
+	return d
 }

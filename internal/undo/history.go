@@ -244,3 +244,18 @@ func (h *History) inEffect() []int {
 	}
 	return now
 }
+
+// Run is a run of the session, for people who choose one.
+type Run struct {
+	Entry session.ID // where it began
+	Title string     // the first line of its input
+}
+
+// Runs are the runs of the session, the last one first.
+func (h *History) Runs() []Run {
+	out := make([]Run, 0, len(h.runs))
+	for _, r := range slices.Backward(h.runs) {
+		out = append(out, Run{r.point.id, r.title})
+	}
+	return out
+}
