@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/tool/files"
 	"github.com/tenon-agent/tenon/workspace"
 )
@@ -59,4 +60,43 @@ func Example() {
 	//  hello
 	// -world
 	// +gophers
+}
+
+// A model that writes patches is offered one tool for all changes. Whoever is asked for leave sees what it would do.
+func ExampleSet() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	ws, err := workspace.Open(dir, workspace.Options{})
+	if err != nil {
+		panic(err)
+	}
+	defer ws.Close()
+
+	set := files.NewSet(ws)
+	for _, one := range set.Tools(files.EditingFor(llm.Model{ID: "gpt-5"})) {
+		if one.Spec().Name != "patch" {
+			continue
+		}
+		call, err := one.Prepare(ctx, `{"patch": "*** Begin Patch\n*** Add File: greeting\n+hello\n*** End Patch"}`)
+		if err != nil {
+			panic(err)
+		}
+		diff, err := call.Preview(ctx)
+		fmt.Print(diff)
+		if err != nil {
+			panic(err)
+		}
+		result, err := call.Run(ctx, nil)
+		fmt.Println(result.Content.Text(), err)
+	}
+	// Output:
+	// --- /dev/null
+	// +++ b/greeting
+	// @@ -0,0 +1 @@
+	// +hello
+	// created greeting: 1 lines added, 0 removed <nil>
 }
