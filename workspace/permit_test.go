@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/tenon-agent/tenon/workspace"
@@ -84,4 +85,47 @@ func resolved(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// What is refused is not read, not walked, and not found through a link.
+func TestRefuse(t *testing.T) {
+	dir := resolved(t)
+	for _, name := range []string{"a.go", "key.pem", "sub/other.pem", "sub/b.go"} {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("key.pem", filepath.Join(dir, "link")); err != nil {
+		t.Skip(err)
+	}
+	secret := errors.New("no keys")
+	w, err := workspace.Open(dir, workspace.Options{Refuse: func(name string) error {
+		if filepath.Ext(name) == ".pem" {
+			return secret
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for _, name := range []string{"key.pem", "link", filepath.Join(dir, "sub", "other.pem")} {
+		if _, err := w.ReadFile(name, 10); !errors.Is(err, secret) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var seen []string
+	for e, err := range w.Walk(t.Context(), ".", workspace.WalkOptions{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen = append(seen, e.Path)
+	}
+	if want := []string{"a.go", "link", "sub", "sub/b.go"}; !slices.Equal(seen, want) {
+		t.Errorf("walked %v", seen)
+	}
 }

@@ -9,13 +9,14 @@ import (
 // policy says which paths may be reached. Its lists have resolved absolute paths.
 type policy struct {
 	outside   Outside
+	refuse    func(name string) error
 	hidden    []string
 	protected []string
 	unseen    map[string][]string // names of what is hidden, by directory: what a walk leaves out
 }
 
 func (w *Workspace) newPolicy(o Options) (policy, error) {
-	p := policy{outside: o.Outside, unseen: map[string][]string{}}
+	p := policy{outside: o.Outside, refuse: o.Refuse, unseen: map[string][]string{}}
 	var err error
 	if p.hidden, err = w.both(o.Hidden); err != nil {
 		return p, err
@@ -60,7 +61,12 @@ func in(paths []string, name string) (string, bool) {
 	return "", false
 }
 
-// hides reports whether a walk leaves out an entry of a directory.
+// leaves reports whether a walk leaves out an entry of a directory.
+func (p *policy) leaves(dir, name string) bool {
+	return p.hides(dir, name) || p.refuse != nil && p.refuse(filepath.Join(dir, name)) != nil
+}
+
+// hides reports whether an entry of a directory is hidden.
 func (p *policy) hides(dir, name string) bool {
 	if len(p.hidden) == 0 {
 		return false

@@ -104,6 +104,11 @@ func (w *Workspace) judge(name, abs string, u use) (place, error) {
 	if path, ok := in(w.policy.hidden, abs); ok {
 		return place{}, &HiddenError{Path: name, Hidden: path}
 	}
+	if w.policy.refuse != nil && u == reading {
+		if err := w.policy.refuse(abs); err != nil {
+			return place{}, fmt.Errorf("%s: %w", Quote(name), err)
+		}
+	}
 	if path, ok := in(w.policy.protected, abs); ok && u == writing && !w.permits.has(abs, u) {
 		return place{}, &ProtectedError{Path: name, Protected: path}
 	}

@@ -163,7 +163,7 @@ func (w *walk) read(f *folder) {
 			return
 		}
 		name := prefix + entry.Name()
-		if entry.Name() == ".git" || rules.ignore(name, entry.IsDir()) || w.policy.hides(dir, entry.Name()) {
+		if entry.Name() == ".git" || rules.ignore(name, entry.IsDir()) || w.policy.leaves(dir, entry.Name()) {
 			continue
 		}
 		one := item{entry: Entry{Path: w.shown(name), Type: entry.Type(), Depth: f.depth, top: w.top}}

@@ -51,6 +51,10 @@ type Options struct {
 	Hidden    []string // files and directories that may be neither read nor written, wherever they are, and are never walked
 	Protected []string // files and directories that may be read but not written, such as .git/hooks
 
+	// Refuse is asked about every file and directory before it is read, by its resolved absolute path: its error refuses it, and walks
+	// leave it out. Nil: nothing is refused. It must be fast, and is called from several goroutines.
+	Refuse func(name string) error
+
 	// Checkpoints keeps the content of files before they change. Nil: no content is kept. The workspace does not close it.
 	Checkpoints *checkpoint.Store
 

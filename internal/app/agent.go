@@ -62,8 +62,17 @@ func (a *App) Resume(ctx context.Context, id session.SessionID, s Spec) (_ *Agen
 		return nil, err
 	}
 	b := s.Bounds.in(s.Policy.Mode())
+	refuse := func(name string) error {
+		if ag.Gate == nil {
+			return nil
+		}
+		if r, denied := ag.Gate.Policy().Unreadable(name); denied {
+			return fmt.Errorf("the rule %s does not let it be read", r)
+		}
+		return nil
+	}
 	ag.workspace, err = workspace.Open(b.Root, workspace.Options{
-		Roots: b.Roots, Outside: workspace.AskOutside, Hidden: b.Hidden, Protected: b.Protected,
+		Roots: b.Roots, Outside: workspace.AskOutside, Hidden: b.Hidden, Protected: b.Protected, Refuse: refuse,
 		Checkpoints: ag.checkpoints, Owner: string(id), Sandbox: b.Sandbox, Changed: ag.record, JobEnded: ag.tell,
 	})
 	if err != nil {
