@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -57,7 +58,7 @@ func (s set) find(ctx context.Context, start string, filter nameFilter) (Found, 
 			return Found{}, context.Cause(ctx)
 		case err != nil:
 			if unread.Unseen++; len(unread.some) < maxUnseen {
-				unread.some = append(unread.some, workspace.Quote(entry.Path+"/")+" ("+reason(err)+")")
+				unread.some = append(unread.some, workspace.Quote(cmp.Or(entry.Path, ".")+"/")+" ("+reason(err)+")")
 			}
 		case !filter.match(start, entry.Path):
 		case entry.Type.IsDir():

@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,7 +131,7 @@ func (w *worker) do(ctx context.Context, files []file) []hits {
 func (w *worker) one(ctx context.Context, f file) hits {
 	path := f.entry.Path
 	if f.err != nil {
-		return hits{path: path + "/", skipped: f.err}
+		return hits{path: cmp.Or(path, ".") + "/", skipped: f.err}
 	}
 	data, err := w.read(ctx, f.entry)
 	switch {

@@ -22,7 +22,7 @@ func TestGrepIsAsPlain(t *testing.T) {
 	patterns := []string{
 		"foo", "(?i)foo", "foo|bar", `\bk\w*`, "^$", "^x", `x$`, `fo+\s`, "(?i)ſ", `[^\x00-\x7f]`, `\d{2}`, "(foo|bar).*x", "\ufffd", `.`, `o\b.`, "zq",
 	}
-	for seed := range uint64(15) {
+	for seed := range uint64(5) {
 		random := rand.New(rand.NewPCG(seed, 3))
 		dir := t.TempDir()
 		plant(t, random, dir, 0)
