@@ -109,16 +109,25 @@ func (s *Set) look(ctx context.Context, abs string, args readArguments) (looked,
 	if info.Size() > maxMedia {
 		return stream(ctx, f, info.Size(), args)
 	}
-	data, err := s.ws.ReadFile(abs, maxMedia)
-	if err != nil {
+	// It may grow while it is read.
+	data := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	if _, err := data.ReadFrom(io.LimitReader(f, maxMedia+1)); err != nil {
 		return looked{}, err
 	}
+	if data.Len() > maxMedia {
+		return looked{}, fmt.Errorf("%s grows while it is read; try again", workspace.Quote(args.Path))
+	}
+	return s.whole(ctx, data.Bytes(), args)
+}
+
+// whole shows a file whose content is at hand, and takes down its version.
+func (s *Set) whole(ctx context.Context, data []byte, args readArguments) (looked, error) {
 	l, err := s.lookInto(ctx, data, args)
 	l.version, l.shown.Bytes = sha256.Sum256(data), int64(len(data))
 	return l, err
 }
 
-// lookInto shows a file whose content is at hand.
+// lookInto shows a content by its kind.
 func (s *Set) lookInto(ctx context.Context, data []byte, args readArguments) (looked, error) {
 	switch kind := http.DetectContentType(data[:min(len(data), 512)]); {
 	case strings.HasPrefix(kind, "image/") && kind != "image/x-icon" && kind != "image/bmp":
