@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 )
 
@@ -268,6 +267,7 @@ func (t *transaction) look() error {
 			return err
 		}
 		t.sweep(o.at)
+		t.sweep(o.from)
 		if o.From != "" {
 			if o.moved, err = t.state(o.From, o.from); err != nil {
 				return err
@@ -310,25 +310,6 @@ func (t *transaction) changes() []Change {
 		}
 	}
 	return out
-}
-
-// sweep removes what an earlier process of the same owner left behind beside a place.
-func (t *transaction) sweep(p place) {
-	dir := filepath.Dir(p.abs)
-	if t.swept == nil || t.swept[dir] {
-		return
-	}
-	t.swept[dir] = true
-	entries, err := p.list(filepath.Dir(p.rel))
-	if err != nil {
-		return
-	}
-	for _, entry := range entries {
-		temp := filepath.Join(filepath.Dir(p.rel), entry.Name())
-		if _, ours := t.underWay.Load(filepath.Join(p.dir, temp)); !ours && strings.HasPrefix(entry.Name(), t.Workspace.temp) {
-			_ = p.root.Remove(temp)
-		}
-	}
 }
 
 // clean removes what is left of temporary files and lets go of the places.

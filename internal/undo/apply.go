@@ -40,6 +40,7 @@ func (p *Plan) Apply(ctx context.Context, w session.Writer, contents *checkpoint
 		return err
 	}
 	defer ws.Close()
+	ws.Tidy(p.tidy...)
 	for i := range edits {
 		edits[i].Check = func() error { return p.unchanged(ws, edits[i].Path) }
 	}

@@ -39,6 +39,7 @@ type Plan struct {
 	reason string     // of the Head
 	back   session.ID // where the conversation was
 	dir    string
+	tidy   []string // paths beside which something may have been left behind
 }
 
 // File is a file, directory or link that a plan is about.
@@ -176,6 +177,7 @@ func (h *History) finish(o *op) *Plan {
 		if c.op == o {
 			for _, f := range c.body.Files {
 				want[f.Path] = f.After
+				p.tidy = append(p.tidy, f.Path)
 			}
 		}
 	}
@@ -229,6 +231,7 @@ func (h *History) judge(p *Plan, want map[string]*session.FileState) {
 			f.Problem, f.Lost = "its content was not kept: "+f.Want.Lost, true
 		case f.Want != nil && fs.FileMode(f.Want.Mode).IsRegular() && f.Want.Hash == "":
 			f.Problem, f.Lost = "its content is not known", true
+		case p.Finishes != "" && between(f.Now, f.Want):
 		case !same(f.Now, last[path].After) && !same(f.Now, last[path].Before):
 			f.Problem = "somebody else has changed it since"
 			if f.Now != nil && last[path].After != nil && last[path].After.Hash == "" && fs.FileMode(last[path].After.Mode).IsRegular() {
@@ -239,6 +242,12 @@ func (h *History) judge(p *Plan, want map[string]*session.FileState) {
 	}
 	look.close()
 	p.keepUsed()
+}
+
+// between reports whether a place may be on its way to what it will be: something else was removed from it, or a directory is made
+// and does not have its mode yet.
+func between(now, want *session.FileState) bool {
+	return now == nil || want != nil && fs.FileMode(now.Mode).IsDir() && fs.FileMode(want.Mode).IsDir()
 }
 
 // lastChanges are the last changes of each file.
