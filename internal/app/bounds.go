@@ -77,22 +77,33 @@ func (s *Setup) paths(dir string, names []string) []string {
 	return out
 }
 
-// own is what Tenon keeps to itself: the configuration with its keys, and the sessions.
+// own is what Tenon keeps to itself: the configuration with its keys, and the sessions. Where such a directory holds the home directory
+// too, it is what Tenon has in it.
 func (s *Setup) own() []string {
 	var out []string
-	if s.Dir != "" {
-		out = append(out, s.Dir)
+	data, _ := DataDir(s.getenv)
+	for dir, names := range map[string][]string{
+		s.Dir: {"tenon.json", "keys.json", "trust.json"},
+		data:  {databaseName, databaseName + "-wal", databaseName + "-shm", "checkpoints", "artifacts"},
+	} {
+		switch {
+		case dir == "":
+		case holds(dir, s.getenv("HOME")):
+			for _, name := range names {
+				out = append(out, filepath.Join(dir, name))
+			}
+		default:
+			out = append(out, dir)
+		}
 	}
-	if data, err := DataDir(s.getenv); err == nil {
-		out = append(out, data)
-	}
+	slices.Sort(out)
 	return out
 }
 
 // holds reports whether a directory lies in another one, or is it: who works there wants to see it.
 func holds(outer, dir string) bool {
 	rel, err := filepath.Rel(outer, dir)
-	return err == nil && filepath.IsLocal(rel)
+	return dir != "" && err == nil && filepath.IsLocal(rel)
 }
 
 // caches is where the toolchains of confined commands keep what they build, a directory for each workspace: what a project leaves in

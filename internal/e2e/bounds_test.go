@@ -1,0 +1,99 @@
+//go:build linux
+
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// TestARefactoringThatNobodyWatches lets a model rename a function through a small module, run its tests and commit, with mode auto:
+// nothing is asked, nothing outside is touched, and all of it can be taken back.
+func TestARefactoringThatNobodyWatches(t *testing.T) {
+	for _, tool := range []string{"git", "go"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("there is no %s", tool)
+		}
+	}
+	t.Parallel()
+	p := newProject(t)
+	p.env = append(p.env, "PATH="+os.Getenv("PATH"), "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local")
+	outside := filepath.Join(p.home, "outside.txt")
+	p.write(outside, "mine")
+	p.write(filepath.Join(p.dir, "go.mod"), "module example.com/calc\n\ngo 1.21\n")
+	p.write(filepath.Join(p.dir, "calc.go"), "package calc\n\nfunc Ad(a, b int) int { return a + b }\n")
+	p.write(filepath.Join(p.dir, "calc_test.go"), "package calc\n\nimport \"testing\"\n\nfunc TestAd(t *testing.T) {\n\tif Ad(1, 2) != 3 {\n\t\tt.Fail()\n\t}\n}\n")
+	git := func(args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+		cmd.Dir = p.dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+		return string(out)
+	}
+	git("init", "-q")
+	git("add", ".")
+	git("commit", "-qm", "first")
+
+	w := wayOf(t, "anthropic")
+	srv := w.serve(p, modelserver.Steps(
+		modelserver.Call("read", `{"path":"calc.go"}`).Call("read", `{"path":"calc_test.go"}`).Call("grep", `{"pattern":"\\bAd\\b"}`),
+		modelserver.Call("edit", `{"path":"calc.go","old_text":"func Ad(","new_text":"func Add("}`).
+			Call("write", `{"path":"calc_test.go","content":"package calc\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fail()\n\t}\n}\n"}`),
+		modelserver.Call("shell", `{"command":"go vet ./... && go test ./... && sed -i 's/Add/Sum/g' *.go && go test ./..."}`),
+		modelserver.Call("write", `{"path":"helper.sh","content":"echo stolen > `+outside+`; echo x > ../escaped; cat `+p.home+`/.ssh/id; touch .git/hooks/pre-commit"}`),
+		modelserver.Call("shell", `{"command":"sh helper.sh"}`),
+		modelserver.Call("shell", `{"command":"cat `+p.home+`/.ssh/id"}`),
+		modelserver.Call("write", `{"path":"`+outside+`","content":"stolen"}`),
+		modelserver.Say("Renamed."),
+	))
+	if err := os.MkdirAll(filepath.Join(p.home, ".ssh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.write(filepath.Join(p.home, ".ssh", "id"), "a planted secret")
+	r := p.tenon("run", "--model", w.ref(), "--mode", "auto", "Rename Ad to Sum.")
+	if r.code != 0 && r.code != 4 {
+		t.Fatalf("exit code %d: %s", r.code, r.stderr)
+	}
+	results := srv.Requests()[len(srv.Requests())-1].Results()
+	for i, want := range map[int]string{
+		5: "exit code 0", 7: "Read-only file system", 8: "secret place", 9: "outside the workspace",
+	} {
+		if i >= len(results) || !strings.Contains(results[i].Text(), want) {
+			t.Errorf("result %d is not one with %q: %q", i, want, results[min(i, len(results)-1)].Text())
+		}
+	}
+	for _, m := range results {
+		if strings.Contains(m.Text(), "a planted secret") {
+			t.Errorf("the secret was read: %s", m.Text())
+		}
+	}
+	if text, err := os.ReadFile(outside); err != nil || string(text) != "mine" {
+		t.Errorf("what lies outside is %q, %v", text, err)
+	}
+	for _, name := range []string{filepath.Join(filepath.Dir(p.dir), "escaped"), filepath.Join(p.dir, ".git", "hooks", "pre-commit")} {
+		if _, err := os.Lstat(name); err == nil {
+			t.Errorf("%s was made", name)
+		}
+	}
+	changed := map[session.Cause]int{}
+	for _, e := range p.journal() {
+		if c, ok := e.Body.(session.FilesChanged); ok {
+			changed[c.Cause] += len(c.Files)
+		}
+	}
+	if changed[session.ByTool] != 3 || changed[session.ByCommand] < 2 {
+		t.Errorf("the journal tells of changes %v", changed)
+	}
+	if diff := git("diff", "--stat"); !strings.Contains(diff, "calc.go") {
+		t.Errorf("nothing was changed: %s", diff)
+	}
+}
