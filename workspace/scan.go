@@ -139,12 +139,12 @@ func (s *scan) dir(d *scanDir) (more []*scanDir, err error) {
 		if t := entry.Type(); t != 0 && t != fs.ModeDir && t != fs.ModeSymlink {
 			continue
 		}
-		info, err := entry.Info()
-		if err != nil {
+		stat, err := statAt(f, entry)
+		if err != nil || stat.mode.Type()&^(fs.ModeDir|fs.ModeSymlink) != 0 {
 			continue
 		}
-		found[abs+string(filepath.Separator)+entry.Name()] = &record{stat: statOf(info), state: State{Mode: info.Mode()}}
-		if info.IsDir() {
+		found[abs+string(filepath.Separator)+entry.Name()] = &record{stat: stat, state: State{Mode: stat.mode}}
+		if stat.mode.IsDir() {
 			more = append(more, &scanDir{d.top, name, rules})
 		}
 	}

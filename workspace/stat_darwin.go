@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"io/fs"
+	"os"
 	"syscall"
 )
 
@@ -12,4 +13,13 @@ func changedAt(info fs.FileInfo) (nanoseconds int64, number uint64) {
 		return 0, 0
 	}
 	return s.Ctimespec.Nano(), s.Ino
+}
+
+// statAt looks at an entry of an open directory.
+func statAt(_ *os.File, entry fs.DirEntry) (stat, error) {
+	info, err := entry.Info()
+	if err != nil {
+		return stat{}, err
+	}
+	return statOf(info), nil
 }

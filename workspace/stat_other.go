@@ -2,7 +2,19 @@
 
 package workspace
 
-import "io/fs"
+import (
+	"io/fs"
+	"os"
+)
 
 // changedAt is not known here: size and time of modification must do.
 func changedAt(fs.FileInfo) (nanoseconds int64, number uint64) { return 0, 0 }
+
+// statAt looks at an entry of an open directory.
+func statAt(_ *os.File, entry fs.DirEntry) (stat, error) {
+	info, err := entry.Info()
+	if err != nil {
+		return stat{}, err
+	}
+	return statOf(info), nil
+}
