@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/internal/approval"
+	"github.com/tenon-agent/tenon/internal/keys"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/session"
@@ -35,6 +36,7 @@ type Agent struct {
 	workspace   *workspace.Workspace
 	checkpoints *checkpoint.Store
 	seen        *files.Set
+	secrets     *keys.Redactor
 }
 
 // New makes an agent with a new session.
@@ -52,7 +54,7 @@ func (a *App) New(ctx context.Context, s Spec) (*Agent, error) {
 
 // Resume makes an agent that goes on with a session. The error is a [*session.LockedError] while another process writes it.
 func (a *App) Resume(ctx context.Context, id session.SessionID, s Spec) (_ *Agent, err error) {
-	ag := &Agent{store: a.Store}
+	ag := &Agent{store: a.Store, secrets: s.Secrets}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, ag.release())
@@ -180,22 +182,11 @@ func (a *Agent) tell(j workspace.JobStatus) {
 	if j.Awaited || j.Killed {
 		return
 	}
-	how := fmt.Sprintf("exit code %d", j.ExitCode)
-	if j.Signal != "" {
-		how = "ended by a signal: " + j.Signal
+	text := shell.Ended(j)
+	if a.secrets != nil {
+		text = a.secrets.Redact(text)
 	}
-	text := fmt.Sprintf("[%s has ended, %s: %s]", j.ID, how, clip(j.Command.Line))
 	_, _ = a.FollowUp(context.Background(), llm.UserText(text)) // a journal that cannot be written says so to the run
-}
-
-// clip is the beginning of a text, on one line.
-func clip(text string) string {
-	const most = 200
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
 }
 
 // recall gives the tools back what the model has read, from the journal.
