@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/internal/approval"
