@@ -237,6 +237,9 @@ func (j *jobs) kill() {
 	}
 }
 
+// EndJobs ends all jobs and waits for them; none can be started then. What they changed has been told when it returns.
+func (w *Workspace) EndJobs() { w.jobs.end() }
+
 // end ends all jobs and waits for that.
 func (j *jobs) end() {
 	j.mu.Lock()

@@ -11,6 +11,7 @@ import (
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/internal/approval"
 	"github.com/tenon-agent/tenon/internal/keys"
+	"github.com/tenon-agent/tenon/internal/undo"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/session"
@@ -149,31 +150,9 @@ func (a *Agent) plan(ctx context.Context, items []plan.Item) error {
 	return a.Record(ctx, t)
 }
 
-// maxChanges is how many files one entry of the journal tells of.
-const maxChanges = 500
-
 // record makes changes of files durable, before a tool makes them and after a command did.
 func (a *Agent) record(ctx context.Context, changes []workspace.Change) error {
-	for part := range slices.Chunk(changes, maxChanges) {
-		e := session.FilesChanged{Call: agent.CallID(ctx), Cause: session.ByTool, Files: make([]session.FileChange, len(part))}
-		for i, c := range part {
-			if c.Done {
-				e.Cause = session.ByCommand
-			}
-			e.Files[i] = session.FileChange{Path: c.Path, Before: stateOf(c.Before), After: stateOf(c.After)}
-		}
-		if err := a.Record(ctx, e); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func stateOf(s *workspace.State) *session.FileState {
-	if s == nil {
-		return nil
-	}
-	return &session.FileState{Hash: s.Hash, Size: s.Size, Mode: uint32(s.Mode), Link: s.Link, Lost: s.Lost}
+	return a.Record(ctx, undo.Record(agent.CallID(ctx), changes))
 }
 
 // tell lets the model know of a job that has ended, unless it knows already.
@@ -202,8 +181,9 @@ func (a *Agent) recall(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the run that is on, gives the session back and lets go of the workspace.
+// Close ends the jobs and the run that is on, gives the session back and lets go of the workspace.
 func (a *Agent) Close() error {
+	a.workspace.EndJobs() // while what they changed can be recorded
 	return errors.Join(a.Agent.Close(), a.sweep(), a.release())
 }
 

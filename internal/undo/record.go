@@ -23,18 +23,3 @@ func Record(call string, changes []workspace.Change) session.FilesChanged {
 	}
 	return body
 }
-
-// Kept reports which contents the journal refers to: the others can be dropped.
-func (h *History) Kept() func(hash string) bool {
-	kept := map[string]bool{}
-	for _, c := range h.changes {
-		for _, f := range c.body.Files {
-			for _, s := range []*session.FileState{f.Before, f.After} {
-				if s != nil && s.Hash != "" {
-					kept[s.Hash] = true
-				}
-			}
-		}
-	}
-	return func(hash string) bool { return kept[hash] }
-}

@@ -47,7 +47,7 @@ func newBench(t testing.TB, files map[string]string) *bench {
 			t.Error(err)
 		}
 	})
-	for _, one := range slices.Concat(filetools.New(ws), searchtools.New(ws), []tool.Tool{shelltool.New(ws)}) {
+	for _, one := range slices.Concat(filetools.New(ws), searchtools.New(ws), shelltool.New(ws, shelltool.Options{})) {
 		b.tool[one.Spec().Name] = one
 	}
 	return b

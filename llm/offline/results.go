@@ -93,12 +93,12 @@ func hitsOf(text string) (hits []hit, more bool) {
 }
 
 // unsearched matches the remark of a search that it left files out.
-var unsearched = lazy.Compile(`(?m)^\[(\d+ files? (?:was|were) not searched[^\[\]\n]*)\]\r?$`)
+var unsearched = lazy.Compile(`(?m)^\[not searched: ([^\n]*)\]\r?$`)
 
 // gapOf says, behind an answer that rests on a search, what the search did not look at.
 func gapOf(text string) string {
 	if g := unsearched.FindStringSubmatch(text); g != nil {
-		return " But " + g[1] + "."
+		return " Not searched: " + g[1] + "."
 	}
 	return ""
 }

@@ -12,7 +12,7 @@ func TestWhatWasNotSearchedIsSaid(t *testing.T) {
 	for _, say := range []string{
 		"search for needle", "count occurrences of needle", "count occurrences of foo", "replace needle with x in large.txt", "replace foo with bar everywhere",
 	} {
-		if got := b.say(t, say); !strings.Contains(got, "1 file was not searched: larger than 16 MB") {
+		if got := b.say(t, say); !strings.Contains(got, "Not searched: large.txt (larger than 16 MB).") {
 			t.Errorf("%s: %q", say, got)
 		}
 	}

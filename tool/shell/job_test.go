@@ -48,7 +48,7 @@ func TestJob(t *testing.T) {
 	if got, _ := call(t, job, map[string]any{"action": "list"}); got != "[no jobs]" {
 		t.Errorf("%q", got)
 	}
-	got, result := call(t, run, map[string]any{"command": "mkfifo go; echo one; read x <go; printf 'tw\\303'; read x <go; printf '\\266\\n'; exit 2", "background": true})
+	got, result := call(t, run, map[string]any{"command": "mkfifo go again; echo one; read x <go; printf 'tw\\303'; read x <again; printf '\\266\\n'; exit 2", "background": true})
 	if got != "[started as job1; job shows its output, and you are told when it ends]" || result.Details.(shell.Ran).Job != "job1" {
 		t.Errorf("%q, %+v", got, result.Details)
 	}
@@ -56,15 +56,15 @@ func TestJob(t *testing.T) {
 	if got, _ := call(t, job, map[string]any{"action": "output", "id": "job1"}); got != "[job1 still runs; no new output; cursor 4]" {
 		t.Errorf("%q", got)
 	}
-	write := func() {
+	write := func(pipe string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(ws.Dir(), "go"), []byte("\n"), 0); err != nil {
+		if err := os.WriteFile(filepath.Join(ws.Dir(), pipe), []byte("\n"), 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write()
+	write("go")
 	until(t, job, "job1", "one\ntw\n[job1 still runs; cursor 6]") // half of a character is for the next time
-	write()
+	write("again")
 	got, result = call(t, job, map[string]any{"action": "wait", "id": "job1"})
 	if got != "ö\n[job1 has ended: exit code 2; cursor 9]" || result.IsError {
 		t.Errorf("%q", got)
@@ -76,7 +76,7 @@ func TestJob(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	got, result = call(t, job, map[string]any{"action": "list"})
-	if !strings.HasPrefix(got, "job1: exit code 2, 9 bytes of output: mkfifo go") || len(result.Details.(shell.Jobs).Jobs) != 1 {
+	if !strings.HasPrefix(got, "job1: exit code 2, 9 bytes of output: mkfifo go again") || len(result.Details.(shell.Jobs).Jobs) != 1 {
 		t.Errorf("%q, %+v", got, result.Details)
 	}
 }
