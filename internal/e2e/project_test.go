@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -180,19 +179,4 @@ func ended(t *testing.T, journal []session.Event) session.RunEnded {
 		t.Errorf("the journal has no end of the run: %d are open, the last one ended with %q", open, last.Reason)
 	}
 	return last
-}
-
-// exported runs the command that writes a session out and returns its lines, checked for being JSON.
-func (p *project) exported(id session.SessionID) string {
-	p.t.Helper()
-	r := p.tenon("sessions", "export", string(id))
-	if r.code != 0 {
-		p.t.Fatalf("sessions export: exit code %d: %s", r.code, r.stderr)
-	}
-	for line := range strings.Lines(r.stdout) {
-		if !json.Valid([]byte(line)) {
-			p.t.Errorf("the export has a line that is no JSON: %.200s", line)
-		}
-	}
-	return r.stdout
 }
