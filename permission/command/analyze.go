@@ -36,24 +36,45 @@ func Analyze(line string, o Options) (found Analysis) {
 }
 
 func analyze(line string, o Options) Analysis {
-	a := &analyzer{options: o, functions: map[string]bool{}, aliases: map[string]bool{}, tainted: map[string]spot{}}
-	c := place{dirs: []string{o.Dir}, sure: true}
-	a.text(line, c, syntax.LangBash)
-	a.arithmetic()
+	a := newAnalyzer(o)
+	a.all(line)
+	if a.trusted && a.shaken { // what was taken for a function, or for the text of echo, may have been something else
+		a = newAnalyzer(o)
+		a.wary = true
+		a.all(line)
+	}
 	return a.out
+}
+
+func newAnalyzer(o Options) *analyzer {
+	return &analyzer{
+		options: o, functions: map[string]bool{}, aliases: map[string]bool{}, tainted: map[string]spot{}, names: map[string][]string{},
+	}
+}
+
+func (a *analyzer) all(line string) {
+	a.text(line, place{dirs: []string{a.options.Dir}, sure: true}, syntax.LangBash)
+	a.arithmetic()
 }
 
 // analyzer collects what is found in one line.
 type analyzer struct {
 	options   Options
 	out       Analysis
-	looked    int             // commands looked at
-	parsed    int             // bytes of text
-	full      bool            // a bound was reached, and told
-	functions map[string]bool // functions that are surely declared; whether calling one may change the directory
-	aliases   map[string]bool // names that mean something else since the line said so
-	tainted   map[string]spot // variables whose text is not known, and where they get it
-	counted   []use           // variables that arithmetic evaluates
+	looked    int                 // commands looked at
+	parsed    int                 // bytes of text
+	full      bool                // a bound was reached, and told
+	functions map[string]bool     // functions that are surely declared; whether calling one may change the directory
+	aliases   map[string]bool     // names that mean something else since the line said so
+	tainted   map[string]spot     // variables whose text is not known, and where they get it
+	names     map[string][]string // the names in a variable's text, with which arithmetic over it goes on
+	counted   []use               // variables that arithmetic evaluates
+
+	// Functions may be taken away, and echo be one, by what stands later in the line: in a loop, or in another function. Then
+	// the line is judged again, and no function is taken for what it is called.
+	trusted bool // a function was, or the text of a pipe
+	shaken  bool // functions are taken away, or have the name of what writes the text of a pipe
+	wary    bool // judge so
 }
 
 // spot is a place in the line.
@@ -164,6 +185,14 @@ func (a *analyzer) unparsed(err error, c place) {
 		text = after
 	}
 	a.problem(at, "this is no shell command that can be read: %s", text)
+}
+
+// outside judges what another process does: it has none of the functions of this shell.
+func (a *analyzer) outside(judge func()) {
+	functions := a.functions
+	a.functions = map[string]bool{}
+	judge()
+	a.functions = functions
 }
 
 // inner is the place of commands within one that stands here.

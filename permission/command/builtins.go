@@ -27,10 +27,7 @@ func (c *call) commandBuiltin(name string, g *arguments) {
 	}
 	in := c.place.inner(name)
 	c.clear = true
-	functions := c.a.functions
-	c.a.functions = map[string]bool{} // these two skip functions
-	c.last, c.ends = c.a.run(c.node, in, words)
-	c.a.functions = functions
+	c.a.outside(func() { c.last, c.ends = c.a.run(c.node, in, words) }) // these two skip functions
 }
 
 func (c *call) exec(g *arguments) {
@@ -95,8 +92,10 @@ func (c *call) variables(name string, g *arguments) {
 		does, why := weigh(variable, v, name == "export" && given)
 		c.does(does, why)
 	}
-	if name == "unset" && g.has("-f") {
-		clear(c.a.functions)
+	if name == "unset" && !g.has("-v") { // without -f too, where there is no variable of that name
+		for _, w := range g.operands {
+			c.a.shaken = c.a.shaken || !w.known() || g.has("-f") || len(c.a.functions) > 0
+		}
 	}
 }
 
@@ -138,21 +137,34 @@ func (c *call) printf(g *arguments) {
 
 // test judges test and [. With -v a name is evaluated.
 func (c *call) test(g *arguments) {
-	for i, w := range g.operands {
-		if w.is("-v", "-R") && i+1 < len(g.operands) {
-			if v := g.operands[i+1]; !v.known() || strings.ContainsAny(v.text, "[$`") {
-				c.unknown("the name of a variable in which the shell may run commands")
-			}
+	words := g.operands
+	if c.words[0].is("[") && len(words) > 0 {
+		words = words[:len(words)-1]
+	}
+	for i, w := range words {
+		var next word
+		if i+1 < len(words) {
+			next = words[i+1]
 		}
-		if w.mayBeOption() && w.splits && len(g.operands) > 1 && strings.ContainsRune(g.operands[len(g.operands)-1].text, '[') {
-			c.unknown("a test that is not known before it runs")
+		switch {
+		case w.splits || w.glob: // it may be an operator with its operand
+			c.unknown("a test that is not known before it runs; quotes make it one word")
+		case i+1 < len(words) && (w.is("-v", "-R") || w.mayBeOption()) && (!next.known() || strings.ContainsAny(next.text, "[$`")):
+			c.unknown("the name of a variable in which the shell may run commands")
 		}
 	}
 }
 
+// Options of shells that do not change what a line does in ways that matter here. Not keyword, by which arguments become
+// variables, and not allexport.
+var (
+	plainOptions = []string{"pipefail", "errexit", "nounset", "xtrace", "noglob", "noclobber", "verbose", "monitor", "posix"}
+	plainShopts  = []string{"nullglob", "failglob", "globstar", "dotglob", "extglob", "nocaseglob", "nocasematch"}
+)
+
 // set judges set, shopt and enable.
 func (c *call) set(name string, g *arguments) {
-	for _, w := range g.operands {
+	for i, w := range g.operands {
 		switch {
 		case w.mayBeOption():
 			c.unknown("options of the shell that are not known before it runs")
@@ -163,16 +175,14 @@ func (c *call) set(name string, g *arguments) {
 			if strings.Trim(w.text[1:], "efuxvoCbmhnETBp") != "" {
 				c.unknown("option " + shown(w.text) + " of the shell is not known")
 			}
+		case name == "set" && (i == 0 || !strings.ContainsAny(g.operands[i-1].text[:1], "-+") || !strings.Contains(g.operands[i-1].text, "o")):
+			return // parameters
 		case name == "set":
-			switch w.text {
-			case "pipefail", "errexit", "nounset", "xtrace", "noglob", "noclobber", "verbose", "monitor", "posix":
-			default:
-				return
+			if !w.is(plainOptions...) {
+				c.unknown("option " + shownWord(w) + " of the shell is not known")
 			}
 		case name == "shopt":
-			switch w.text {
-			case "-s", "-u", "-q", "-p", "nullglob", "failglob", "globstar", "dotglob", "extglob", "nocaseglob", "nocasematch":
-			default:
+			if !w.is("-s", "-u", "-q", "-p") && !w.is(plainShopts...) {
 				c.unknown("option " + shown(w.text) + " of the shell is not known")
 			}
 		}

@@ -99,7 +99,7 @@ func (c *call) findExec(action string, args []word, i int, starts []word) int {
 	if words[0].splits || words[0].glob {
 		c.unknown("the program is not known before it runs")
 	}
-	c.a.run(c.node, in, words)
+	c.outside(in, words)
 	return end
 }
 

@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -203,9 +204,10 @@ func (a *analyzer) piped(s *syntax.Stmt, c place) input {
 		}
 		words = append(words, v.text)
 	}
-	if a.functions[words[0]] || a.aliases[words[0]] {
+	if a.wary || a.aliases[words[0]] {
 		return unknown
 	}
+	a.trusted = a.trusted || slices.Contains(writers, words[0])
 	switch {
 	case words[0] == "echo" && len(s.Redirs) == 0 && (len(words) < 2 || !strings.HasPrefix(words[1], "-")):
 		text := strings.Join(words[1:], " ")
@@ -214,7 +216,8 @@ func (a *analyzer) piped(s *syntax.Stmt, c place) input {
 		return input{text: words[2] + "\n", known: true, other: true}
 	case words[0] == "cat" && len(words) == 1 && len(s.Redirs) == 1 && s.Redirs[0].N == nil:
 		if op := s.Redirs[0].Op; op == syntax.Hdoc || op == syntax.DashHdoc || op == syntax.WordHdoc {
-			quiet := &analyzer{options: a.options, functions: a.functions, aliases: a.aliases, tainted: map[string]spot{}}
+			quiet := newAnalyzer(a.options)
+			quiet.functions, quiet.aliases = a.functions, a.aliases
 			return quiet.document(s.Redirs[0], c)
 		}
 	}

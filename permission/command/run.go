@@ -182,7 +182,8 @@ func (c *call) judge() {
 			return
 		}
 	}
-	if moves, ok := c.a.functions[name]; ok {
+	if moves, ok := c.a.functions[name]; ok && !c.a.wary {
+		c.a.trusted = true
 		if c.does(0, "calls a function of the line"); moves {
 			c.ends = ends{[]string{""}, []string{""}}
 		}
@@ -435,7 +436,12 @@ func (c *call) wrapped(name string, words []word, in place) {
 	if words[0].splits || words[0].glob {
 		c.unknown("the program is not known before it runs")
 	}
-	c.last, _ = c.a.run(c.node, in, words)
+	c.outside(in, words)
+}
+
+// outside judges a program that runs as a process of its own.
+func (c *call) outside(in place, words []word) {
+	c.a.outside(func() { c.last, _ = c.a.run(c.node, in, words) })
 }
 
 // line judges a value that is itself a line of shell commands.
@@ -444,7 +450,12 @@ func (c *call) line(w word, via string) {
 		c.unknown("the commands of " + via + " are not known before they run")
 		return
 	}
-	c.nested(w.text, via, c.place.inner(via), syntax.LangBash)
+	c.shellLine(w.text, via, c.place.inner(via), syntax.LangBash)
+}
+
+// shellLine judges a text of commands that another shell runs.
+func (c *call) shellLine(text, via string, in place, lang syntax.LangVariant) {
+	c.a.outside(func() { c.nested(text, via, in, lang) })
 }
 
 // nested judges a text of commands within this one.

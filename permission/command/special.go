@@ -75,6 +75,16 @@ func (c *call) special(p *program, name string, g *arguments) {
 		c.applet(name, g)
 	case "gotest":
 		c.goBuild(g)
+	case "query":
+		c.query(name, g)
+	case "tracer":
+		for _, o := range g.options {
+			if (o.name == "-o" || o.name == "--output") && (o.text.dynamic || strings.HasPrefix(o.text.text, "|") || strings.HasPrefix(o.text.text, "!")) {
+				c.unknown(name + " " + o.name + " may run a program")
+			}
+		}
+	case "listed":
+		c.listed(name, g)
 	case "date":
 		c.date(g)
 	case "kill":
@@ -132,13 +142,14 @@ func (c *call) shell(name string) {
 				return
 			}
 		case len(w.text) > 1 && (w.text[0] == '-' || w.text[0] == '+'):
-			if strings.Trim(w.text[1:], "abcefhiklmnprstuvxBCEHPToO") != "" || w.dynamic {
+			if strings.Trim(w.text[1:], "bcefhilmnprstuvxBCEHPToO") != "" || w.dynamic {
 				c.unknown("option " + shown(w.text) + " of " + name + " is not known")
 				return
 			}
 			interactive = interactive || strings.ContainsAny(w.text, "ils")
 			if strings.ContainsAny(w.text, "oO") {
 				i++ // the name of an option of the shell
+				c.shellOption(name, args, i)
 			}
 			if strings.Contains(w.text, "c") && w.text[0] == '-' {
 				c.shellText(name, args[min(i+1, len(args)):], interactive)
@@ -157,11 +168,22 @@ func (c *call) shell(name string) {
 	c.shellInput(name)
 }
 
+// shellOption judges the name after -o or -O.
+func (c *call) shellOption(name string, args []word, i int) {
+	if i < len(args) && !args[i].is(plainOptions...) && !args[i].is(plainShopts...) {
+		c.unknown("option " + shownWord(args[i]) + " of " + name + " is not known")
+	}
+}
+
 // shellText judges sh -c TEXT. Options may still come before the text.
 func (c *call) shellText(name string, args []word, interactive bool) {
 	for len(args) > 0 && len(args[0].text) > 1 && (args[0].text[0] == '-' || args[0].text[0] == '+') && args[0].known() {
 		if strings.ContainsAny(args[0].text, "oO") && len(args) > 1 {
+			c.shellOption(name, args, 1)
 			args = args[1:]
+		}
+		if strings.Trim(args[0].text[1:], "bcefhilmnprstuvxBCEHPToO") != "" && strings.IndexByte("-+", args[0].text[0]) >= 0 {
+			c.unknown("option " + shown(args[0].text) + " of " + name + " is not known")
 		}
 		args = args[1:]
 	}
@@ -185,17 +207,17 @@ func (c *call) commands(name, text, via string) {
 	in := c.place.inner(via)
 	switch name {
 	case "bash":
-		c.nested(text, via, in, syntax.LangBash)
+		c.shellLine(text, via, in, syntax.LangBash)
 	case "sh", "dash", "ash":
 		_, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(bounded(text)), "")
 		if err == nil {
-			c.nested(text, via, in, syntax.LangPOSIX)
+			c.shellLine(text, via, in, syntax.LangPOSIX)
 		}
 		if err != nil || strings.Contains(text, "[[") || strings.Contains(text, "((") || strings.Contains(text, "$'") {
-			c.nested(text, via, in, syntax.LangBash)
+			c.shellLine(text, via, in, syntax.LangBash)
 		}
 	default:
-		c.nested(text, via, in, syntax.LangBash)
+		c.shellLine(text, via, in, syntax.LangBash)
 		if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _./'\"|&;,:@%+-\n") != "" {
 			c.unknown(name + " may read its commands in other ways than bash")
 		}
@@ -396,7 +418,7 @@ func (c *call) su(g *arguments) {
 				c.unknown("the commands of su -c are not known before they run")
 				continue
 			}
-			c.nested(o.text.text, "su -c", in, syntax.LangBash)
+			c.shellLine(o.text.text, "su -c", in, syntax.LangBash)
 		}
 	}
 }
@@ -426,7 +448,7 @@ func (c *call) text(words []word, via string, in place) {
 		text = append(text, w.text)
 	}
 	if len(text) > 0 {
-		c.nested(strings.Join(text, " "), via, in, syntax.LangBash)
+		c.shellLine(strings.Join(text, " "), via, in, syntax.LangBash)
 	}
 }
 
@@ -493,7 +515,7 @@ func (c *call) container(g *arguments) {
 		}
 	}
 	if len(g.operands) > 1 {
-		c.last, _ = c.a.run(c.node, in, g.operands[1:])
+		c.outside(in, g.operands[1:])
 	}
 }
 
@@ -509,6 +531,6 @@ func (c *call) elsewhere(name string, g *arguments) {
 	}
 	c.does(Executes, "runs in another view of the system")
 	if len(words) > 0 {
-		c.last, _ = c.a.run(c.node, in, words)
+		c.outside(in, words)
 	}
 }

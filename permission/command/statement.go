@@ -48,6 +48,9 @@ func (a *analyzer) stmt(s *syntax.Stmt, c place) ends {
 	}
 	redirected := a.redirects(s.Redirs, &c)
 	before := len(a.out.Commands)
+	if len(s.Redirs) > 0 {
+		c.sure = false // one that fails keeps it from running
+	}
 	if _, alone := s.Cmd.(*syntax.CallExpr); !alone {
 		c.in.known = false // several commands read it, each from where another stopped
 	}
@@ -214,6 +217,14 @@ func (a *analyzer) choice(x *syntax.CaseClause, c place) ends {
 	return ends{out, out}
 }
 
+// Builtins that come before functions in a shell that follows POSIX, and those whose text in a pipe is read.
+var (
+	strongest = []string{
+		".", ":", "break", "continue", "eval", "exec", "exit", "export", "readonly", "return", "set", "shift", "source", "times", "trap", "unset",
+	}
+	writers = []string{"echo", "printf", "cat"}
+)
+
 // function walks the body of a function where it is declared. It may be called from anywhere.
 func (a *analyzer) function(x *syntax.FuncDecl, c place) {
 	names := x.Names
@@ -232,7 +243,8 @@ func (a *analyzer) function(x *syntax.FuncDecl, c place) {
 	e := a.stmt(x.Body, body)
 	moves := slices.ContainsFunc(e.both(), func(d string) bool { return d != "" }) || a.movesAway(x.Body)
 	for _, n := range names {
-		if sure {
+		a.shaken = a.shaken || slices.Contains(writers, n.Value)
+		if sure && !slices.Contains(strongest, n.Value) {
 			a.functions[n.Value] = moves || a.functions[n.Value]
 		}
 	}

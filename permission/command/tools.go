@@ -359,3 +359,32 @@ func (c *call) link(g *arguments) {
 		}
 	}
 }
+
+// query judges jq and yq, whose programs can read files.
+func (c *call) query(name string, g *arguments) {
+	if g.has("-f", "--from-file") {
+		c.reads(word{dynamic: true})
+		return
+	}
+	if len(g.operands) == 0 {
+		return
+	}
+	script := g.operands[0]
+	for _, verb := range []string{"import", "include", "load"} {
+		if script.dynamic || script.glob || strings.Contains(script.text, verb) {
+			c.reads(word{dynamic: true})
+		}
+	}
+	if name == "yq" && (script.dynamic || strings.Contains(script.text, "system")) {
+		c.unknown("the program of yq may run programs")
+	}
+}
+
+// listed judges the binutils, which take arguments from a file that is named after an @; an option may load a library.
+func (c *call) listed(name string, g *arguments) {
+	for _, w := range g.operands {
+		if strings.HasPrefix(w.text, "@") || w.mayBeOption() {
+			c.unknown(name + " may take options from " + shownWord(w))
+		}
+	}
+}

@@ -17,7 +17,7 @@ var (
 		CFLAGS CXXFLAGS LDFLAGS CLASSPATH _JAVA_OPTIONS JDK_* OPENSSL_* CURL_HOME WGETRC INPUTRC TMPPREFIX POSTEDIT
 		http_proxy https_proxy all_proxy ftp_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY NIX_* LIBRARY_PATH CPATH
 		PKG_CONFIG* AWKPATH AWKLIBPATH AWK_* GCC_* COMPILER_PATH HOSTALIASES RES_OPTIONS RESOLV_* LOCALDOMAIN NSS_* KUBECONFIG
-		AWS_* AZURE_* GOOGLE_* CLOUDSDK_* ANSIBLE_* VAGRANT_* TF_* EMACS* VIM* VIMINIT EXINIT MYVIMRC NVIM* ASAN_* UBSAN_* LSAN_* TSAN_*`)
+		AWS_* AZURE_* GOOGLE_* CLOUDSDK_* ANSIBLE_* VAGRANT_* TF_* EMACS* VIM* VIMINIT EXINIT MYVIMRC NVIM* TEXTDOMAIN* BAT_* ASAN_* UBSAN_* LSAN_* TSAN_*`)
 	harmless = strings.Fields(`LANG LANGUAGE LC_* TZ COLUMNS LINES TERM COLORTERM NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE
 		LS_COLORS GREP_COLOR GREP_COLORS QUOTING_STYLE TIME_STYLE BLOCK_SIZE POSIXLY_CORRECT CI DEBUG VERBOSE TMPDIR TMP TEMP
 		GOOS GOARCH GOARM GOAMD64 CGO_ENABLED GOMAXPROCS GOGC GOMEMLIMIT GIT_PAGER_IN_USE GIT_OPTIONAL_LOCKS
@@ -48,6 +48,9 @@ func weigh(name string, value word, exported bool) (Does, string) {
 	case name == "IFS" && !exported && value.known() && !strings.ContainsAny(value.text, "-/.abcdefghijklmnopqrstuvwxyz"):
 		return 0, ""
 	}
+	if slices.Contains(numbers, name) && (value.dynamic || !isNumber(value.text)) {
+		return Executes, "sets " + name + ", in whose value the shell may run commands"
+	}
 	if name == "" || listed(name, steering) || strings.HasPrefix(name, "BASH_FUNC") {
 		return Executes, "sets " + shown(name) + ", which can change what programs run"
 	}
@@ -69,9 +72,16 @@ func (a *analyzer) assigned(n syntax.Node, c place, name string, value word) {
 func (a *analyzer) taint(at spot, name string, value word) {
 	if value.dynamic || value.glob || strings.ContainsAny(value.text, "[$`") {
 		a.tainted[name] = at
-	} else if value.text != "" && !isNumber(value.text) && syntax.ValidName(value.text) {
-		a.counted = append(a.counted, use{value.text, at}) // arithmetic goes on with the variable that is named
+	} else if value.text != "" && !isNumber(value.text) {
+		a.names[name] = append(a.names[name], identifiers(value.text)...)
 	}
+}
+
+// identifiers returns what arithmetic over a text takes for variables.
+func identifiers(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
 }
 
 // assigns judges assignments: of this shell, or, exported, of one program.
@@ -275,12 +285,28 @@ func (a *analyzer) subscript(n syntax.Node, c place, w word) {
 	}
 }
 
+// fromLine is variables that the shell sets to texts from the line.
+var fromLine = []string{
+	"_", "OPTARG", "REPLY", "MAPFILE", "BASH_REMATCH", "BASH_COMMAND", "BASH_EXECUTION_STRING", "BASH_ARGV", "BASH_ARGV0", "BASH_SOURCE", "FUNCNAME",
+	"COMP_LINE", "COMP_WORDS", "READLINE_LINE",
+}
+
+// numbers is variables whose values are arithmetic.
+var numbers = []string{"OPTIND", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "HISTCMD", "EPOCHSECONDS", "EPOCHREALTIME", "BASHPID", "TMOUT"}
+
 // arithmetic tells, at the end, where it would evaluate text that is not known.
 func (a *analyzer) arithmetic() {
-	told := map[string]bool{}
-	for _, u := range a.counted {
-		if _, bad := a.tainted[u.name]; bad && !told[u.name] {
-			told[u.name] = true
+	done := map[string]bool{}
+	for i := 0; i < len(a.counted); i++ {
+		u := a.counted[i]
+		if done[u.name] {
+			continue
+		}
+		done[u.name] = true
+		for _, n := range a.names[u.name] {
+			a.counted = append(a.counted, use{n, u.at})
+		}
+		if _, bad := a.tainted[u.name]; bad || slices.Contains(fromLine, u.name) {
 			a.problem(u.at, "arithmetic over %s, whose text is not known and may be run", u.name)
 		}
 	}
