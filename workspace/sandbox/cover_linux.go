@@ -3,13 +3,15 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
 // cover is an empty directory in the place of a protected path that does not exist, so that there is something to mount on.
-// Several commands, also of several processes, may use one: each holds a shared lock, and the last one removes it.
+// Several commands, also of several processes, may use one: each holds a shared lock, and the last one removes it. It is told from
+// a directory of the person's by the sticky bit; so one that a killed process left goes with the next command.
 type cover struct {
 	path string
 	dir  *os.File
@@ -18,7 +20,7 @@ type cover struct {
 // newCover makes the directory, or takes part in one that is there.
 func newCover(path string) (*cover, error) {
 	for range 100 {
-		if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+		if err := os.Mkdir(path, 0o755|os.ModeSticky); err != nil && !errors.Is(err, os.ErrExist) {
 			return nil, err
 		}
 		dir, err := os.OpenFile(path, unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
@@ -35,6 +37,15 @@ func newCover(path string) (*cover, error) {
 		dir.Close() // it was just removed
 	}
 	return nil, fmt.Errorf("%s comes and goes", path)
+}
+
+// isCover reports whether what lies at a path, which is known by info, is a cover.
+func isCover(path string, info fs.FileInfo) bool {
+	if info.Mode()&(fs.ModeDir|fs.ModeSticky) != fs.ModeDir|fs.ModeSticky {
+		return false
+	}
+	names, err := os.ReadDir(path)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && len(names) == 0
 }
 
 // there reports whether the directory is still the one at the path.

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -192,6 +193,49 @@ func TestCoversComeAndGo(t *testing.T) {
 	}
 	if _, err := os.Stat(cover); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the cover is still there: %v", err)
+	}
+}
+
+// Each of many commands finds its walls, however those beside it come and go.
+func TestCoversOfCommandsSideBySide(t *testing.T) {
+	g := newGround(t)
+	var all sync.WaitGroup
+	for range 6 {
+		all.Go(func() {
+			for range 6 {
+				cmd := exec.CommandContext(t.Context(), "true")
+				cmd.Dir = g.work
+				c, err := g.policy.Wrap(cmd)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := errors.Join(cmd.Run(), c.Close()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if _, err := os.Stat(g.work + "/.tenon"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the cover is still there: %v", err)
+	}
+}
+
+// What a killed process has left is taken away, a directory of the person's is not.
+func TestCoversThatWereLeft(t *testing.T) {
+	for _, d := range []struct {
+		mode os.FileMode
+		want error
+	}{{0o755 | os.ModeSticky, os.ErrNotExist}, {0o755, nil}} {
+		g := newGround(t)
+		if err := os.Mkdir(g.work+"/.tenon", d.mode); err != nil {
+			t.Fatal(err)
+		}
+		g.works("true")
+		if _, err := os.Stat(g.work + "/.tenon"); !errors.Is(err, d.want) {
+			t.Errorf("%v: got %v, want %v", d.mode, err, d.want)
+		}
 	}
 }
 
