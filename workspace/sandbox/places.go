@@ -3,7 +3,9 @@
 package sandbox
 
 import (
+	"cmp"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,28 +29,72 @@ func proxies(number int) []string {
 }
 
 // caches sends what toolchains keep to dir, so that nothing that a command leaves there is used outside: a module or an object
-// that was swapped would run with the next build. Go still reads the modules that home has, as a proxy from files; online only when
-// GOPROXY says what comes after them.
-func caches(dir, home string, env []string, online bool) []string {
-	mods := value(env, "GOMODCACHE")
-	if mods == "" {
-		gopath := value(env, "GOPATH")
-		if gopath == "" {
-			gopath = filepath.Join(home, "go")
+// that was swapped would run with the next build. A cache that lies in a writable tree stays where it is: who lists it wants it
+// used. Go still reads the modules that home has, as a proxy from files; online only when GOPROXY says what comes after them.
+func caches(dir string, writable, env []string, online bool) []string {
+	home := value(env, "HOME")
+	usual := cmp.Or(value(env, "XDG_CACHE_HOME"), filepath.Join(home, ".cache"))
+	system := usual
+	if runtime.GOOS == "darwin" {
+		system = filepath.Join(home, "Library", "Caches")
+	}
+	gopath := cmp.Or(value(env, "GOPATH"), filepath.Join(home, "go"))
+	mods := cmp.Or(value(env, "GOMODCACHE"), filepath.Join(filepath.SplitList(gopath)[0], "pkg", "mod"))
+	var out []string
+	for _, c := range []struct{ variable, name, own string }{
+		{"GOCACHE", "go-build", filepath.Join(system, "go-build")},
+		{"GOMODCACHE", "go-mod", mods},
+		{"npm_config_cache", "npm", filepath.Join(home, ".npm")},
+		{"YARN_CACHE_FOLDER", "yarn", filepath.Join(system, "yarn")},
+		{"PIP_CACHE_DIR", "pip", filepath.Join(system, "pip")},
+		{"UV_CACHE_DIR", "uv", filepath.Join(usual, "uv")},
+		{"CCACHE_DIR", "ccache", filepath.Join(usual, "ccache")},
+		{"XDG_CACHE_HOME", "xdg", usual},
+	} {
+		place := cmp.Or(value(env, c.variable), c.own)
+		if !lies(place, writable) {
+			place = filepath.Join(dir, c.name)
+			if c.variable == "GOMODCACHE" {
+				out = append(out, "GOPROXY="+modules(mods, value(env, "GOPROXY"), online))
+			}
 		}
-		mods = filepath.Join(filepath.SplitList(gopath)[0], "pkg", "mod")
+		out = append(out, c.variable+"="+place)
 	}
-	proxy := "file://" + filepath.ToSlash(filepath.Join(mods, "cache", "download"))
-	if set := value(env, "GOPROXY"); set != "" {
-		proxy += "," + set
-	} else if online {
-		proxy = "" // the go command knows where else it looks
+	return out
+}
+
+// modules is a GOPROXY that takes modules from a cache first.
+func modules(cache, set string, online bool) string {
+	proxy := "file://" + filepath.ToSlash(filepath.Join(cache, "cache", "download"))
+	switch {
+	case set != "":
+		return proxy + "," + set
+	case online:
+		return "" // the go command knows where else it looks
 	}
-	at := func(name string) string { return filepath.Join(dir, name) }
-	return []string{
-		"GOCACHE=" + at("go-build"), "GOMODCACHE=" + at("go-mod"), "GOPROXY=" + proxy,
-		"npm_config_cache=" + at("npm"), "YARN_CACHE_FOLDER=" + at("yarn"), "PIP_CACHE_DIR=" + at("pip"), "UV_CACHE_DIR=" + at("uv"),
-		"CCACHE_DIR=" + at("ccache"), "XDG_CACHE_HOME=" + at("xdg"),
+	return proxy
+}
+
+// lies reports whether a place, which need not exist, lies in one of the trees.
+func lies(place string, trees []string) bool {
+	if !filepath.IsAbs(place) {
+		return false
+	}
+	place = followed(place)
+	return slices.ContainsFunc(trees, func(tree string) bool { return within(place, followed(tree)) })
+}
+
+// followed follows the links in as much of a path as exists.
+func followed(path string) string {
+	rest := ""
+	for at := filepath.Clean(path); ; at = filepath.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if at == filepath.Dir(at) {
+			return path
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
 	}
 }
 

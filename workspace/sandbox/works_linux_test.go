@@ -156,6 +156,29 @@ func TestKeptTemporaryFiles(t *testing.T) {
 	}
 }
 
+// A cache that the person lists is used; the others are the sandbox's own.
+func TestCachesOfThePerson(t *testing.T) {
+	g := newGround(t)
+	g.policy.Caches = g.dir + "/caches"
+	g.policy.Writable = append(g.policy.Writable, g.home+"/.cache/go-build", g.home+"/linked")
+	g.write("home/.cache/go-build/00/object", "built outside")
+	g.write("home/store/pip", "kept outside")
+	if err := os.Symlink("store", g.home+"/linked"); err != nil {
+		t.Fatal(err)
+	}
+	g.vars = append(g.vars, "XDG_CACHE_HOME=", "GOCACHE=", "GOMODCACHE=", "GOPATH=", "PIP_CACHE_DIR="+g.home+"/linked/pip", "GOPROXY=https://modules.example.com")
+	got := g.works(`cat "$GOCACHE/00/object"; echo; echo "$PIP_CACHE_DIR"; echo "$GOMODCACHE $GOPROXY"; touch "$GOCACHE/made"`)
+	want := "built outside\n" + g.home + "/linked/pip\n" + g.policy.Caches + "/go-mod file://" + g.home + "/go/pkg/mod/cache/download,https://modules.example.com\n"
+	if got.out != want {
+		t.Errorf("got %q, want %q", got.out, want)
+	}
+	g.policy.Writable = append(g.policy.Writable, g.home+"/go/pkg/mod")
+	g.write("home/go/pkg/mod/x", "")
+	if got := g.works(`echo "$GOMODCACHE $GOPROXY"`); got.out != g.home+"/go/pkg/mod https://modules.example.com\n" {
+		t.Error(got)
+	}
+}
+
 func TestExitCodesAndSignals(t *testing.T) {
 	g := newGround(t)
 	for script, want := range map[string]int{`exit 7`: 7, `kill -TERM $$`: 128 + 15, `kill -SEGV $$`: 128 + 11, `no-such-program`: 127} {

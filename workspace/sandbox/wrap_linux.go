@@ -114,7 +114,7 @@ func (p *Policy) environment(env []string, s *spec) []string {
 		dir = filepath.Join(temp, ".caches")
 	}
 	env = append(env, "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp)
-	env = append(env, caches(dir, value(env, "HOME"), env, s.Open || s.Proxy)...)
+	env = append(env, caches(dir, s.Writes, env, s.Open || s.Proxy)...)
 	if s.Proxy {
 		env = append(env, proxies(proxyPort)...)
 	}
