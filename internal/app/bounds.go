@@ -45,12 +45,13 @@ func (s *Setup) Bounds(dir string) Bounds {
 	}
 	if c.Enabled == nil || *c.Enabled {
 		b.Sandbox = &sandbox.Policy{
-			Writable: append(writable, s.paths(dir, c.Writable)...), Protected: b.Protected, Absent: absent, Hidden: b.Hidden,
+			Writable: append(writable, s.paths(dir, c.Writable)...), Protected: slices.Clone(b.Protected), Absent: absent, Hidden: b.Hidden,
 			Network: sandbox.Network{Open: slices.Contains(c.Network, "*"), Hosts: c.Network},
 			Caches:  s.caches(dir), Partial: true,
 			Limits: sandbox.Limits{Processes: c.Processes, Memory: c.Memory},
 		}
 	}
+	b.Protected = append(b.Protected, absent...) // a tool makes none of them either
 	return b
 }
 

@@ -1,0 +1,47 @@
+package app
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tenon-agent/tenon/permission"
+	"github.com/tenon-agent/tenon/tool"
+	"github.com/tenon-agent/tenon/workspace"
+)
+
+// What commands cannot write, tools cannot write without asking: settings that name programs, and Tenon's own, whether they exist or not.
+func TestToolsAndCommandsHaveTheSameBounds(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Join(dir, ".git", "hooks"), 0o700), os.WriteFile(filepath.Join(dir, ".git", "config"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSetup(vars("TENON_CONFIG_DIR", t.TempDir(), "HOME", t.TempDir()), dir, "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := s.Bounds(dir)
+	policy, err := s.Policy(b, Permissions{Mode: permission.Auto})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, err := workspace.Open(dir, workspace.Options{Protected: b.Protected})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	for _, name := range []string{".git/config", ".git/config.worktree", ".git/commondir", ".git/hooks/pre-commit", "tenon.json", ".tenon/tenon.json"} {
+		full := filepath.Join(dir, filepath.FromSlash(name))
+		if d := policy.Judge(permission.Call{Tool: "write", Effects: tool.Effects{Writes: []tool.Path{{Name: full}}}}); d.Verdict != permission.Ask {
+			t.Errorf("%s: %s: %s", name, d.Verdict, d.Reason)
+		}
+		err := ws.WriteFile(t.Context(), full, []byte("x"), nil)
+		if _, protected := errors.AsType[*workspace.ProtectedError](err); !protected {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
