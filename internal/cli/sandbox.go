@@ -70,7 +70,7 @@ func (p *program) confine(c *cobra.Command, dir string, hosts, args []string) (e
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.env.Stdin, p.env.Stdout, p.env.Stderr
 	confined, err := b.Sandbox.Wrap(cmd)
 	if err != nil {
-		return err
+		return p.notStarted(err)
 	}
 	for _, gap := range confined.Gaps {
 		fmt.Fprintln(p.env.Stderr, "tenon: "+harmless(gap))
@@ -90,6 +90,16 @@ func (p *program) confine(c *cobra.Command, dir string, hosts, args []string) (e
 		return exitCode(code)
 	}
 	return nil
+}
+
+// notStarted gives a program that there is not the exit code that it has in a shell.
+func (p *program) notStarted(err error) error {
+	const notFound = 127
+	if _, lookup := errors.AsType[*exec.Error](err); !lookup {
+		return err
+	}
+	fmt.Fprintln(p.env.Stderr, "tenon: "+harmless(err.Error()))
+	return exitCode(notFound)
 }
 
 func (p *program) doctor() *cobra.Command {

@@ -316,13 +316,7 @@ func (v *textView) resultLine(m session.Message, took time.Duration) (line strin
 	well = !m.IsError && m.Outcome == session.OutcomeOK
 	outcome := summary(m)
 	if !well {
-		outcome = firstLine(m.Text())
-		if m.Outcome != session.OutcomeFailed && m.Outcome != session.OutcomeOK {
-			outcome = strings.TrimPrefix(outcome, "This call was denied: ") // the words for the model repeat the outcome,
-			outcome, _, _ = strings.Cut(outcome, ". ")                      // and go on with what it should do
-			outcome = strings.ReplaceAll(string(m.Outcome), "_", " ") + ": " + outcome
-		}
-		outcome = fit(outcome, 160)
+		outcome = failure(m)
 	}
 	well = well && detailsOf(m).failed() == ""
 	mark := v.palette.green("✓")
@@ -334,6 +328,22 @@ func (v *textView) resultLine(m session.Message, took time.Duration) (line strin
 		line += v.palette.dim(" · " + seconds(took))
 	}
 	return line, well
+}
+
+// failure is why a call did not go well. A denial says how the call can be allowed, so all of it is told.
+func failure(m session.Message) string {
+	const most, mostOfDenial = 160, 600
+	outcome := firstLine(m.Text())
+	switch m.Outcome {
+	case session.OutcomeFailed, session.OutcomeOK:
+	case session.OutcomeDenied:
+		outcome = strings.TrimSuffix(strings.TrimPrefix(outcome, "This call was denied: "), ".") // the words for the model repeat the outcome
+		return fit("denied: "+outcome, mostOfDenial)
+	default:
+		outcome, _, _ = strings.Cut(outcome, ". ") // what follows is what the model should do
+		outcome = strings.ReplaceAll(string(m.Outcome), "_", " ") + ": " + outcome
+	}
+	return fit(outcome, most)
 }
 
 // room is how many columns the argument of a call may take, beside the name of its tool and a short outcome.

@@ -241,6 +241,7 @@ func TestARuneThatIsCutByTheStreamArrivesWhole(t *testing.T) {
 }
 
 func TestEveryOutcomeIsTold(t *testing.T) {
+	long := strings.Repeat("it does much; ", 20)
 	v := &textView{screen: &screen{}, calls: map[string]llm.ToolCall{"1": {ID: "1", Name: "shell", Arguments: `{"command":"make"}`}}}
 	for _, c := range []struct {
 		outcome session.Outcome
@@ -250,7 +251,7 @@ func TestEveryOutcomeIsTold(t *testing.T) {
 	}{
 		{session.OutcomeOK, "a\nb\n", 1500 * time.Millisecond, "✓ shell make · 2 lines · 1.5s"},
 		{session.OutcomeFailed, "\nexit code 2\nmore", 20 * time.Millisecond, "✗ shell make · exit code 2 · 20ms"},
-		{session.OutcomeDenied, "This call was denied: no. Do something else.", 0, "✗ shell make · denied: no"},
+		{session.OutcomeDenied, "This call was denied: " + long + "cp a . b: no, allow it with --mode auto.", 0, "✗ shell make · denied: " + long + "cp a . b: no, allow it with --mode auto"},
 		{session.OutcomeNotStarted, "the process ended", 0, "✗ shell make · not started: the process ended"},
 		{session.OutcomeUnknown, "who knows", 0, "✗ shell make · unknown: who knows"},
 	} {
