@@ -10,7 +10,7 @@ import (
 	"github.com/tenon-agent/tenon/tool"
 )
 
-// redacted returns the tools with keys taken out of what they return and tell. A command that prints its environment must not
+// redacted returns the tools with keys taken out of what they return, tell and show. A command that prints its environment must not
 // carry a key into the journal, to the model or onto the screen.
 func redacted(tools []tool.Tool, secrets *keys.Redactor) []tool.Tool {
 	if secrets == nil {
@@ -34,6 +34,12 @@ func (t redactedTool) Prepare(ctx context.Context, arguments string) (*tool.Call
 	if err != nil {
 		return nil, err
 	}
+	if preview := call.Preview; preview != nil {
+		call.Preview = func(ctx context.Context) (string, error) {
+			text, err := preview(ctx)
+			return t.secrets.Redact(text), redactError(err, t.secrets.Redact)
+		}
+	}
 	run := call.Run
 	call.Run = func(ctx context.Context, report tool.Report) (tool.Result, error) {
 		progress := t.secrets.Writer(reporter(report)) // a key may come in two parts
@@ -41,12 +47,7 @@ func (t redactedTool) Prepare(ctx context.Context, arguments string) (*tool.Call
 		_ = progress.Close()
 		result.Content = redactContent(result.Content, t.secrets.Redact)
 		result.Details = redactDetails(result.Details, t.secrets.Redact)
-		if err != nil {
-			if clean := t.secrets.Redact(err.Error()); clean != err.Error() {
-				err = &redactedError{clean, err}
-			}
-		}
-		return result, err
+		return result, redactError(err, t.secrets.Redact)
 	}
 	return call, nil
 }
@@ -95,6 +96,16 @@ func redactDetails(details any, redact func(string) string) any {
 		return json.RawMessage(clean)
 	}
 	return details
+}
+
+func redactError(err error, redact func(string) string) error {
+	if err == nil {
+		return nil
+	}
+	if clean := redact(err.Error()); clean != err.Error() {
+		return &redactedError{clean, err}
+	}
+	return err
 }
 
 // redactedError is an error whose text has no key in it.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/internal/keys"
+	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/tool"
 )
 
@@ -47,6 +48,46 @@ func TestToolsTellNoKeys(t *testing.T) {
 	if err == nil || err.Error() != "failed: [hidden]" || !errors.Is(err, wrong) {
 		t.Errorf("the error is %v", err)
 	}
+}
+
+// What a person is shown before they allow a change goes to the journal too, and has no key in it.
+func TestPreviewsTellNoKeys(t *testing.T) {
+	const planted = "sk-planted-0123456789"
+	wrong := errors.New("wrong")
+	secrets := keys.NewRedactor()
+	secrets.Hide(planted)
+	for _, fails := range []bool{false, true} {
+		tools := redacted([]tool.Tool{previewed{fails, planted, wrong}}, secrets)
+		call, err := tools[0].Prepare(t.Context(), "{}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := call.Preview(t.Context())
+		switch {
+		case !fails && (text != "+KEY=[hidden]" || err != nil):
+			t.Errorf("it shows %q, %v", text, err)
+		case fails && (err == nil || err.Error() != "failed: [hidden]" || !errors.Is(err, wrong)):
+			t.Errorf("the error is %v", err)
+		}
+	}
+}
+
+// previewed is a tool whose calls show a key.
+type previewed struct {
+	fails bool
+	key   string
+	wrong error
+}
+
+func (previewed) Spec() llm.Tool { return llm.Tool{Name: "previewed"} }
+
+func (p previewed) Prepare(context.Context, string) (*tool.Call, error) {
+	return &tool.Call{Preview: func(context.Context) (string, error) {
+		if p.fails {
+			return "", &toolError{p.key, p.wrong}
+		}
+		return "+KEY=" + p.key, nil
+	}}, nil
 }
 
 type toolError struct {
