@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -137,15 +138,18 @@ func confinement(r sandbox.Report, b app.Bounds) string {
 		sandbox.Partly:     "commands are confined by Landlock and seccomp alone, with gaps; mode auto asks like mode ask",
 		"":                 "nothing confines commands here: each must be allowed to run outside a sandbox; mode auto asks like mode ask",
 	}[r.Level()]
+	if r.Borrowed && r.Level() == sandbox.Namespaces {
+		level = "commands are confined by namespaces that bubblewrap makes, Landlock and seccomp"
+	}
 	if b.Sandbox == nil {
 		level = "the sandbox is switched off in the configuration; mode auto asks like mode ask"
 	}
 	t.row("in short", level)
 	t.row("system", r.System)
-	t.row("namespaces", either(r.Namespaces, "yes", "no: "+r.Trouble))
+	t.row("namespaces", either(!r.Namespaces || r.Borrowed, "refused to Tenon: "+r.Trouble, "yes"))
 	t.row("Landlock", either(r.Landlock > 0, fmt.Sprintf("version %d", r.Landlock), "no"))
 	t.row("seccomp", either(r.Seccomp, "yes", "no"))
-	t.row("bubblewrap", either(r.Bubblewrap != "", r.Bubblewrap, "not installed; it is not needed where namespaces can be made"))
+	t.row("bubblewrap", cmp.Or(r.Bubblewrap, either(r.Namespaces, "not needed", "not installed; it may get the namespaces that are refused to Tenon")))
 	if r.Seatbelt {
 		t.row("Seatbelt", "yes")
 	}

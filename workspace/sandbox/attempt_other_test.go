@@ -3,3 +3,5 @@
 package sandbox_test
 
 func attempt(string, string) {}
+
+func inElsewhere(string) error { return nil }

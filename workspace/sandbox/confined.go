@@ -23,6 +23,7 @@ type Confined struct {
 	sockets []string // of others, that were hidden
 	proxy   *proxy
 	finish  func() error // of the system: what the helper told
+	opened  []*os.File
 	once    sync.Once
 	kept    []string // what must not be there after the command, and was not before
 	closed  error

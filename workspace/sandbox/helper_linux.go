@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -23,11 +24,14 @@ const (
 // it confines itself, runs the command, and never returns; in any other it returns at once. Whoever starts a program under the
 // helper's name gets nothing by it: the helper has no rights of its own and only takes some away.
 func Main() {
-	if len(os.Args) != 2 || os.Args[0] != helperName {
+	n := len(os.Args)
+	started := n == 2 && os.Args[0] == helperName
+	borrowed := n == 3 && os.Args[1] == helperName && strings.HasPrefix(os.Args[0], "/proc/self/fd/") // bubblewrap knows no other first argument
+	if !started && !borrowed {
 		return
 	}
 	runtime.LockOSThread() // what confines does so by thread, and the command is started by this one
-	os.Exit(help(os.Args[1]))
+	os.Exit(help(os.Args[n-1]))
 }
 
 // wallError says which wall could not be put up.
@@ -65,6 +69,12 @@ func help(number string) int {
 	// A signal to the group is for the command; this process ends with it.
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGTSTP, unix.SIGUSR1, unix.SIGUSR2)
+	if s.Bubblewrap != "" {
+		if err := s.verify(); err != nil {
+			return fail(l, wall("bubblewrap", err))
+		}
+		l.answer(told{Inside: true})
+	}
 	pid, err := s.start(fd + 1)
 	if err != nil {
 		return fail(l, err)
@@ -79,8 +89,10 @@ func help(number string) int {
 // start puts up the walls, nearest last, and starts the command behind them.
 func (s *spec) start(control int) (pid int, err error) {
 	if s.Level == Namespaces {
-		if err := s.mounts(); err != nil {
-			return 0, err
+		if s.Bubblewrap == "" {
+			if err := s.mounts(); err != nil {
+				return 0, err
+			}
 		}
 		if err := s.network(control); err != nil {
 			return 0, err
@@ -144,7 +156,7 @@ func (s *spec) wait(pid int, l *letter) int {
 		case got != pid:
 			continue
 		}
-		code, t := status.ExitStatus(), told{Left: !settle()}
+		code, t := status.ExitStatus(), told{Left: !settle(), Inside: s.Bubblewrap != ""}
 		if s.Level != Namespaces {
 			sweep()
 		}

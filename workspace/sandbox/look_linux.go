@@ -1,8 +1,11 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
@@ -21,27 +24,44 @@ func Look() Report {
 	}
 	mode, err := unix.PrctlRetInt(unix.PR_GET_SECCOMP, 0, 0, 0, 0)
 	r.Seccomp = err == nil && mode >= 0
-	if err := probe(); err != nil {
+	err = probe(Report{Namespaces: true, Seccomp: true})
+	if r.Namespaces = err == nil; err != nil {
 		r.Trouble = err.Error()
-	} else {
-		r.Namespaces = true
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	if path, err := exec.LookPath("bwrap"); err == nil {
-		out, _ := exec.CommandContext(ctx, path, "--version").Output()
-		r.Bubblewrap = strings.TrimSpace(path + " " + strings.TrimPrefix(string(out), "bubblewrap "))
+		r.borrow()
 	}
 	return r
 }
 
-// probe runs a command that does nothing behind all walls.
-func probe() error {
+// borrow finds out whether bubblewrap can do for us what we may not.
+func (r *Report) borrow() {
+	path, err := findBubblewrap(bubblewrapPlaces())
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		r.Bubblewrap = err.Error()
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.Env = []string{}
+	out, _ := cmd.Output()
+	r.Bubblewrap = strings.TrimSpace(path + " " + strings.TrimPrefix(string(out), "bubblewrap "))
+	if err := probe(Report{Namespaces: true, Borrowed: true, Seccomp: true}); err != nil {
+		r.Bubblewrap += ", which does not work: " + err.Error()
+		return
+	}
+	r.Namespaces, r.Borrowed = true, true
+}
+
+// probe runs a command that does nothing behind all walls of such a machine.
+func probe(r Report) error {
 	if os.Getenv(helperMark) != "" {
 		return errors.New("this program was started as the sandbox's helper and did not call sandbox.Main first")
 	}
 	p := &Policy{}
-	p.once.Do(func() { p.machine = Report{Namespaces: true, Seccomp: true} })
+	p.once.Do(func() { p.machine = r })
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/proc/self/exe")
@@ -50,9 +70,12 @@ func probe() error {
 	if err != nil {
 		return err
 	}
+	var said strings.Builder
+	cmd.Stderr = &said
 	err = cmd.Run()
-	if closed := c.Close(); closed != nil {
-		return closed
+	closed := c.Close()
+	if text := strings.TrimSpace(said.String()); text != "" && closed != nil && r.Borrowed {
+		return fmt.Errorf("%w: %.1000s", closed, text)
 	}
-	return err
+	return cmp.Or(closed, err)
 }

@@ -14,5 +14,8 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv("ATTEMPT"); name != "" {
 		attempt(name, os.Getenv("TARGET")) // inside a sandbox; it does not return
 	}
+	if user := os.Getenv("ELSEWHERE"); user != "" {
+		panic(inElsewhere(user)) // it does not return otherwise
+	}
 	goleak.VerifyTestMain(m)
 }

@@ -16,7 +16,8 @@ import (
 // placement is something that is mounted on a path: a tree that was cloned before the root became read only, or a cover.
 type placement struct {
 	path  string
-	tree  int    // the clone
+	from  string // what shows there
+	tree  int    // its clone
 	cover string // otherwise: what lies over the path, in /dev
 	lock  bool   // read only
 	holds bool   // of a cover: something shows in it
@@ -80,38 +81,19 @@ func (s *spec) proc() error {
 	return nil
 }
 
-// clones makes the placements for all paths of the policy, parents first.
-func (s *spec) clones() ([]placement, error) {
+// plan is the placements for all paths of the policy, parents first.
+func (s *spec) plan() []placement {
 	var all []placement
-	add := func(path string, lock bool) error {
-		tree, err := clone(path)
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		attr := uint64(safe)
-		if lock {
-			attr |= unix.MOUNT_ATTR_RDONLY
-		}
-		all = append(all, placement{path: path, tree: tree, lock: lock})
-		return setAttr(tree, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, attr)
-	}
 	for _, list := range []struct {
 		paths []string
 		lock  bool
 	}{{s.Writes, false}, {s.Pins, false}, {s.Shows, true}, {s.Keeps, true}} {
 		for _, path := range list.paths {
-			if err := add(path, list.lock); err != nil {
-				return nil, err
-			}
+			all = append(all, placement{path: path, from: path, lock: list.lock})
 		}
 	}
 	if s.Temp != "" {
-		for _, path := range []string{s.Temp, "/tmp"} {
-			if err := add(s.Temp, false); err != nil {
-				return nil, err
-			}
-			all[len(all)-1].path = path
-		}
+		all = append(all, placement{path: s.Temp, from: s.Temp}, placement{path: "/tmp", from: s.Temp})
 	}
 	for _, path := range s.Hides {
 		all = append(all, placement{path: path, cover: "hidden"})
@@ -124,6 +106,30 @@ func (s *spec) clones() ([]placement, error) {
 	})
 	for i := range all {
 		all[i].holds = slices.ContainsFunc(all[i+1:], func(p placement) bool { return p.cover == "" && within(p.path, all[i].path) })
+	}
+	return all
+}
+
+// clones is the plan with the trees that it needs.
+func (s *spec) clones() ([]placement, error) {
+	all := s.plan()
+	for i := range all {
+		p := &all[i]
+		if p.cover != "" {
+			continue
+		}
+		tree, err := clone(p.from)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.from, err)
+		}
+		p.tree = tree
+		attr := uint64(safe)
+		if p.lock {
+			attr |= unix.MOUNT_ATTR_RDONLY
+		}
+		if err := setAttr(tree, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, attr); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.from, err)
+		}
 	}
 	return all, nil
 }
@@ -266,26 +272,39 @@ func makeDev(devices map[string]int) error {
 
 const safeMount = unix.MS_NOSUID | unix.MS_NODEV
 
-// coverShared covers what programs share with the rest of the machine: temporary files, and /run, where the sockets of daemons
-// are. It returns those that are to be made read only when all is in its place.
-func (s *spec) coverShared() (covered []string, err error) {
-	links := map[string]string{}
-	for _, name := range []string{"/run/current-system", "/run/booted-system", "/run/opengl-driver"} { // NixOS
-		if target, err := os.Readlink(name); err == nil {
-			links[name] = target
-		}
-	}
-	keep := map[string]int{}
-	for _, name := range runNames(s.Open) {
-		if tree, err := clone(name); err == nil {
-			keep[name] = tree
-		}
-	}
+// shared is the places to cover that programs share with the rest of the machine.
+func (s *spec) shared() (dirs []string) {
 	for _, dir := range []string{"/tmp", "/var/tmp", "/run"} {
 		path, err := filepath.EvalSymlinks(dir)
 		if err != nil || path != dir || dir == "/tmp" && s.Temp != "" {
 			continue // such as /var/tmp as a link to /tmp
 		}
+		dirs = append(dirs, dir)
+	}
+	return dirs
+}
+
+// runLinks is links in /run by which the programs of NixOS are found.
+func runLinks() map[string]string {
+	links := map[string]string{}
+	for _, name := range []string{"/run/current-system", "/run/booted-system", "/run/opengl-driver"} {
+		if target, err := os.Readlink(name); err == nil {
+			links[name] = target
+		}
+	}
+	return links
+}
+
+// coverShared covers what programs share with the rest of the machine: temporary files, and /run, where the sockets of daemons
+// are. It returns those that are to be made read only when all is in its place.
+func (s *spec) coverShared() (covered []string, err error) {
+	links, keep := runLinks(), map[string]int{}
+	for _, name := range runNames(s.Open) {
+		if tree, err := clone(name); err == nil {
+			keep[name] = tree
+		}
+	}
+	for _, dir := range s.shared() {
 		mode := "mode=1777"
 		if dir == "/run" {
 			mode = "mode=755"

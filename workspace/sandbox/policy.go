@@ -39,7 +39,7 @@ type Network struct {
 
 // Limits bounds what a command takes. Zero is no limit, except where said.
 type Limits struct {
-	Processes int   // processes and threads at a time; default 4096. As root it needs Linux 6.14, and is at least 301
+	Processes int   // processes and threads at a time; default 4096. As root it needs Linux 6.14, and is at least 301; not with bubblewrap
 	Memory    int64 // bytes of private memory of each process
 	FileSize  int64 // bytes of each file written
 	Files     int   // open files of each process
@@ -48,11 +48,12 @@ type Limits struct {
 // Report is what a machine can do to confine commands.
 type Report struct {
 	System     string // the operating system and its kernel
-	Namespaces bool   // user, mount, process, network and IPC namespaces can be made and filled
-	Trouble    string // why not
+	Namespaces bool   // mount, process, network and IPC namespaces can be made and filled
+	Borrowed   bool   // not by this program, but by bubblewrap for it
+	Trouble    string // why not by this program
 	Landlock   int    // version of its interface; 0: none
 	Seccomp    bool
-	Bubblewrap string // path and version, when installed
+	Bubblewrap string // path and version, when installed, or why it is not used; it is looked at where this program may make no namespaces
 	Seatbelt   bool   // sandbox-exec of macOS
 }
 

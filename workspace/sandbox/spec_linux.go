@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -21,7 +22,12 @@ type spec struct {
 	Temp    string
 	Open    bool // the network of this machine
 	Proxy   bool // a proxy waits for the socket that it listens on
+	Port    int  // where it listens inside
 	Limits  Limits
+
+	Bubblewrap string              // the program that makes the namespaces, when this one may not
+	Seen       map[string]identity // with it: which file each path is
+	Outer      map[string]string   // with it: the namespaces outside, by name
 
 	Path  string
 	Args  []string
@@ -36,6 +42,7 @@ type told struct {
 	Why    string
 	Signal int
 	Left   bool
+	Inside bool // the helper came to stand inside of what bubblewrap made
 }
 
 // letter is a file in memory with a spec, and room for the answer after it.
@@ -89,7 +96,7 @@ func (l *letter) heard() (t told) {
 	}
 	text := make([]byte, min(info.Size()-l.size, 64<<10))
 	if _, err := l.file.ReadAt(text, l.size); err == nil {
-		_ = json.Unmarshal(text, &t)
+		_ = json.NewDecoder(bytes.NewReader(text)).Decode(&t) // behind it may be the rest of a longer one
 	}
 	return t
 }

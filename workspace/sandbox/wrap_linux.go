@@ -34,7 +34,7 @@ func (p *Policy) Wrap(cmd *exec.Cmd) (*Confined, error) {
 	if err := p.check(report, c); err != nil {
 		return nil, err
 	}
-	s, err := p.spec(cmd, c)
+	s, err := p.spec(cmd, c, report)
 	if err == nil {
 		err = c.hand(cmd, s)
 	}
@@ -53,7 +53,7 @@ func (p *Policy) check(r Report, c *Confined) error {
 		return &UnavailableError{Wall: "no Landlock and no namespaces", Why: r.Trouble, Do: "use a kernel from 5.13 on, or run outside by decision"}
 	}
 	missing := func(wall string) error {
-		return &UnavailableError{Wall: wall, Why: r.Trouble, Do: "allow user namespaces (tenon doctor sandbox says how), or accept weaker walls"}
+		return &UnavailableError{Wall: wall, Why: r.Trouble, Do: "allow user namespaces or install bubblewrap (tenon doctor sandbox tells of both), or accept weaker walls"}
 	}
 	if len(p.Network.Hosts) > 0 && !p.Network.Open {
 		return missing("hosts can be told apart only in a network namespace")
@@ -69,19 +69,32 @@ func (p *Policy) check(r Report, c *Confined) error {
 	return nil
 }
 
-func (p *Policy) spec(cmd *exec.Cmd, c *Confined) (*spec, error) {
+func (p *Policy) spec(cmd *exec.Cmd, c *Confined, report Report) (*spec, error) {
 	s := &spec{Level: c.Level, Open: p.Network.Open, Limits: p.Limits, Args: cmd.Args, Extra: len(cmd.ExtraFiles)}
 	if s.Limits.Processes == 0 {
 		s.Limits.Processes = 4096
 	}
-	if c.Level != Namespaces {
-		s.Limits.Processes = p.Limits.Processes // it counts what the user runs outside too
+	s.Port = proxyPort
+	if report.Borrowed && c.Level == Namespaces {
+		var err error
+		if s.Bubblewrap, err = findBubblewrap(bubblewrapPlaces()); err != nil {
+			return nil, &UnavailableError{Wall: "no namespaces", Why: err.Error(), Do: "see tenon doctor sandbox"}
+		}
+		s.Port = proxyPortBorrowed
+	}
+	if c.Level != Namespaces || s.Bubblewrap != "" {
+		s.Limits.Processes = p.Limits.Processes // it may count what the user runs outside too
 	}
 	if err := s.paths(p, c); err != nil {
 		return nil, err
 	}
 	if c.Level == Namespaces {
 		if err := s.sockets(c); err != nil {
+			return nil, err
+		}
+	}
+	if s.Bubblewrap != "" {
+		if err := s.witness(); err != nil {
 			return nil, err
 		}
 	}
@@ -116,7 +129,7 @@ func (p *Policy) environment(env []string, s *spec) []string {
 	env = append(env, "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp)
 	env = append(env, caches(dir, s.Writes, env, s.Open || s.Proxy)...)
 	if s.Proxy {
-		env = append(env, proxies(proxyPort)...)
+		env = append(env, proxies(s.Port)...)
 	}
 	return env
 }
@@ -137,8 +150,14 @@ func (c *Confined) hand(cmd *exec.Cmd, s *spec) error {
 		ours.Close()
 		theirs.Close()
 		defer l.file.Close()
+		for _, f := range c.opened {
+			f.Close()
+		}
 		t := l.heard()
 		c.Signal, c.Left = t.Signal, t.Left
+		if ended := cmd.ProcessState; s.Bubblewrap != "" && !t.Inside && t.Wall == "" && ended != nil && ended.Exited() {
+			t.Wall, t.Why = "bubblewrap", fmt.Sprintf("it gave up with code %d, and what it wrote says why", ended.ExitCode())
+		}
 		return t.err()
 	}
 	if s.Proxy {
@@ -155,6 +174,13 @@ func (c *Confined) hand(cmd *exec.Cmd, s *spec) error {
 	number := 3 + len(cmd.ExtraFiles)
 	cmd.ExtraFiles = append(cmd.ExtraFiles[:len(cmd.ExtraFiles):len(cmd.ExtraFiles)], l.file, theirs)
 	cmd.Path, cmd.Args = "/proc/self/exe", []string{helperName, strconv.Itoa(number)}
+	if s.Bubblewrap != "" {
+		opened, err := s.borrow(cmd, number)
+		c.opened = opened
+		if err != nil {
+			return err
+		}
+	}
 	cmd.Dir, cmd.Env = "/", []string{helperMark + "=1"}
 	cmd.SysProcAttr = namespaces(cmd.SysProcAttr, s)
 	return nil
@@ -174,7 +200,7 @@ func namespaces(attr *syscall.SysProcAttr, s *spec) *syscall.SysProcAttr {
 	if attr != nil {
 		made = *attr
 	}
-	if s.Level != Namespaces {
+	if s.Level != Namespaces || s.Bubblewrap != "" {
 		return &made
 	}
 	made.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS

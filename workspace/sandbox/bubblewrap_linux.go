@@ -1,0 +1,231 @@
+package sandbox
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Bubblewrap is another way to the same walls, for a machine that refuses namespaces to us and grants them to it: because it is
+// setuid, or because the machine's rules name it. It makes the namespaces and the mounts. The helper then starts inside as the
+// first process, looks whether everything is as the policy says, and puts up the rest as it always does.
+
+// bubblewrapPlaces is where bubblewrap is looked for. PATH is not asked: what it leads to could be a command's doing.
+func bubblewrapPlaces() []string {
+	return []string{"/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap", "/run/wrappers/bin/bwrap", "/run/current-system/sw/bin/bwrap"}
+}
+
+// findBubblewrap returns the first of these that nobody but root can have put there. Without any, the error says why not.
+func findBubblewrap(places []string) (string, error) {
+	refusal := fmt.Errorf("bubblewrap: %w", fs.ErrNotExist)
+	for _, place := range places {
+		path, err := filepath.EvalSymlinks(place)
+		if err != nil {
+			continue
+		}
+		dir, err := filepath.EvalSymlinks(filepath.Dir(place))
+		if err == nil {
+			err = ofRoot(dir)
+		}
+		if err == nil {
+			err = ofRoot(path)
+		}
+		if err == nil {
+			return path, nil
+		}
+		refusal = fmt.Errorf("%s is not used: %w", place, err)
+	}
+	return "", refusal
+}
+
+// ofRoot refuses a path that somebody but root could have changed, or put something else in its place.
+func ofRoot(path string) error {
+	for at := path; ; at = filepath.Dir(at) {
+		info, err := os.Lstat(at)
+		if err != nil {
+			return err
+		}
+		stat, ok := info.Sys().(*syscall.Stat_t)
+		sticky := info.IsDir() && info.Mode()&fs.ModeSticky != 0 // others may add there, not replace
+		if !ok || stat.Uid != 0 || info.Mode().Perm()&0o022 != 0 && !sticky {
+			return fmt.Errorf("%s can be changed by others than root", at)
+		}
+		if at == filepath.Dir(at) {
+			return nil
+		}
+	}
+}
+
+// identity is which file something is.
+type identity struct{ Dev, Ino uint64 }
+
+func identify(fd int) (identity, error) {
+	var info unix.Stat_t
+	err := unix.Fstat(fd, &info)
+	return identity{uint64(info.Dev), info.Ino}, err
+}
+
+// namespaceNames is those that must be new inside. The network's comes with them unless it is open.
+var namespaceNames = [...]string{"mnt", "pid", "ipc", "uts"}
+
+// witness notes what the helper is to find inside: which file each path is now, and in which namespaces it is not.
+func (s *spec) witness() error {
+	s.Seen, s.Outer = map[string]identity{}, map[string]string{}
+	for _, p := range s.plan() {
+		if p.cover != "" {
+			continue
+		}
+		if info, err := os.Lstat(p.from); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return &UnavailableError{
+				Wall: p.from + " is protected and a link, which bubblewrap cannot keep as it is", Why: "this machine refuses us namespaces of our own",
+				Do: "allow user namespaces, replace the link, or run outside by decision",
+			}
+		}
+		fd, err := openPath(p.from)
+		if err != nil {
+			return &os.PathError{Op: "open", Path: p.from, Err: err}
+		}
+		s.Seen[p.from], err = identify(fd)
+		unix.Close(fd)
+		if err != nil {
+			return &os.PathError{Op: "stat", Path: p.from, Err: err}
+		}
+	}
+	for _, name := range append(namespaceNames[:], "net", "user") {
+		link, err := os.Readlink("/proc/self/ns/" + name)
+		if err != nil {
+			return err
+		}
+		s.Outer[name] = link
+	}
+	return nil
+}
+
+// deaf starts bubblewrap with the signals ignored that go to a group of processes: they are for the command, as it sees fit.
+// The helper inside hears them again.
+const deaf = `trap "" HUP INT QUIT TERM USR1 USR2 TSTP; exec "$0" "$@"`
+
+// borrow makes cmd, which starts the helper, start it by way of bubblewrap. It returns the files that it needs for that.
+func (s *spec) borrow(cmd *exec.Cmd, number int) (opened []*os.File, err error) {
+	exe, err := os.OpenFile("/proc/self/exe", unix.O_PATH, 0) // it need not show inside under any name
+	if err != nil {
+		return nil, err
+	}
+	opened = append(opened, exe)
+	next := 3 + len(cmd.ExtraFiles)
+	add := func(f *os.File) string {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, f)
+		next++
+		return strconv.Itoa(next - 1)
+	}
+	program := "/proc/self/fd/" + add(exe)
+	nothing, err := os.Open(os.DevNull)
+	if err != nil {
+		return opened, err
+	}
+	opened = append(opened, nothing)
+	args := append(s.arguments(func() string { return add(nothing) }), "")
+	fd, err := unix.MemfdCreate("bubblewrap", unix.MFD_CLOEXEC)
+	if err != nil {
+		return opened, err
+	}
+	list := os.NewFile(uintptr(fd), "bubblewrap")
+	opened = append(opened, list)
+	if _, err := list.WriteString(strings.Join(args, "\x00")); err != nil {
+		return opened, err
+	}
+	if _, err := list.Seek(0, 0); err != nil {
+		return opened, err
+	}
+	cmd.Path = "/bin/sh"
+	cmd.Args = []string{"sh", "-c", deaf, s.Bubblewrap, "--args", add(list), "--", program, helperName, strconv.Itoa(number)}
+	return opened, nil
+}
+
+// arguments is the plan in the words of bubblewrap: nearly that of mounts, in the same order. empty adds a file without
+// content and returns its number.
+func (s *spec) arguments(empty func() string) []string {
+	// Without --new-session: what it guards against, keys put into a shared terminal, the filter refuses, and signals of the
+	// group must come through. Without --die-with-parent: it goes by the thread that started it; the helper sees to it.
+	args := []string{"--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--as-pid-1", "--cap-drop", "ALL"}
+	if os.Geteuid() == 0 {
+		args = append(args, "--cap-add", "CAP_SETPCAP") // with which the helper takes from root what makes it root, and then this
+	}
+	if !s.Open {
+		args = append(args, "--unshare-net")
+	}
+	memory := func(mode, path string) { args = append(args, "--perms", mode, "--tmpfs", path) }
+	args = append(args, "--ro-bind", "/", "/", "--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev")
+	memory("1777", "/dev/shm")
+	plan, shared, last := s.plan(), s.shared(), []string{"/dev"}
+	for _, dir := range shared {
+		if dir == "/run" {
+			memory("0755", dir)
+			last = append(last, dir)
+		} else {
+			memory("1777", dir)
+		}
+	}
+	for name, target := range runLinks() {
+		args = append(args, "--symlink", target, name)
+	}
+	for _, name := range runNames(s.Open) {
+		args = append(args, "--ro-bind", name, name)
+	}
+	for _, p := range plan {
+		switch {
+		case p.cover == "" && p.lock:
+			args = append(args, "--ro-bind", p.from, p.path)
+		case p.cover == "":
+			args = append(args, "--bind", p.from, p.path)
+		case buried(p.path, plan, shared):
+			// hidden already, with what it lies in
+		case p.cover == "empty":
+			args = append(args, "--ro-bind-data", empty(), p.path)
+		case !isDir(p.path):
+			args = append(args, "--ro-bind", os.DevNull, p.path) // a device that cannot be opened: the mount forbids it
+		case p.holds:
+			memory("0711", p.path)
+			last = append(last, p.path)
+		default:
+			memory("0000", p.path)
+			args = append(args, "--remount-ro", p.path)
+		}
+	}
+	for _, path := range last {
+		args = append(args, "--remount-ro", path)
+	}
+	return args
+}
+
+func isDir(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
+}
+
+// buried reports whether a path lies in something that is covered, where it does not show.
+func buried(path string, plan []placement, shared []string) bool {
+	depth, covered := -1, false
+	note := func(place string, cover bool) {
+		if within(path, place) && len(place) >= depth {
+			depth, covered = len(place), cover
+		}
+	}
+	for _, dir := range slices.Concat(shared, []string{"/dev", "/proc"}) {
+		note(dir, true)
+	}
+	for _, p := range plan {
+		if p.path != path || p.cover == "" {
+			note(p.path, p.cover != "")
+		}
+	}
+	return covered
+}
