@@ -101,7 +101,7 @@ func (p *Policy) placed(name string, write bool) kind {
 	switch {
 	case in(p.options.Hidden, name):
 		return hidden
-	case !write && inside:
+	case !write && (inside || in(p.options.Readable, name)):
 		return readInside
 	case !write:
 		return readOutside

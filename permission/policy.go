@@ -15,6 +15,7 @@ type Options struct {
 	Roots []string // further directories that count as inside, absolute
 	Home  string   // the home directory, for ~ in commands and patterns
 
+	Readable  []string // directories outside that are read like those inside, absolute or from Root
 	Hidden    []string // secret places, absolute or from Root; no mode but yolo lets anybody touch them
 	Protected []string // places inside that are not changed without asking, such as .git/hooks; absolute or from Root
 
@@ -96,7 +97,7 @@ func (p *Policy) place() {
 	if o.Home != "" {
 		o.Home, _ = resolve("", o.Home)
 	}
-	o.Hidden, o.Protected = absolute(o.Hidden), absolute(o.Protected)
+	o.Readable, o.Hidden, o.Protected = absolute(o.Readable), absolute(o.Hidden), absolute(o.Protected)
 }
 
 func (p *Policy) add(l Layer) (wrong []error) {

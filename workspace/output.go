@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -22,6 +23,8 @@ type Output struct {
 
 // outputs is a private directory for the files of output, made with the first of them.
 type outputs struct {
+	parent string // where the directory is made; itself made when it is not there; empty: the system's for temporary files
+
 	mu    sync.Mutex
 	dir   string
 	open  *os.Root
@@ -47,7 +50,14 @@ func (o *outputs) create() (*os.File, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.open == nil {
-		dir, err := os.MkdirTemp("", "tenon-output-")
+		name := "tenon-output-"
+		if o.parent != "" {
+			if err := os.Mkdir(o.parent, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+				return nil, err
+			}
+			name = ""
+		}
+		dir, err := os.MkdirTemp(o.parent, name)
 		if err != nil {
 			return nil, err
 		}
@@ -83,6 +93,9 @@ func (o *outputs) remove() error {
 		return nil
 	}
 	err := errors.Join(o.open.Close(), os.RemoveAll(o.dir))
+	if o.parent != "" {
+		_ = os.Remove(o.parent) // unless others use it
+	}
 	o.open, o.dir = nil, ""
 	return err
 }

@@ -95,6 +95,31 @@ func TestRun(t *testing.T) {
 	})
 }
 
+// Workspaces that keep their outputs in one directory do not take it from each other.
+func TestOutputsHaveAPlaceThatIsKnownBefore(t *testing.T) {
+	outputs := filepath.Join(t.TempDir(), "outputs")
+	var all []*workspace.Workspace
+	for range 2 {
+		w, err := workspace.Open(t.TempDir(), workspace.Options{Outputs: outputs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done, err := w.Run(t.Context(), workspace.Command{Line: "seq 1 1000", Capture: 100})
+		if err != nil || !strings.HasPrefix(done.File, outputs) {
+			t.Errorf("the output is in %q, %v", done.File, err)
+		}
+		all = append(all, w)
+	}
+	for i, w := range all {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(outputs); errors.Is(err, os.ErrNotExist) != (i == 1) {
+			t.Errorf("after %d were closed: %v", i+1, err)
+		}
+	}
+}
+
 func TestOutputIsBounded(t *testing.T) {
 	w := open(t, t.TempDir())
 	t.Run("in a file from a size on", func(t *testing.T) {

@@ -65,6 +65,11 @@ type Options struct {
 	// Sandbox confines commands. Nil: they run as this process does.
 	Sandbox *sandbox.Policy
 
+	// Outputs is a directory for the whole of long outputs of commands, made when there is the first one, and removed when it is empty and
+	// the workspace is closed. Several workspaces may share it. Empty: one in the system's directory for temporary files. To let commands
+	// in a sandbox read it, its policy must name it too.
+	Outputs string
+
 	// Changed is told of changes: before a method of the workspace changes files (its error stops it, and nothing was changed),
 	// and when a command has changed some. It is called while nothing else of this workspace writes, and must not write itself.
 	Changed func(ctx context.Context, changes []Change) error
@@ -86,7 +91,7 @@ const (
 
 // Open opens the project in dir. Relative paths in the options start there; they need not exist, but for Roots. The caller closes it.
 func Open(dir string, o Options) (_ *Workspace, err error) {
-	w := &Workspace{changed: o.Changed, store: o.Checkpoints, sandbox: o.Sandbox, jobEnded: o.JobEnded, temp: tempPrefix, swept: map[string]bool{}}
+	w := &Workspace{changed: o.Changed, outputs: outputs{parent: o.Outputs}, store: o.Checkpoints, sandbox: o.Sandbox, jobEnded: o.JobEnded, temp: tempPrefix, swept: map[string]bool{}}
 	if o.Owner != "" {
 		hash := sha256.Sum256([]byte(o.Owner))
 		w.temp += hex.EncodeToString(hash[:8]) + "-"

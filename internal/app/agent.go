@@ -75,7 +75,7 @@ func (a *App) Resume(ctx context.Context, id session.SessionID, s Spec) (_ *Agen
 	}
 	ag.workspace, err = workspace.Open(b.Root, workspace.Options{
 		Roots: b.Roots, Outside: workspace.AskOutside, Hidden: b.Hidden, Protected: b.Protected, Refuse: refuse,
-		Checkpoints: ag.checkpoints, Owner: string(id), Sandbox: b.Sandbox, Changed: ag.record, JobEnded: ag.tell,
+		Checkpoints: ag.checkpoints, Owner: string(id), Sandbox: b.Sandbox, Outputs: b.Outputs, Changed: ag.record, JobEnded: ag.tell,
 	})
 	if err != nil {
 		return nil, err

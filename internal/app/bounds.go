@@ -1,6 +1,7 @@
 package app
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -19,6 +20,7 @@ type Bounds struct {
 	Hidden    []string // what nobody may read
 	Protected []string // what may be read but not written
 	Home      string
+	Outputs   string // where the whole of long outputs of commands is kept; made when it is needed
 
 	// Sandbox confines commands; nil: the person has switched it off.
 	Sandbox *sandbox.Policy
@@ -27,7 +29,7 @@ type Bounds struct {
 // Bounds returns the bounds of work in a directory, which is absolute with its links resolved.
 func (s *Setup) Bounds(dir string) Bounds {
 	c := &s.Config.Sandbox
-	b := Bounds{Root: dir, Home: s.getenv("HOME"), Roots: s.paths(dir, s.Config.Roots)}
+	b := Bounds{Root: dir, Home: s.getenv("HOME"), Roots: s.paths(dir, s.Config.Roots), Outputs: outputs()}
 	if b.Home == "" {
 		b.Home, _ = os.UserHomeDir() // such as on Windows; without one there is nothing of it to hide
 	}
@@ -46,13 +48,24 @@ func (s *Setup) Bounds(dir string) Bounds {
 	if c.Enabled == nil || *c.Enabled {
 		b.Sandbox = &sandbox.Policy{
 			Writable: append(writable, s.paths(dir, c.Writable)...), Protected: slices.Clone(b.Protected), Absent: absent, Hidden: b.Hidden,
-			Network: sandbox.Network{Open: slices.Contains(c.Network, "*"), Hosts: c.Network},
-			Caches:  s.caches(dir), Partial: true,
+			Readable: []string{b.Outputs},
+			Network:  sandbox.Network{Open: slices.Contains(c.Network, "*"), Hosts: c.Network},
+			Caches:   s.caches(dir), Partial: true,
 			Limits: sandbox.Limits{Processes: c.Processes, Memory: c.Memory},
 		}
 	}
 	b.Protected = append(b.Protected, absent...) // a tool makes none of them either
 	return b
+}
+
+// outputs is a name for a private directory that nobody has yet.
+func outputs() string {
+	temp := os.TempDir()
+	if real, err := filepath.EvalSymlinks(temp); err == nil {
+		temp = real
+	}
+	const random = 12 // letters and digits
+	return filepath.Join(temp, "tenon-output-"+strings.ToLower(rand.Text()[:random]))
 }
 
 // in is the bounds in a mode: in yolo there are none but the rules.

@@ -25,7 +25,7 @@ func (s *Setup) Policy(b Bounds, p Permissions) (*permission.Policy, error) {
 		mode = permission.Mode(c.Mode)
 	}
 	o := permission.Options{
-		Mode: mode, Root: b.Root, Roots: b.Roots, Home: b.Home, Hidden: b.Hidden, Protected: b.Protected,
+		Mode: mode, Root: b.Root, Roots: b.Roots, Home: b.Home, Readable: []string{b.Outputs}, Hidden: b.Hidden, Protected: b.Protected,
 		Network: s.Config.Sandbox.Network, Filtered: true,
 		Sandboxed: b.Sandbox != nil && (mode != permission.Auto || wholly(sandbox.Look().Level())),
 	}

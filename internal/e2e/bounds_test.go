@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -95,5 +96,41 @@ func TestARefactoringThatNobodyWatches(t *testing.T) {
 	}
 	if diff := git("diff", "--stat"); !strings.Contains(diff, "calc.go") {
 		t.Errorf("nothing was changed: %s", diff)
+	}
+}
+
+// TestLongOutputCanBeRead lets a model look into the whole of a long output by each way that it has, in a mode that lets it only look.
+func TestLongOutputCanBeRead(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	p.env = append(p.env, "PATH="+os.Getenv("PATH"))
+	p.write(filepath.Join(p.dir, "long.txt"), strings.Repeat("the same again\n", 20_000)+"the needle\n")
+	named := regexp.MustCompile(`bytes of output: (/[^\];]+)`)
+	srv := wayOf(t, "anthropic").serve(p, modelserver.Func(func(r *modelserver.Request) modelserver.Step {
+		results := r.Results()
+		switch len(results) {
+		case 0:
+			return modelserver.Call("shell", `{"command":"cat long.txt"}`)
+		case 1:
+			found := named.FindStringSubmatch(results[0].Text())
+			if found == nil {
+				return modelserver.Say("no file")
+			}
+			return modelserver.Call("read", `{"path":"`+found[1]+`","offset":20000}`).
+				Call("grep", `{"path":"`+found[1]+`","pattern":"needle"}`).Call("shell", `{"command":"tail -n 1 `+found[1]+`"}`)
+		}
+		return modelserver.Say("done")
+	}))
+	if r := p.tenon("run", "--model", wayOf(t, "anthropic").ref(), "--mode", "ask", "Look."); r.code != 0 {
+		t.Errorf("exit code %d: %s", r.code, r.stderr)
+	}
+	results := srv.Requests()[len(srv.Requests())-1].Results()
+	if len(results) != 4 {
+		t.Fatalf("%d results", len(results))
+	}
+	for _, m := range results[1:] {
+		if !strings.Contains(m.Text(), "the needle") {
+			t.Errorf("got %q", m.Text())
+		}
 	}
 }
