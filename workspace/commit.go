@@ -83,9 +83,9 @@ func (t *transaction) step(do, back func() error) error {
 func (t *transaction) remove(o *op) error {
 	if o.before != nil && o.before.Mode.IsDir() {
 		return t.step(
-			func() error { return o.at.root.Remove(o.at.rel) },
+			func() error { return o.at.remove() },
 			func() error {
-				return errors.Join(o.at.root.Mkdir(o.at.rel, 0o777), o.at.root.Chmod(o.at.rel, o.before.Mode&permissions))
+				return errors.Join(o.at.mkdir(), o.at.chmod(o.before.Mode&permissions))
 			})
 	}
 	return t.rename(o.at, t.temporary(o.at))
@@ -94,25 +94,25 @@ func (t *transaction) remove(o *op) error {
 // rename moves what is at one place to another in the same tree.
 func (t *transaction) rename(from, to place) error {
 	return t.step(
-		func() error { return from.root.Rename(from.rel, to.rel) },
-		func() error { return from.root.Rename(to.rel, from.rel) })
+		func() error { return from.renameTo(to) },
+		func() error { return to.renameTo(from) })
 }
 
 func (t *transaction) mkdir(d place) error {
 	return t.step(
-		func() error { return d.root.Mkdir(d.rel, 0o777) },
-		func() error { return d.root.Remove(d.rel) })
+		func() error { return d.mkdir() },
+		func() error { return d.remove() })
 }
 
 // chmod gives a place the mode that it once had.
 func (t *transaction) chmod(o *op) error {
 	return t.step(
-		func() error { return o.at.root.Chmod(o.at.rel, o.State.Mode&permissions) },
+		func() error { return o.at.chmod(o.State.Mode&permissions) },
 		func() error {
 			if o.before == nil {
 				return nil // it will be removed
 			}
-			return o.at.root.Chmod(o.at.rel, o.before.Mode&permissions)
+			return o.at.chmod(o.before.Mode&permissions)
 		})
 }
 
@@ -135,12 +135,12 @@ func (t *transaction) put(o *op) error {
 		}
 	}
 	return t.step(
-		func() error { return o.temp.root.Rename(o.temp.rel, o.at.rel) },
+		func() error { return o.temp.renameTo(o.at) },
 		func() error {
 			if taken {
 				return nil // the copy is put over it
 			}
-			return o.at.root.Remove(o.at.rel)
+			return o.at.remove()
 		})
 }
 
@@ -148,8 +148,8 @@ func (t *transaction) put(o *op) error {
 func (t *transaction) backUp(o *op) error {
 	copied := t.temporary(o.at)
 	err := t.step(
-		func() error { return o.at.root.Link(o.at.rel, copied.rel) },
-		func() error { return o.at.root.Rename(copied.rel, o.at.rel) })
+		func() error { return o.at.linkTo(copied) },
+		func() error { return copied.renameTo(o.at) })
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
 		return t.rename(o.at, copied)
 	}

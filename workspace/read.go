@@ -38,7 +38,7 @@ func (w *Workspace) OpenFile(name string) (*os.File, error) {
 }
 
 func (p place) open() (*os.File, error) {
-	info, err := p.root.Stat(p.rel)
+	info, err := p.lstatOnly()
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (w *Workspace) openEntry(name string) (*os.File, error) {
 
 // openRegular opens what was a regular file. Another process may have put a pipe in its place: it does not block, and is seen.
 func (p place) openRegular() (*os.File, error) {
-	f, err := p.root.OpenFile(p.rel, os.O_RDONLY|noBlock, 0)
+	f, err := p.openOnly(os.O_RDONLY | noBlock)
 	if err != nil {
 		return nil, err
 	}

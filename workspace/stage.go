@@ -21,7 +21,7 @@ func (t *transaction) stageContent(o *op, old fs.FileInfo) error {
 	o.temp = &temp
 	if o.State != nil && o.State.Mode&fs.ModeSymlink != 0 {
 		o.after = &State{Mode: o.State.Mode, Link: o.State.Link}
-		return temp.root.Symlink(o.State.Link, temp.rel)
+		return temp.within(func(dir *os.Root, name string) error { return dir.Symlink(o.State.Link, name) })
 	}
 	in, err := t.content(o)
 	if err != nil {
@@ -32,7 +32,11 @@ func (t *transaction) stageContent(o *op, old fs.FileInfo) error {
 	if old != nil || o.State != nil {
 		mode = 0o600 // nobody may read it who could not read the old one, not even for a moment
 	}
-	f, err := temp.root.OpenFile(temp.rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	var f *os.File
+	err = temp.within(func(dir *os.Root, name string) error {
+		f, err = dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -90,7 +94,7 @@ func (p place) writable(old fs.FileInfo) error {
 	if err := regular(p.abs, old.Mode()); err != nil {
 		return err
 	}
-	f, err := p.root.OpenFile(p.rel, os.O_WRONLY|noBlock, 0)
+	f, err := p.openOnly(os.O_WRONLY | noBlock)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return err
@@ -102,7 +106,7 @@ func (p place) writable(old fs.FileInfo) error {
 
 // lstat is what lies at a place, nil for nothing, without the content of a file.
 func (p place) lstat() (*State, error) {
-	info, err := p.root.Lstat(p.rel)
+	info, err := p.lstatOnly()
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
 	}
@@ -114,7 +118,10 @@ func (p place) lstat() (*State, error) {
 		s.Size = info.Size()
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
-		s.Link, err = p.root.Readlink(p.rel)
+		err = p.within(func(dir *os.Root, name string) error {
+			s.Link, err = dir.Readlink(name)
+			return err
+		})
 	}
 	return s, err
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // noBlock opens a named pipe without waiting for its other end.
@@ -20,6 +22,24 @@ func syncDir(root *os.Root, dir string) error {
 	defer d.Close()
 	// Some file systems cannot sync a directory; the file itself is safe there all the same.
 	_ = d.Sync()
+	return nil
+}
+
+// renameBetween moves a file from one directory to another.
+func renameBetween(from *os.Root, name string, to *os.Root, as string) error {
+	a, err := from.Open(".")
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	b, err := to.Open(".")
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	if err := unix.Renameat(int(a.Fd()), name, int(b.Fd()), as); err != nil {
+		return &os.LinkError{Op: "rename", Old: name, New: as, Err: err}
+	}
 	return nil
 }
 

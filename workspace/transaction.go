@@ -104,7 +104,7 @@ func (t *transaction) judgeEdit(e *Edit) (_ *op, err error) {
 			return o, err
 		}
 	}
-	o.old, err = o.at.root.Lstat(o.at.rel)
+	o.old, err = o.at.lstatOnly()
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		o.old, err = nil, nil
 	}
@@ -180,7 +180,7 @@ func (t *transaction) stageMove(o *op) error {
 	if o.old != nil && !t.going[o.at.abs] {
 		return &fs.PathError{Op: "rename", Path: o.at.abs, Err: fs.ErrExist}
 	}
-	info, err := o.from.root.Lstat(o.from.rel)
+	info, err := o.from.lstatOnly()
 	if err != nil {
 		return t.tell(o.From, err)
 	}
@@ -238,11 +238,11 @@ func (t *transaction) missing(p place) error {
 	}
 	if len(dirs) > 0 && t.mode == 0 {
 		probe := t.temporary(p)
-		if err := p.root.Mkdir(probe.rel, 0o777); err != nil {
+		if err := probe.mkdir(); err != nil {
 			return err
 		}
-		info, err := p.root.Lstat(probe.rel)
-		if err = errors.Join(err, p.root.Remove(probe.rel)); err != nil {
+		info, err := probe.lstatOnly()
+		if err = errors.Join(err, probe.remove()); err != nil {
 			return err
 		}
 		t.mode = info.Mode()
@@ -315,7 +315,7 @@ func (t *transaction) changes() []Change {
 // clean removes what is left of temporary files and lets go of the places.
 func (t *transaction) clean() {
 	for abs, temp := range t.temps {
-		_ = temp.root.Remove(temp.rel)
+		_ = temp.remove()
 		t.underWay.Delete(abs)
 	}
 	for _, o := range t.ops {

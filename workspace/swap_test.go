@@ -1,0 +1,68 @@
+package workspace_test
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/tenon-agent/tenon/workspace"
+)
+
+// While somebody puts a link in the place of a directory and back again, a link that stays in the workspace, no write ever comes to
+// what is protected, and no read to what is hidden.
+func TestSwapInsideReachesNothingProtected(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"at/file": "free", "keep/file": "kept", "secret/file": "secret", "to/file": "free"})
+	w, err := workspace.Open(dir, workspace.Options{Protected: []string{"keep"}, Hidden: []string{"secret"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	stop := make(chan struct{})
+	var swapping sync.WaitGroup
+	for link, at := range map[string]string{"keep": "at", "secret": "to"} {
+		swapping.Go(func() {
+			at, parked := filepath.Join(dir, at), filepath.Join(dir, at+".parked")
+			for {
+				_ = os.Rename(at, parked)
+				_ = os.Symlink(link, at)
+				_ = os.Remove(at)
+				_ = os.RemoveAll(at) // a write may have made it
+				_ = os.Rename(parked, at)
+				select {
+				case <-stop:
+					return
+				default:
+				}
+			}
+		})
+	}
+	wrote, read := 0, 0
+	for i := 0; i < 3000 || (wrote == 0 || read == 0) && i < 30_000; i++ {
+		if i%3 == 0 && w.WriteFile(t.Context(), "at/file", []byte("changed"), nil) == nil {
+			wrote++
+		}
+		if i%5 == 0 {
+			_ = w.WriteFile(t.Context(), "at/new/hook", []byte("changed"), nil)
+			_ = w.Remove(t.Context(), "at/gone", nil)
+		}
+		if data, err := w.ReadFile("to/file", 100); err == nil {
+			if read++; string(data) == "secret" {
+				t.Error("what is hidden was read")
+			}
+		}
+	}
+	close(stop)
+	swapping.Wait()
+	if wrote == 0 || read == 0 {
+		t.Errorf("%d writes, %d reads: nothing was tried", wrote, read)
+	}
+	entries, err := os.ReadDir(filepath.Join(dir, "keep"))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("what is protected has %v, %v", entries, err)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "keep", "file")); err != nil || string(data) != "kept" {
+		t.Errorf("what is protected is %q, %v", data, err)
+	}
+}
