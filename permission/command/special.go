@@ -83,6 +83,10 @@ func (c *call) special(p *program, name string, g *arguments) {
 				c.unknown(name + " " + o.name + " may run a program")
 			}
 		}
+	case "jobs":
+		if g.has("-x") {
+			c.wrapped(name, g.operands, c.place.inner("jobs -x"))
+		}
 	case "listed":
 		c.listed(name, g)
 	case "date":
