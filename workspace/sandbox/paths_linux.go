@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // paths fills in the places of a policy as they are now.
@@ -137,11 +139,27 @@ func (s *spec) keepMissing(path string, c *Confined) error {
 		return nil
 	}
 	made, err := newCover(path)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS) {
+		return s.keepUnwritable(filepath.Dir(path))
+	}
 	if err != nil {
 		return err
 	}
 	c.covers = append(c.covers, made)
 	s.Keeps = append(s.Keeps, path)
+	return nil
+}
+
+// keepUnwritable takes care of a directory in which nothing can be made. A command cannot either, unless its user owns the
+// directory and changes its mode: then all of it is kept as it is.
+func (s *spec) keepUnwritable(dir string) error {
+	var info unix.Stat_t
+	if err := unix.Stat(dir, &info); err != nil {
+		return err
+	}
+	if int(info.Uid) == os.Geteuid() {
+		s.Keeps = append(s.Keeps, dir)
+	}
 	return nil
 }
 

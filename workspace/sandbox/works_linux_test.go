@@ -262,6 +262,24 @@ func TestCoversThatWereLeft(t *testing.T) {
 	}
 }
 
+// Commands run in a folder that cannot be written too, such as one of another user, and make there nothing either.
+func TestAFolderThatCannotBeWritten(t *testing.T) {
+	g := newGround(t)
+	g.work = g.dir + "/closed"
+	if err := os.Mkdir(g.work, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() == 0 {
+		g.work = "/sys" // where root can make nothing
+	}
+	project := sandbox.ForProject(g.work)
+	g.policy.Writable, g.policy.Protected, g.policy.Absent = project.Writable, project.Protected, project.Absent
+	g.works(`ls >/dev/null`)
+	if got := g.run(`chmod 755 .; mkdir .tenon`); got.exit == 0 || got.closed != nil {
+		t.Error(got)
+	}
+}
+
 func TestLimits(t *testing.T) {
 	g := newGround(t)
 	g.policy.Limits = sandbox.Limits{Processes: 301, FileSize: 1 << 20, Files: 64, Memory: 200 << 20}
@@ -407,8 +425,13 @@ func BenchmarkWrap(b *testing.B) {
 			}
 		}
 	})
-	b.Run("confined", func(b *testing.B) {
+	confined := func(b *testing.B, through bool) {
 		g := newGround(b)
+		if through {
+			hasBubblewrap(b)
+			g.policy = &sandbox.Policy{Writable: g.policy.Writable, Protected: g.policy.Protected, Absent: g.policy.Absent, Hidden: g.policy.Hidden, Readable: g.policy.Readable}
+			g.policy.Pretend(sandbox.LookBorrowed())
+		}
 		for b.Loop() {
 			cmd := exec.Command(path)
 			cmd.Dir = g.work
@@ -420,5 +443,7 @@ func BenchmarkWrap(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-	})
+	}
+	b.Run("confined", func(b *testing.B) { confined(b, false) })
+	b.Run("through bubblewrap", func(b *testing.B) { confined(b, true) })
 }
