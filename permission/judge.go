@@ -264,7 +264,8 @@ func (j *judgement) names(r *Rule, n *need) bool {
 		return r.pattern == ""
 	case writing, filing:
 		for _, base := range r.path.bases(j.policy.roots[:min(1, len(j.policy.roots))], j.policy.options.Home) {
-			if r.path.prefix != "" && in(j.policy.options.Protected, filepath.Join(base, filepath.FromSlash(r.path.prefix))) {
+			at := filepath.Join(base, filepath.FromSlash(r.path.prefix))
+			if r.path.prefix != "" && (in(j.policy.options.Protected, at) || steersGit(at)) {
 				return true
 			}
 		}

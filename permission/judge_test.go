@@ -223,6 +223,8 @@ func TestEffectsOfTools(t *testing.T) {
 		{"search", Call{Tool: "grep", Effects: tool.Effects{Reads: []tool.Path{tool.Tree("/w")}}}, "++++++"},
 		{"write", Call{Tool: "write", Effects: tool.Effects{Writes: []tool.Path{tool.File("/w/a")}}}, "--?+++"},
 		{"write what is protected", Call{Tool: "write", Effects: tool.Effects{Writes: []tool.Path{tool.File("/w/.git/hooks/a")}}}, "--???+"},
+		{"write what a repository within runs", Call{Tool: "write", Effects: tool.Effects{Writes: []tool.Path{tool.File("/w/sub/.git/config")}}}, "--???+"},
+		{"write where a repository within is", Call{Tool: "write", Effects: tool.Effects{Writes: []tool.Path{tool.File("/w/sub/.git")}}}, "--???+"},
 		{"delete a folder with protected files", Call{Tool: "delete", Effects: tool.Effects{Writes: []tool.Path{tool.Tree("/w/.git")}}}, "--???+"},
 		{"write outside", Call{Tool: "write", Effects: tool.Effects{Writes: []tool.Path{tool.File("/wx")}}}, "--???+"},
 		{"both ends of a rename", Call{Tool: "patch", Effects: tool.Effects{Writes: []tool.Path{tool.File("/w/a"), tool.File("/x")}}}, "--???+"},

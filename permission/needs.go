@@ -105,12 +105,34 @@ func (p *Policy) placed(name string, write bool) kind {
 		return readInside
 	case !write:
 		return readOutside
-	case in(p.options.Protected, name):
+	case in(p.options.Protected, name), inside && steersGit(name):
 		return writeProtected
 	case inside:
 		return writeInside
 	}
 	return writeOutside
+}
+
+// steersGit reports whether a file says what git runs. A repository within the project is one too: git looks into it when it is
+// asked about the one around it.
+func steersGit(name string) bool {
+	parts := strings.Split(filepath.ToSlash(name), "/")
+	for i, part := range parts {
+		if folds {
+			part = strings.ToLower(part)
+		}
+		if part != ".git" {
+			continue
+		}
+		if i+1 == len(parts) {
+			return true // a file that says where the repository is
+		}
+		switch key(parts[i+1]) {
+		case "hooks", "config", "config.worktree", "commondir", "modules", "worktrees":
+			return true
+		}
+	}
+	return false
 }
 
 func (p *Policy) reach(host string) need {
@@ -239,7 +261,7 @@ func (p *Policy) commandPath(name string, write, destroys bool) need {
 	switch {
 	case meets(p.options.Hidden, destroys && !slices.Contains(p.roots, at)):
 		n.kind = hidden // it names one, or removes what one is in
-	case n.kind == writeProtected && !destroys && filepath.Base(at) == ".git" && slices.Contains(p.roots, filepath.Dir(at)):
+	case n.kind == writeProtected && !destroys && filepath.Base(at) == ".git" && in(p.roots, filepath.Dir(at)):
 		n.kind = writeAround // what git does with its repository, also where .git is a file that leads there
 	case n.kind == readInside && !p.options.Sandboxed && meets(p.options.Hidden, true):
 		n.kind = readOutside // where no sandbox hides it
