@@ -107,12 +107,12 @@ func (t *transaction) mkdir(d place) error {
 // chmod gives a place the mode that it once had.
 func (t *transaction) chmod(o *op) error {
 	return t.step(
-		func() error { return o.at.chmod(o.State.Mode&permissions) },
+		func() error { return o.at.chmod(o.State.Mode & permissions) },
 		func() error {
 			if o.before == nil {
 				return nil // it will be removed
 			}
-			return o.at.chmod(o.before.Mode&permissions)
+			return o.at.chmod(o.before.Mode & permissions)
 		})
 }
 
