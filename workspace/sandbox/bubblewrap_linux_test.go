@@ -32,6 +32,7 @@ type elsewhere struct {
 	refused bool   // no user namespace can be made, by anyone: the limit of their number is zero
 	setuid  bool   // bubblewrap is
 	liar    string // these are its arguments, instead of "$list", the list that it is given
+	edit    string // this program of sed changes the list
 }
 
 // again runs tests of this program there and returns what they said.
@@ -73,7 +74,11 @@ func (e elsewhere) again(t *testing.T, run, skip string) string {
 		}
 	case e.liar != "":
 		over = dir + "/over"
-		script := "#!/bin/sh\nlist=\"--args $2\"; shift 2; exec " + dir + "/bwrap " + e.liar + " \"$@\"\n"
+		script := "#!/bin/sh\nlist=\"--args $2\"\n"
+		if e.edit != "" {
+			script += "new=$(mktemp -p " + dir + "/tmp); sed -z '" + e.edit + "' /proc/self/fd/$2 >$new; cat $new >/proc/self/fd/$2\n"
+		}
+		script += "shift 2; exec " + dir + "/bwrap " + e.liar + " \"$@\"\n"
 		if err := os.WriteFile(over, []byte(script), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -162,6 +167,42 @@ func TestAnotherBubblewrap(t *testing.T) {
 			t.Errorf("%s: %s", args, text)
 		}
 	}
+}
+
+// The same with one argument that is another than it should be, for a command in a project.
+func TestABubblewrapThatLeavesGaps(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can put another one in its place")
+	}
+	for edit, want := range map[string]string{
+		``:                                    "exit 0",
+		`s/^0000$/0755/`:                      "it can be read",
+		`s|^/dev/null$|/dev/zero|`:            "it is not hidden",
+		`12,$s/^--ro-bind$/--bind/`:           "it is not ro",
+		`12,$s/^--bind$/--dev-bind/`:          "it is not nodev",
+		`s|^/tmp/.*/work$|/etc|`:              "nothing is mounted there",
+		`/^--bind$/{n;s|^.*/work$|/etc|}`:     "another file than before",
+		`/^--ro-bind$/{n;s|^.*/hooks$|/usr|}`: "another file than before",
+	} {
+		e := elsewhere{refused: true, liar: "$list", edit: edit}
+		text := e.again(t, "^TestBubblewrapRuns$", "")
+		_, text, _ = strings.Cut(text, "it ran: ")
+		if (edit == "") != strings.HasPrefix(text, "exit 0, <nil>") || !strings.Contains(text, want) || edit != "" && strings.Contains(text, "somebody") {
+			t.Errorf("%s: %s", edit, text)
+		}
+	}
+}
+
+// TestBubblewrapRuns says what becomes of a command there.
+func TestBubblewrapRuns(t *testing.T) {
+	if os.Getenv("WAY") == "" {
+		return
+	}
+	hasBubblewrap(t)
+	g := newGround(t)
+	g.policy.Hidden = append(g.policy.Hidden, g.home+"/secret")
+	g.write("home/secret", secretText)
+	t.Logf("it ran: %v", g.run("echo somebody"))
 }
 
 // TestBubblewrapIsTried says what the look finds.

@@ -15,7 +15,8 @@ import (
 )
 
 // Look finds out what this machine can do, by trying it: it starts the helper once. Nothing is kept. It takes some
-// milliseconds, or up to five seconds on a machine that does not answer. The program must call [Main].
+// milliseconds, or up to five seconds on a machine that does not answer. Where that is refused namespaces, it tries bubblewrap.
+// The program must call [Main].
 func Look() Report {
 	var name unix.Utsname
 	r := Report{System: "linux", Landlock: landlockVersion()}
@@ -47,7 +48,8 @@ func (r *Report) borrow() {
 	cmd := exec.CommandContext(ctx, path, "--version")
 	cmd.Env = []string{}
 	out, _ := cmd.Output()
-	r.Bubblewrap = strings.TrimSpace(path + " " + strings.TrimPrefix(string(out), "bubblewrap "))
+	version, _, _ := strings.Cut(strings.TrimPrefix(string(out), "bubblewrap "), "\n")
+	r.Bubblewrap = strings.TrimSpace(path + " " + version)
 	if err := probe(Report{Namespaces: true, Borrowed: true, Seccomp: true}); err != nil {
 		r.Bubblewrap += ", which does not work: " + err.Error()
 		return
