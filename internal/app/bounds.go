@@ -38,6 +38,8 @@ func (s *Setup) Bounds(dir string) Bounds {
 		b.Hidden = append(b.Hidden, sandbox.DefaultHidden(b.Home)...)
 	}
 	b.Hidden = slices.DeleteFunc(append(b.Hidden, s.own()...), func(name string) bool { return holds(name, dir) })
+	slices.Sort(b.Hidden)
+	b.Hidden = slices.Compact(b.Hidden)
 	b.Protected = s.paths(dir, c.Protected)
 	var writable, absent []string
 	for _, root := range append([]string{dir}, b.Roots...) {

@@ -158,7 +158,7 @@ func confinement(r sandbox.Report, b app.Bounds) string {
 	}
 	t.row("", "")
 	t.list("may write", b.Sandbox.Writable)
-	t.list("but not", existing(b.Sandbox.Protected))
+	t.list("but not", existing(b.Protected))
 	t.list("cannot read", existing(b.Sandbox.Hidden))
 	switch n := b.Sandbox.Network; {
 	case n.Open:

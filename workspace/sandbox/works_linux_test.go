@@ -363,7 +363,7 @@ func TestAnOpenNetwork(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "reached") }))
 	t.Cleanup(server.Close)
 	g := newGround(t)
-	g.policy.Network.Open = true
+	g.policy.Network = sandbox.Network{Open: true, Hosts: []string{"*"}} // as a person lists all hosts
 	if got := g.works("curl -sS --noproxy '*' " + server.URL); got.out != "reached" {
 		t.Error(got)
 	}
