@@ -324,6 +324,9 @@ func TestTheMainArgumentOfACall(t *testing.T) {
 		{`{"n":1}`, ""},
 		{`{"path":`, ""},
 		{`null`, ""},
+		{`{"patch":"*** Begin Patch\n*** Update File: a b.txt\n@@\n-x\n+y\n*** Delete File: c\n*** End Patch"}`, "a b.txt c"},
+		{`{"paths":["a","b/c"],"recursive":true}`, "a b/c"},
+		{`{"paths":"a"}`, "a"},
 		{``, ""},
 	} {
 		if got := argumentOf(c.arguments); got != c.want {

@@ -26,6 +26,15 @@ func argumentOf(arguments string) string {
 		}
 		return oneLine(pattern)
 	}
+	var paths []string
+	if patch, ok := stringOf(members["patch"]); ok {
+		paths = patched(patch)
+	} else if raw := members["paths"]; len(raw) > 0 && json.Unmarshal(raw, &paths) != nil {
+		paths = nil
+	}
+	if len(paths) > 0 {
+		return oneLine(strings.Join(paths, " "))
+	}
 	names := []string{"command", "path", "query", "url", "name"}
 	for _, name := range append(names, slices.Sorted(maps.Keys(members))...) {
 		if text, ok := stringOf(members[name]); ok && text != "" {
@@ -33,6 +42,18 @@ func argumentOf(arguments string) string {
 		}
 	}
 	return ""
+}
+
+// patched is the files that a patch names.
+func patched(patch string) (paths []string) {
+	for line := range strings.Lines(patch) {
+		for _, head := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: "} {
+			if path, ok := strings.CutPrefix(line, head); ok {
+				paths = append(paths, strings.TrimSpace(path))
+			}
+		}
+	}
+	return paths
 }
 
 func stringOf(raw json.RawMessage) (string, bool) {
