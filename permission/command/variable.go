@@ -273,8 +273,9 @@ func (a *analyzer) operand(w *syntax.Word, c place) {
 	v := a.value(w, c)
 	if v.dynamic || strings.ContainsAny(v.text, "[$`=") {
 		a.problem(at, "arithmetic over text that is not known, which the shell may run")
-	} else if v.text != "" && !isNumber(v.text) {
-		a.counted = append(a.counted, use{v.text, at})
+	}
+	for _, n := range identifiers(v.text) {
+		a.counted = append(a.counted, use{n, at})
 	}
 }
 
