@@ -313,9 +313,9 @@ func (j *judgement) words(i int) (rule, reason string) {
 	switch {
 	case f.rule == nil && j.mode != j.policy.mode:
 		rule = fmt.Sprintf("mode %s (as mode %s, where nothing confines commands)", j.policy.mode, j.mode)
-		return rule, fmt.Sprintf("%s; mode %s %s what %s, and mode auto does the same where nothing confines commands", what, j.mode, f.verdict.verb(), table[n.kind].words)
+		return rule, fmt.Sprintf("%s; mode %s %s, and mode auto does the same where nothing confines commands", what, j.mode, f.verdict.on(table[n.kind].words))
 	case f.rule == nil:
-		return "mode " + string(j.mode), fmt.Sprintf("%s; mode %s %s what %s", what, j.mode, f.verdict.verb(), table[n.kind].words)
+		return "mode " + string(j.mode), fmt.Sprintf("%s; mode %s %s", what, j.mode, f.verdict.on(table[n.kind].words))
 	case f.unsure:
 		return f.rule.String(), fmt.Sprintf("%s; it cannot be told before whether it is what the rule %s %s", what, f.rule.Text(), f.rule.verdict.verb())
 	}

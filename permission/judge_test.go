@@ -278,6 +278,18 @@ func TestAutoWithoutSandbox(t *testing.T) {
 	}
 }
 
+func TestReasonsAreSentences(t *testing.T) {
+	for line, want := range map[string]string{
+		"touch a":    "mode ask asks about what changes a file in the workspace",
+		"curl x.com": "mode ask asks when a command uses the network",
+		"ls":         "mode ask allows what runs a command that only reads",
+	} {
+		if d := policy(t, AskMode).Judge(Call{Tool: "shell", Effects: tool.Effects{Command: line, Dir: "/w"}}); !strings.HasSuffix(d.Reason, want) {
+			t.Errorf("%s: %s, want %s", line, d.Reason, want)
+		}
+	}
+}
+
 func TestOr(t *testing.T) {
 	p := policy(t, AskMode)
 	for line, want := range map[string]string{

@@ -1,6 +1,9 @@
 package permission
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Verdict is what is decided about a call. Any other value, the zero one too, denies.
 type Verdict string
@@ -31,6 +34,17 @@ func (v Verdict) verb() string {
 		return "asks about"
 	}
 	return "denies"
+}
+
+// on is what a mode does about one thing of the table: "asks about what reads outside the workspace", "asks when a command uses the network".
+func (v Verdict) on(thing string) string {
+	switch {
+	case !strings.HasPrefix(thing, "a command "):
+		return v.verb() + " what " + thing
+	case v == Ask:
+		return "asks when " + thing
+	}
+	return v.verb() + " it when " + thing
 }
 
 // Scope is where a rule comes from, and how long it holds.
