@@ -43,32 +43,38 @@ func (p place) within(do func(dir *os.Root, name string) error) error {
 	return do(at.root, at.rel)
 }
 
+// maxReplaced is how often a file may be replaced by another one, as editors do, while it is opened.
+const maxReplaced = 100
+
 // openOnly opens what is at a place, unless it is a link.
-func (p place) openOnly(flag int) (f *os.File, err error) {
-	err = p.within(func(dir *os.Root, name string) error {
-		before, err := dir.Lstat(name)
-		switch {
-		case err != nil:
-			return err
-		case before.Mode()&fs.ModeSymlink != 0:
-			return &fs.PathError{Op: "open", Path: p.abs, Err: errMoved}
-		}
-		if f, err = dir.OpenFile(name, flag, 0); err != nil {
-			return err
-		}
-		after, err := f.Stat()
-		if err == nil && !os.SameFile(before, after) {
-			err = &fs.PathError{Op: "open", Path: p.abs, Err: errMoved}
-		}
-		if err != nil {
-			f.Close()
-		}
-		return err
-	})
+func (p place) openOnly(flag int) (*os.File, error) {
+	at, err := p.parent()
 	if err != nil {
 		return nil, err
 	}
-	return f, nil
+	defer at.close()
+	for range maxReplaced {
+		before, err := at.root.Lstat(at.rel)
+		switch {
+		case err != nil:
+			return nil, err
+		case before.Mode()&fs.ModeSymlink != 0:
+			return nil, &fs.PathError{Op: "open", Path: p.abs, Err: errMoved}
+		}
+		f, err := at.root.OpenFile(at.rel, flag, 0)
+		if err != nil {
+			return nil, err
+		}
+		after, err := f.Stat()
+		if err == nil && os.SameFile(before, after) {
+			return f, nil
+		}
+		f.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, &fs.PathError{Op: "open", Path: p.abs, Err: errMoved}
 }
 
 // lstatOnly is what is at a place; a link is not followed.
