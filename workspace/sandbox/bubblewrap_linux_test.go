@@ -39,6 +39,9 @@ type elsewhere struct {
 func (e elsewhere) again(t *testing.T, run, skip string) string {
 	t.Helper()
 	hasBubblewrap(t)
+	if slow {
+		t.Skip("it takes minutes under the race detector, which has nothing to see in other processes")
+	}
 	dir, err := os.MkdirTemp("", "elsewhere")
 	if err != nil {
 		t.Fatal(err)
