@@ -25,7 +25,7 @@ func (list hosts) Address(addr netip.Addr, port int, named bool) string {
 
 // NewProxy makes a proxy on a listener, and a function that closes it and returns what it refused.
 func NewProxy(texts []string, l net.Listener) (func() []Blocked, error) {
-	p, err := newProxy(texts, l, func() (net.Listener, error) { return l, nil })
+	p, err := newProxy(texts, l, func() ([]net.Listener, error) { return []net.Listener{l}, nil })
 	if err != nil {
 		return nil, err
 	}

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// receiveListener takes a listening socket that was sent over a connection.
-func receiveListener(control *net.UnixConn) (net.Listener, error) {
-	buf, rights := make([]byte, 1), make([]byte, syscall.CmsgSpace(4))
+// receiveListeners takes listening sockets that were sent over a connection, at least one.
+func receiveListeners(control *net.UnixConn) ([]net.Listener, error) {
+	buf, rights := make([]byte, 1), make([]byte, syscall.CmsgSpace(4*(1+maxRelays)))
 	_, n, _, _, err := control.ReadMsgUnix(buf, rights)
 	if err != nil {
 		return nil, err
@@ -22,7 +22,19 @@ func receiveListener(control *net.UnixConn) (net.Listener, error) {
 	if err != nil || len(fds) == 0 {
 		return nil, errors.Join(err, errors.New("no listener came"))
 	}
-	file := os.NewFile(uintptr(fds[0]), "listener")
-	defer file.Close()
-	return net.FileListener(file)
+	var list []net.Listener
+	for _, fd := range fds {
+		file := os.NewFile(uintptr(fd), "listener")
+		l, failed := net.FileListener(file)
+		if err = errors.Join(err, failed, file.Close()); failed == nil {
+			list = append(list, l)
+		}
+	}
+	if err != nil {
+		for _, l := range list {
+			l.Close()
+		}
+		return nil, err
+	}
+	return list, nil
 }

@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
+	"net/netip"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,7 +15,7 @@ const (
 	proxyPortBorrowed = 61023
 )
 
-// network brings up the loopback interface of the new namespace and, when a proxy waits for it, hands that the socket on which
+// network brings up the loopback interface of the new namespace and, when a proxy waits for it, hands that the sockets on which
 // it is to listen inside.
 func (s *spec) network(control int) error {
 	if s.Open {
@@ -27,7 +29,7 @@ func (s *spec) network(control int) error {
 	if !s.Proxy {
 		return nil
 	}
-	return wall("proxy", sendListener(control, s.Port))
+	return wall("proxy", sendListeners(control, s.Port, s.Relays))
 }
 
 func loopbackUp() error {
@@ -47,17 +49,42 @@ func loopbackUp() error {
 	return nil
 }
 
-func sendListener(control, port int) error {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+// sendListeners sends the socket of the proxy and behind it those of the relays. Where this process may not listen, as on the ports
+// below 1024 of what bubblewrap made, there is no relay, and the proxy is the only way.
+func sendListeners(control, port int, relays []netip.AddrPort) error {
+	fd, err := listenAt(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port)))
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
-	if err := unix.Bind(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		return err
+	fds := []int{fd}
+	defer func() {
+		for _, fd := range fds {
+			unix.Close(fd)
+		}
+	}()
+	for _, at := range relays {
+		if fd, err := listenAt(at); err == nil {
+			fds = append(fds, fd)
+		}
 	}
-	if err := unix.Listen(fd, 128); err != nil {
-		return err
+	return unix.Sendmsg(control, []byte{0}, unix.UnixRights(fds...), nil, 0)
+}
+
+func listenAt(at netip.AddrPort) (int, error) {
+	var family int
+	var address unix.Sockaddr
+	if at.Addr().Is4() {
+		family, address = unix.AF_INET, &unix.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}
+	} else {
+		family, address = unix.AF_INET6, &unix.SockaddrInet6{Port: int(at.Port()), Addr: at.Addr().As16()}
 	}
-	return unix.Sendmsg(control, []byte{0}, unix.UnixRights(fd), nil, 0)
+	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	if err := errors.Join(unix.Bind(fd, address), unix.Listen(fd, 128)); err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
 }

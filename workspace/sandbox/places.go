@@ -12,7 +12,7 @@ import (
 )
 
 // proxies tells every well-known program about the proxy. npm, pip, cargo, git and go read the general names.
-func proxies(number int) []string {
+func proxies(number int, hosts []string, relayed bool) []string {
 	port := strconv.Itoa(number)
 	http, java := "http://127.0.0.1:"+port, ""
 	for _, scheme := range []string{"http", "https"} {
@@ -20,7 +20,7 @@ func proxies(number int) []string {
 	}
 	env := []string{"NODE_USE_ENV_PROXY=1", "MAVEN_OPTS=" + strings.TrimSpace(java), "GRADLE_OPTS=" + strings.TrimSpace(java)}
 	for name, value := range map[string]string{
-		"HTTP_PROXY": http, "HTTPS_PROXY": http, "ALL_PROXY": "socks5h://127.0.0.1:" + port, "NO_PROXY": "localhost,127.0.0.1,::1",
+		"HTTP_PROXY": http, "HTTPS_PROXY": http, "ALL_PROXY": "socks5h://127.0.0.1:" + port, "NO_PROXY": strings.Join(unasked(hosts, relayed), ","),
 	} {
 		env = append(env, name+"="+value, strings.ToLower(name)+"="+value)
 	}

@@ -29,7 +29,7 @@ type proxy struct {
 
 	mu    sync.Mutex
 	open  map[net.Conn]bool // nil after close
-	inner net.Listener
+	inner []net.Listener
 	log   []Blocked
 }
 
@@ -46,8 +46,9 @@ func (r *refusal) Error() string {
 	return "the sandbox does not let this command reach " + r.host + ": " + r.why
 }
 
-// newProxy makes a proxy that serves the listener which receive returns, once it does. Closing control makes receive return.
-func newProxy(texts []string, control io.Closer, receive func() (net.Listener, error)) (*proxy, error) {
+// newProxy makes a proxy that serves the first of the listeners which receive returns, once it does; the others are relays. Closing
+// control makes receive return.
+func newProxy(texts []string, control io.Closer, receive func() ([]net.Listener, error)) (*proxy, error) {
 	list, err := parseHosts(texts)
 	if err != nil {
 		return nil, err
@@ -55,9 +56,14 @@ func newProxy(texts []string, control io.Closer, receive func() (net.Listener, e
 	p := &proxy{hosts: list, control: control, slots: make(chan struct{}, maxConns), open: map[net.Conn]bool{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.served.Go(func() {
-		if l, err := receive(); err == nil {
-			p.serve(l)
+		listeners, err := receive()
+		if err != nil {
+			return
 		}
+		for _, l := range listeners[1:] {
+			p.served.Go(func() { p.relay(l) })
+		}
+		p.serve(listeners[0])
 	})
 	return p, nil
 }
@@ -272,7 +278,7 @@ func (p *proxy) forget(c net.Conn) {
 func (p *proxy) keep(l net.Listener) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.inner = l
+	p.inner = append(p.inner, l)
 	return p.open != nil
 }
 
@@ -281,8 +287,8 @@ func (p *proxy) close() {
 	p.cancel()
 	p.control.Close()
 	p.mu.Lock()
-	if p.inner != nil {
-		p.inner.Close()
+	for _, l := range p.inner {
+		l.Close()
 	}
 	for c := range p.open {
 		c.Close()

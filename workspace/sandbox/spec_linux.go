@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -20,9 +21,10 @@ type spec struct {
 	Hides   []string // trees and files that cannot be read
 	Empties []string // files that read as empty ones
 	Temp    string
-	Open    bool // the network of this machine
-	Proxy   bool // a proxy waits for the socket that it listens on
-	Port    int  // where it listens inside
+	Open    bool             // the network of this machine
+	Proxy   bool             // a proxy waits for the socket that it listens on
+	Port    int              // where it listens inside
+	Relays  []netip.AddrPort // where it listens for those of this machine's servers that may be reached
 	Limits  Limits
 
 	Bubblewrap string              // the program that makes the namespaces, when this one may not

@@ -53,13 +53,13 @@ func (p *Policy) Wrap(cmd *exec.Cmd) (*Confined, error) {
 	if !p.Network.Open && len(p.Network.Hosts) > 0 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err == nil {
-			c.proxy, err = newProxy(p.Network.Hosts, l, func() (net.Listener, error) { return l, nil })
+			c.proxy, err = newProxy(p.Network.Hosts, l, func() ([]net.Listener, error) { return []net.Listener{l}, nil })
 		}
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("sandbox: %w", err), c.Close())
 		}
 		prof.port = l.Addr().(*net.TCPAddr).Port
-		env = append(env, proxies(prof.port)...)
+		env = append(env, proxies(prof.port, p.Network.Hosts, false)...)
 	}
 	c.dir, _ = filepath.Abs(cmd.Dir)
 	cmd.Env = append(env, p.places(env)...)

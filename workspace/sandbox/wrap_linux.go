@@ -98,7 +98,9 @@ func (p *Policy) spec(cmd *exec.Cmd, c *Confined, report Report) (*spec, error) 
 			return nil, err
 		}
 	}
-	s.Proxy = !p.Network.Open && len(p.Network.Hosts) > 0
+	if s.Proxy = !p.Network.Open && len(p.Network.Hosts) > 0; s.Proxy {
+		s.Relays = relays(p.Network.Hosts)
+	}
 	s.Env = p.environment(cmd.Environ(), s)
 	var err error
 	if s.Dir, err = filepath.Abs(cmd.Dir); err != nil {
@@ -129,7 +131,7 @@ func (p *Policy) environment(env []string, s *spec) []string {
 	env = append(env, "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp)
 	env = append(env, caches(dir, s.Writes, env, s.Open || s.Proxy)...)
 	if s.Proxy {
-		env = append(env, proxies(s.Port)...)
+		env = append(env, proxies(s.Port, p.Network.Hosts, true)...)
 	}
 	return env
 }
@@ -165,7 +167,7 @@ func (c *Confined) hand(cmd *exec.Cmd, s *spec) error {
 		if err != nil {
 			return err
 		}
-		receive := func() (net.Listener, error) { return receiveListener(conn.(*net.UnixConn)) }
+		receive := func() ([]net.Listener, error) { return receiveListeners(conn.(*net.UnixConn)) }
 		if c.proxy, err = newProxy(c.policy.Network.Hosts, conn, receive); err != nil {
 			conn.Close()
 			return err
