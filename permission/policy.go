@@ -73,13 +73,13 @@ func New(o Options, layers ...Layer) (*Policy, error) {
 
 // place resolves the directories, as paths of effects are.
 func (p *Policy) place() {
-	o := &p.options
+	o, look := &p.options, lookOnce()
 	absolute := func(names []string) (out []string) {
 		for _, n := range names {
 			if !filepath.IsAbs(n) {
 				n = filepath.Join(o.Root, n)
 			}
-			to, _ := resolve("", n)
+			to, _ := resolveBy(look, "", n)
 			if out = append(out, to); filepath.Clean(n) != to {
 				out = append(out, filepath.Clean(n))
 			}
@@ -87,15 +87,15 @@ func (p *Policy) place() {
 		return out
 	}
 	if o.Root != "" {
-		o.Root, _ = resolve("", o.Root)
+		o.Root, _ = resolveBy(look, "", o.Root)
 		p.roots = []string{o.Root}
 	}
 	for _, r := range o.Roots {
-		r, _ = resolve("", r)
+		r, _ = resolveBy(look, "", r)
 		p.roots = append(p.roots, r)
 	}
 	if o.Home != "" {
-		o.Home, _ = resolve("", o.Home)
+		o.Home, _ = resolveBy(look, "", o.Home)
 	}
 	o.Readable, o.Hidden, o.Protected = absolute(o.Readable), absolute(o.Hidden), absolute(o.Protected)
 }

@@ -12,7 +12,29 @@ const mostLinks = 40
 
 // resolve returns where an absolute path leads, links followed as far as it exists, and whether a directory is there. What
 // lies below base, which has no links, is looked at from there on.
-func resolve(base, name string) (string, bool) {
+func resolve(base, name string) (string, bool) { return resolveBy(os.Lstat, base, name) }
+
+// lstat is [os.Lstat], or what it said.
+type lstat func(name string) (os.FileInfo, error)
+
+// lookOnce returns an [os.Lstat] that looks at each path once, for many paths at one moment.
+func lookOnce() lstat {
+	type answer struct {
+		info os.FileInfo
+		err  error
+	}
+	known := map[string]answer{}
+	return func(name string) (os.FileInfo, error) {
+		a, ok := known[name]
+		if !ok {
+			a.info, a.err = os.Lstat(name)
+			known[name] = a
+		}
+		return a.info, a.err
+	}
+}
+
+func resolveBy(look lstat, base, name string) (string, bool) {
 	name = filepath.Clean(name)
 	volume := filepath.VolumeName(name) + string(filepath.Separator)
 	at, rest := volume, strings.TrimPrefix(name, volume)
@@ -31,7 +53,7 @@ func resolve(base, name string) (string, bool) {
 			continue
 		}
 		next := filepath.Join(at, part)
-		info, err := os.Lstat(next)
+		info, err := look(next)
 		if err != nil {
 			return filepath.Join(next, after), false
 		}

@@ -17,11 +17,12 @@ type policy struct {
 
 func (w *Workspace) newPolicy(o Options) (policy, error) {
 	p := policy{outside: o.Outside, refuse: o.Refuse, unseen: map[string][]string{}}
+	look := lookOnce() // most of the names lie in the same few directories
 	var err error
-	if p.hidden, err = w.both(o.Hidden); err != nil {
+	if p.hidden, err = w.both(look, o.Hidden); err != nil {
 		return p, err
 	}
-	if p.protected, err = w.both(o.Protected); err != nil {
+	if p.protected, err = w.both(look, o.Protected); err != nil {
 		return p, err
 	}
 	for _, name := range p.hidden {
@@ -32,14 +33,14 @@ func (w *Workspace) newPolicy(o Options) (policy, error) {
 }
 
 // both makes names absolute. A link stands for itself and for what it leads to.
-func (w *Workspace) both(names []string) ([]string, error) {
+func (w *Workspace) both(look lstat, names []string) ([]string, error) {
 	var out []string
 	for _, name := range names {
-		at, err := w.locate(name)
+		at, err := w.locateBy(look, name)
 		if err != nil {
 			return nil, err
 		}
-		target, err := w.follow(at)
+		target, err := w.followFrom(look, name, at)
 		if err != nil {
 			return nil, err
 		}

@@ -213,12 +213,14 @@ func (w *Workspace) absolute(name string) (string, error) {
 }
 
 // locate follows the links on the way to a name, but not the name itself.
-func (w *Workspace) locate(name string) (string, error) {
+func (w *Workspace) locate(name string) (string, error) { return w.locateBy(os.Lstat, name) }
+
+func (w *Workspace) locateBy(look lstat, name string) (string, error) {
 	abs, err := w.absolute(name)
 	if err != nil {
 		return "", err
 	}
-	dir, err := w.followFrom(name, filepath.Dir(abs))
+	dir, err := w.followFrom(look, name, filepath.Dir(abs))
 	if err != nil || abs == filepath.Dir(abs) {
 		return dir, err
 	}
@@ -232,10 +234,31 @@ func (w *Workspace) follow(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return w.followFrom(name, abs)
+	return w.followFrom(os.Lstat, name, abs)
 }
 
-func (w *Workspace) followFrom(name, abs string) (string, error) {
+// lstat is [os.Lstat], or what it said.
+type lstat func(name string) (fs.FileInfo, error)
+
+// lookOnce returns an [os.Lstat] that looks at each path once, for many paths at one moment.
+func lookOnce() lstat {
+	type answer struct {
+		info fs.FileInfo
+		err  error
+	}
+	known := map[string]answer{}
+	return func(name string) (fs.FileInfo, error) {
+		a, ok := known[name]
+		if !ok {
+			a.info, a.err = os.Lstat(name)
+			known[name] = a
+		}
+		return a.info, a.err
+	}
+}
+
+// followFrom is follow for a path that is absolute and clean, which name stood for.
+func (w *Workspace) followFrom(look lstat, name, abs string) (string, error) {
 	done := filepath.VolumeName(abs) + string(filepath.Separator)
 	for _, t := range w.roots {
 		if _, ok := below(t.dir, abs); ok {
@@ -248,7 +271,7 @@ func (w *Workspace) followFrom(name, abs string) (string, error) {
 		var part string
 		part, rest, _ = strings.Cut(rest, string(filepath.Separator))
 		next := filepath.Join(done, part)
-		info, err := os.Lstat(next)
+		info, err := look(next)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 			return filepath.Join(next, rest), nil
