@@ -60,6 +60,7 @@ const (
 	FromSteering Source = "steering"  // entered a run between two tool executions
 	FromFollowUp Source = "follow_up" // entered when the run would have ended
 	FromLoop     Source = "loop"      // written by the loop itself, such as the request to go on after the length limit
+	FromRevert   Source = "revert"    // the lesson of a [Revert]
 )
 
 // Partial is what came of an unfinished answer since the Partial before it. It is void as soon as an assistant Message
@@ -164,12 +165,90 @@ const (
 	ReasonInterrupted Reason = "interrupted" // the process died; written by the next one
 )
 
-// Epoch says that the head of the window changed: from here on requests begin with these bytes.
+// Epoch says that earlier bytes of the window change: from here on requests begin with these, and until the next epoch each
+// goes on from the one before.
 type Epoch struct {
-	Reason string     `json:"reason"` // "start", "model", "tools", "system", ...
-	Model  llm.Model  `json:"model"`
-	System string     `json:"system,omitzero"`
-	Tools  []llm.Tool `json:"tools,omitzero"`
+	Reason   string     `json:"reason"` // "start", "model", "tools", "system", "thinking", "reduction", "compaction", "cleanup", "revert", ...
+	Model    llm.Model  `json:"model"`
+	System   string     `json:"system,omitzero"`
+	Tools    []llm.Tool `json:"tools,omitzero"`
+	Thinking llm.Thinks `json:"thinking,omitzero"`
+	Before   int64      `json:"before,omitzero"` // estimated tokens of the request as it would have been without the epoch
+	Tokens   int64      `json:"tokens,omitzero"` // estimated tokens of its first request: what the provider must read anew
+}
+
+// Requested is what a request was made of: the hashes of its segments, in the order in which a provider caches them. A chain of
+// them proves that requests of an epoch go on from each other.
+type Requested struct {
+	Epoch    ID       `json:"epoch,omitzero"`    // the epoch that it belongs to
+	Segments int      `json:"segments"`          // the system prompt, each tool, each message
+	Same     int      `json:"same"`              // segments at its beginning that are those of the request before
+	Hashes   []string `json:"hashes,omitzero"`   // of the segments after these
+	Chain    string   `json:"chain"`             // hash of all segments
+	Estimate int64    `json:"estimate,omitzero"` // tokens
+	Broken   string   `json:"broken,omitzero"`   // within an epoch: which segment of the request before is not there any more. A defect.
+}
+
+// Context is what the model is told of the place where it works: context files such as AGENTS.md, skills, facts of the environment.
+// The newest of each name holds. A compaction sends them again word for word.
+type Context struct {
+	Whole  bool           `json:"whole,omitzero"` // these are all there are: what was told before is void
+	Blocks []ContextBlock `json:"blocks"`
+}
+
+// ContextBlock is one part of a [Context].
+type ContextBlock struct {
+	Name string `json:"name"`          // of a file its path; or "environment", "skills", ...
+	Text string `json:"text,omitzero"` // as it is told; empty: it is gone
+	Cut  int64  `json:"cut,omitzero"`  // bytes that were left out
+}
+
+// Digest stands in views for everything on its branch up to Through. All of it stays in the journal.
+type Digest struct {
+	Through ID        `json:"through"`         // the last entry that it stands for
+	Reason  string    `json:"reason"`          // "full", "overflow", "asked"
+	Focus   string    `json:"focus,omitzero"`  // what was to be kept above all, when somebody said so
+	Summary string    `json:"summary"`         // what the model is told instead
+	By      string    `json:"by,omitzero"`     // "provider/model" that wrote it; empty: it was made without one
+	Kept    []Kept    `json:"kept,omitzero"`   // messages that stay word for word, oldest first
+	Files   []string  `json:"files,omitzero"`  // that were in work, the newest last
+	Before  int64     `json:"before,omitzero"` // estimated tokens of the request before
+	After   int64     `json:"after,omitzero"`  // and with the digest
+	Usage   llm.Usage `json:"usage,omitzero"`  // what it cost to write
+}
+
+// Kept is a message that a [Digest] keeps word for word.
+type Kept struct {
+	Entry   ID          `json:"entry"`
+	Message llm.Message `json:"message"`
+	Pinned  bool        `json:"pinned,omitzero"`
+}
+
+// Reduced stands in views for the contents of messages, for ever with the same bytes. It comes with an [Epoch].
+type Reduced struct {
+	Messages []Reduction `json:"messages"`
+}
+
+// Reduction is what a view has in place of the text of one message.
+type Reduction struct {
+	Entry  ID     `json:"entry"`
+	Reason string `json:"reason"` // "superseded", "stale", "repeated", "failed", "cleanup"
+	Text   string `json:"text"`   // in place of all that the message had
+}
+
+// Cleanup is the wish of the model to have the result of a call out of its window. It holds from the next [Epoch] on.
+type Cleanup struct {
+	Call    string `json:"call"` // ToolCall.ID
+	Reason  string `json:"reason"`
+	Summary string `json:"summary,omitzero"` // what of it is worth knowing
+}
+
+// Revert is the wish of the model to go on from an earlier state, with a lesson of what it leaves. The next request fulfils it with a
+// [Head], a message and an [Epoch].
+type Revert struct {
+	To       ID     `json:"to"`       // the last entry that stays
+	Category string `json:"category"` // "failure", "tangent", "completion", "step"
+	Lesson   string `json:"lesson"`
 }
 
 // ModelChanged says that from here on another model answers.
@@ -207,6 +286,22 @@ type TodoItem struct {
 // Title names the session for people. The last one stands.
 type Title struct {
 	Title string `json:"title"`
+}
+
+// Tags are the words under which people find the session. The last one stands.
+type Tags struct {
+	Tags []string `json:"tags,omitzero"` // sorted
+}
+
+// Pin keeps a message in the window word for word, whatever is compacted, until it is removed.
+type Pin struct {
+	Entry   ID   `json:"entry"`
+	Removed bool `json:"removed,omitzero"`
+}
+
+// Deleted says that a person deleted the session, or brought it back. A deleted session is in no list; its entries stay until it is purged.
+type Deleted struct {
+	Restored bool `json:"restored,omitzero"`
 }
 
 // Note is a remark of a person or a program.
@@ -381,6 +476,13 @@ type Option struct {
 // Asked says that an [Asking] is over: it was answered, or nobody did in time.
 type Asked struct {
 	ID string `json:"id"`
+}
+
+// Compacting says that a digest is being written beside the run, or that this has ended.
+type Compacting struct {
+	Reason string `json:"reason"` // as in [Digest]
+	Done   bool   `json:"done,omitzero"`
+	Error  string `json:"error,omitzero"` // why there is none
 }
 
 // Notice tells people something that changes nothing.

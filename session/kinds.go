@@ -17,11 +17,20 @@ func (CallStarted) Kind() string    { return "call_started" }
 func (RunStarted) Kind() string     { return "run_started" }
 func (RunEnded) Kind() string       { return "run_ended" }
 func (Epoch) Kind() string          { return "epoch" }
+func (Requested) Kind() string      { return "requested" }
+func (Context) Kind() string        { return "context" }
+func (Digest) Kind() string         { return "digest" }
+func (Reduced) Kind() string        { return "reduced" }
+func (Cleanup) Kind() string        { return "cleanup" }
+func (Revert) Kind() string         { return "revert" }
 func (ModelChanged) Kind() string   { return "model_changed" }
 func (Head) Kind() string           { return "head" }
 func (Rejected) Kind() string       { return "rejected" }
 func (Todo) Kind() string           { return "todo" }
 func (Title) Kind() string          { return "title" }
+func (Tags) Kind() string           { return "tags" }
+func (Pin) Kind() string            { return "pin" }
+func (Deleted) Kind() string        { return "deleted" }
 func (Note) Kind() string           { return "note" }
 func (FilesChanged) Kind() string   { return "files_changed" }
 func (Queued) Kind() string         { return "queued" }
@@ -38,13 +47,14 @@ func (Routed) Kind() string         { return "routed" }
 func (RateLimits) Kind() string     { return "rate_limits" }
 func (Asking) Kind() string         { return "asking" }
 func (Asked) Kind() string          { return "asked" }
+func (Compacting) Kind() string     { return "compacting" }
 func (Notice) Kind() string         { return "notice" }
 
 // OnBranch reports whether an entry with this body continues a branch. The others, such as titles and notes, have no
 // parent and no children.
 func OnBranch(b Body) bool {
 	switch b.(type) {
-	case Title, Note, FilesChanged, Queued:
+	case Title, Tags, Pin, Deleted, Note, FilesChanged, Queued:
 		return false
 	default:
 		return true
@@ -55,7 +65,7 @@ func OnBranch(b Body) bool {
 func Passing(b Body) bool {
 	switch b.(type) {
 	case TurnStarted, TurnEnded, MessageStarted, Delta, CallReady, Progress, Waiting, Reset, Routed, RateLimits, Asking, Asked,
-		Notice:
+		Compacting, Notice:
 		return true
 	default:
 		return false
@@ -104,11 +114,20 @@ var decoders = map[string]func([]byte) (Body, error){
 	"run_started":     decode[RunStarted],
 	"run_ended":       decode[RunEnded],
 	"epoch":           decode[Epoch],
+	"requested":       decode[Requested],
+	"context":         decode[Context],
+	"digest":          decode[Digest],
+	"reduced":         decode[Reduced],
+	"cleanup":         decode[Cleanup],
+	"revert":          decode[Revert],
 	"model_changed":   decode[ModelChanged],
 	"head":            decode[Head],
 	"rejected":        decode[Rejected],
 	"todo":            decode[Todo],
 	"title":           decode[Title],
+	"tags":            decode[Tags],
+	"pin":             decode[Pin],
+	"deleted":         decode[Deleted],
 	"note":            decode[Note],
 	"files_changed":   decode[FilesChanged],
 	"queued":          decode[Queued],
@@ -124,6 +143,7 @@ var decoders = map[string]func([]byte) (Body, error){
 	"rate_limits":     decode[RateLimits],
 	"asking":          decode[Asking],
 	"asked":           decode[Asked],
+	"compacting":      decode[Compacting],
 	"notice":          decode[Notice],
 }
 
