@@ -37,6 +37,7 @@ type Agent struct {
 	checkpoints *checkpoint.Store
 	seen        *files.Set
 	secrets     *keys.Redactor
+	endings     endings
 }
 
 // New makes an agent with a new session.
@@ -126,7 +127,7 @@ func (a *Agent) tools(s Spec, artifacts string) ([]tool.Tool, error) {
 		planning.Asker = asker{a.Questions}
 	}
 	return slices.Concat(
-		a.seen.Tools(s.Editor), search.New(a.workspace), shell.New(a.workspace, shell.Options{Analyze: s.Bounds.Effects}),
+		a.seen.Tools(s.Editor), search.New(a.workspace), shell.New(a.workspace, shell.Options{Analyze: s.Bounds.Effects, Told: a.told}),
 		network, plan.New(planning), []tool.Tool{artifact.New(artifacts)},
 	), nil
 }
@@ -153,18 +154,6 @@ func (a *Agent) plan(ctx context.Context, items []plan.Item) error {
 // record makes changes of files durable, before a tool makes them and after a command did.
 func (a *Agent) record(ctx context.Context, changes []workspace.Change) error {
 	return a.Record(ctx, undo.Record(agent.CallID(ctx), changes))
-}
-
-// tell lets the model know of a job that has ended, unless it knows already.
-func (a *Agent) tell(j workspace.JobStatus) {
-	if j.Awaited || j.Killed {
-		return
-	}
-	text := shell.Ended(j)
-	if a.secrets != nil {
-		text = a.secrets.Redact(text)
-	}
-	_, _ = a.FollowUp(context.Background(), llm.UserText(text)) // a journal that cannot be written says so to the run
 }
 
 // recall gives the tools back what the model has read, from the journal.

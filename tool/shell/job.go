@@ -120,6 +120,9 @@ func (s *set) tell(job *workspace.Job, cursor int64, waited string) tool.Result 
 	notes := []string{status.ID + " still runs" + waited}
 	if !status.Ended.IsZero() {
 		notes = []string{status.ID + " has ended: " + ending(status.Finished)}
+		if s.ended != nil {
+			s.ended(status.ID)
+		}
 	}
 	if output == "" {
 		notes = append(notes, "no new output")

@@ -81,6 +81,23 @@ func TestJob(t *testing.T) {
 	}
 }
 
+// Who lets a model know of ends hears of those that it has been told.
+func TestTheEndOfAJobIsHeard(t *testing.T) {
+	var heard []string
+	tools := shell.New(open(t), shell.Options{Told: func(id string) { heard = append(heard, id) }})
+	call(t, tools[0], map[string]any{"command": "exec sleep 1000", "background": true})
+	call(t, tools[1], map[string]any{"action": "output", "id": "job1"})
+	call(t, tools[1], map[string]any{"action": "list"})
+	if heard != nil {
+		t.Errorf("%v, and it runs", heard)
+	}
+	call(t, tools[1], map[string]any{"action": "kill", "id": "job1"})
+	call(t, tools[1], map[string]any{"action": "output", "id": "job1"})
+	if strings.Join(heard, " ") != "job1 job1" {
+		t.Errorf("%v", heard)
+	}
+}
+
 func TestKillJob(t *testing.T) {
 	tools := shell.New(open(t), shell.Options{})
 	call(t, tools[0], map[string]any{"command": "echo ready; exec sleep 1000", "background": true})

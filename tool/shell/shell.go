@@ -39,12 +39,16 @@ type Options struct {
 	// Analyze says what a command line would touch that runs in dir, an absolute path. The tool adds Command, Dir and Unconfined.
 	// What only reads, and says so, runs beside other calls. Nil: every command may do anything.
 	Analyze func(line, dir string) tool.Effects
+
+	// Told is called, unless nil, when the tool job tells how a job has ended: nobody else needs to. It may be called several times
+	// for a job, also concurrently.
+	Told func(id string)
 }
 
 // New returns the tools shell and job for a workspace. A command that fails is no failed call: its exit code is told. When commands
 // are confined there, a call can ask to run outside; the effects say so.
 func New(ws *workspace.Workspace, o Options) []tool.Tool {
-	s := &set{Workspace: ws, analyze: o.Analyze, told: map[string]int64{}}
+	s := &set{Workspace: ws, analyze: o.Analyze, ended: o.Told, told: map[string]int64{}}
 	run := tool.New("shell", shellText,
 		func(_ context.Context, a arguments) (tool.Effects, error) { return s.effects(sandboxed{arguments: a}) },
 		func(ctx context.Context, a arguments, report tool.Report) (tool.Result, error) {
@@ -61,6 +65,7 @@ func New(ws *workspace.Workspace, o Options) []tool.Tool {
 type set struct {
 	*workspace.Workspace
 	analyze func(line, dir string) tool.Effects
+	ended   func(id string) // may be nil
 
 	mu   sync.Mutex
 	told map[string]int64 // how much of the output of a job the model has seen

@@ -1,0 +1,95 @@
+package app
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tenon-agent/tenon/agent"
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/llmtest"
+	"github.com/tenon-agent/tenon/permission"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/workspace"
+)
+
+// newAgent makes an agent that may do everything, with a model that follows a script.
+func newAgent(t *testing.T, script string) *Agent {
+	t.Helper()
+	data, dir := t.TempDir(), t.TempDir()
+	getenv := vars("TENON_DATA_DIR", data, "TENON_CONFIG_DIR", t.TempDir(), "HOME", t.TempDir())
+	s, err := NewSetup(getenv, dir, "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := s.Bounds(dir)
+	policy, err := s.Policy(b, Permissions{Mode: permission.Yolo})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Open(getenv, "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ag, err := a.New(t.Context(), Spec{Client: llmtest.Must(script), Bounds: b, Policy: policy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := ag.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return ag
+}
+
+// The end of a job is told once, whether a tool or the queue comes first.
+func TestTheEndOfAJobIsToldOnce(t *testing.T) {
+	ag := newAgent(t, "text Done.\n---\ntext I see.")
+	queued := func(want int) {
+		t.Helper()
+		if got := len(ag.Drafts()); got != want {
+			t.Errorf("%d drafts, want %d", got, want)
+		}
+	}
+	ag.tell(workspace.JobStatus{ID: "job1"})
+	queued(1)
+	ag.told("job1")
+	queued(0)
+	ag.told("job1")
+	ag.told("job2")
+	ag.tell(workspace.JobStatus{ID: "job2"})
+	ag.tell(workspace.JobStatus{ID: "job3", Awaited: true})
+	ag.tell(workspace.JobStatus{ID: "job4", Killed: true})
+	queued(0)
+	ag.tell(workspace.JobStatus{ID: "job5"})
+	if _, err := agent.Wait(ag.Run(t.Context(), llm.UserText("go"))); err != nil {
+		t.Fatal(err)
+	}
+	queued(0)
+	ag.told("job5") // it is in the conversation already
+}
+
+func TestAJobThatAToolHasTold(t *testing.T) {
+	ag := newAgent(t, `call shell {"command": "echo up", "background": true}
+---
+call job {"action": "wait", "id": "job1"}
+---
+text Done.
+---
+text Told twice.`)
+	told := 0
+	for e, err := range ag.Run(t.Context(), llm.UserText("go")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, ok := e.Body.(session.Message); ok {
+			told += strings.Count(m.Content.Text(), "has ended")
+		}
+	}
+	if told != 1 {
+		t.Errorf("told %d times", told)
+	}
+}
