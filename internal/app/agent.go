@@ -106,7 +106,7 @@ func (a *App) Resume(ctx context.Context, id session.SessionID, s Spec) (_ *Agen
 
 // checkpoints is where the contents of files before their changes lie, artifacts what a model keeps for itself.
 func (a *App) checkpoints(id session.SessionID) string {
-	return filepath.Join(a.dir, "checkpoints", string(id))
+	return filepath.Join(a.dir, checkpointsName, string(id))
 }
 
 func (a *App) artifacts(id session.SessionID) string {

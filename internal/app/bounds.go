@@ -100,7 +100,7 @@ func (s *Setup) own() []string {
 	data, _ := DataDir(s.getenv)
 	for dir, names := range map[string][]string{
 		s.Dir: {"tenon.json", "keys.json", "trust.json"},
-		data:  {databaseName, databaseName + "-wal", databaseName + "-shm", "checkpoints", "artifacts"},
+		data:  {databaseName, databaseName + "-wal", databaseName + "-shm", checkpointsName, "artifacts"},
 	} {
 		switch {
 		case dir == "":

@@ -11,6 +11,9 @@ import (
 // databaseName is the file in the data directory that holds all sessions.
 const databaseName = "sessions.db"
 
+// checkpointsName is the directory in the data directory with what files contained, by session.
+const checkpointsName = "checkpoints"
+
 // DataDir is where Tenon keeps what must not be lost: $TENON_DATA_DIR, or the user's directory for data of programs. It
 // is absolute. It need not exist.
 func DataDir(getenv func(string) string) (string, error) {
@@ -45,9 +48,10 @@ func dataDirOf(goos string, getenv func(string) string) (string, error) {
 	return "", errors.New("no place for sessions: neither TENON_DATA_DIR nor HOME is set; set TENON_DATA_DIR to a directory")
 }
 
-// makeDataDir creates the data directory, for its owner only.
+// makeDataDir creates the data directory, for its owner only. What holds the files of sessions is there before a command is confined: a
+// sandbox can only hide what there is.
 func makeDataDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, checkpointsName), 0o700); err != nil {
 		return fmt.Errorf("make the data directory: %w; set TENON_DATA_DIR to a directory that you can write", err)
 	}
 	return nil

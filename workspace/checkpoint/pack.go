@@ -127,6 +127,9 @@ type pack struct {
 }
 
 func (s *Store) create() (*pack, error) {
+	if err := s.settle(); err != nil {
+		return nil, err
+	}
 	temp := tempPrefix + rand.Text()
 	f, err := s.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -42,8 +42,8 @@ func (e *DamagedError) Error() string {
 // Store is contents in a directory. It is safe for concurrent use, also by several processes.
 type Store struct {
 	dir      string
-	root     *os.Root
-	lock     *flock.Flock // shared while the store is open
+	root     *os.Root     // nil until there is a directory
+	lock     *flock.Flock // shared while the directory is open
 	maxFile  int64
 	maxTotal int64
 
@@ -63,35 +63,52 @@ func parseSum(text string) (s sum, ok bool) {
 	return s, err == nil && n == len(s) && len(text) == 2*len(s)
 }
 
-// Open opens the store in a directory and makes it if there is none, for its owner alone. The caller closes it.
-func Open(dir string, o Options) (_ *Store, err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("checkpoints: %w", err)
-		}
-	}()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	s := &Store{dir: dir, root: root, maxFile: o.MaxFile, maxTotal: o.MaxTotal, files: map[string]int64{}, where: map[sum]location{}, wrote: map[string]bool{}}
+// Open opens the store in a directory. If there is none it is made for the first content that is kept, for its owner alone. The caller
+// closes the store.
+func Open(dir string, o Options) (*Store, error) {
+	s := &Store{dir: dir, maxFile: o.MaxFile, maxTotal: o.MaxTotal, files: map[string]int64{}, where: map[sum]location{}, wrote: map[string]bool{}}
 	if s.maxFile <= 0 {
 		s.maxFile = defaultMaxFile
 	}
 	if s.maxTotal <= 0 {
 		s.maxTotal = defaultMaxTotal
 	}
+	if err := s.enter(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("checkpoints: %w", err)
+	}
+	return s, nil
+}
+
+// enter opens the directory, unless it is open. mu is held, or nobody has s yet.
+func (s *Store) enter() (err error) {
+	if s.root != nil {
+		return nil
+	}
+	if s.root, err = os.OpenRoot(s.dir); err != nil {
+		return err
+	}
 	s.lock = flock.New(s.path(lockName), flock.SetPermissions(0o600))
 	if err = s.lock.RLock(); err == nil {
 		err = s.look()
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.lock.Close(), root.Close())
+		err = errors.Join(err, s.lock.Close(), s.root.Close())
+		s.root = nil
 	}
-	return s, nil
+	return err
+}
+
+// settle is enter for who has something to keep: it makes the directory.
+func (s *Store) settle() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.root != nil {
+		return nil
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	return s.enter()
 }
 
 const lockName = "lock"
@@ -99,7 +116,12 @@ const lockName = "lock"
 func (s *Store) path(name string) string { return s.dir + string(os.PathSeparator) + name }
 
 // Close lets go of the directory. What was kept stays.
-func (s *Store) Close() error { return errors.Join(s.Sync(), s.lock.Close(), s.root.Close()) }
+func (s *Store) Close() error {
+	if s.root == nil {
+		return nil
+	}
+	return errors.Join(s.Sync(), s.lock.Close(), s.root.Close())
+}
 
 // look takes up the packs that are new since the last look, also those of other processes. mu is held, or nobody has s yet.
 func (s *Store) look() error {
@@ -272,10 +294,7 @@ func (s *Store) Get(hash string) ([]byte, error) {
 	data, err := s.get(h)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNotKept) {
 		// Another process may have added it, or put it elsewhere.
-		s.mu.Lock()
-		err = s.look()
-		s.mu.Unlock()
-		if err == nil {
+		if err = s.lookAgain(); err == nil {
 			data, err = s.get(h)
 		}
 	}
@@ -283,6 +302,19 @@ func (s *Store) Get(hash string) ([]byte, error) {
 		return nil, fmt.Errorf("checkpoints: %w", err)
 	}
 	return data, nil
+}
+
+// lookAgain looks for what came since, be it the directory.
+func (s *Store) lookAgain() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.root != nil {
+		return s.look()
+	}
+	if err := s.enter(); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 func (s *Store) get(h sum) ([]byte, error) {

@@ -368,3 +368,44 @@ func FuzzPack(f *testing.F) {
 		}
 	})
 }
+
+// A store that keeps nothing makes no directory, and one finds what another has made meanwhile.
+func TestNoDirectoryBeforeThereIsContent(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sessions", "one")
+	s := open(t, dir, checkpoint.Options{})
+	if err := s.Sweep(func(string) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Get(hashOf("x")); !errors.Is(err, checkpoint.ErrNotKept) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there is a directory: %v", err)
+	}
+	put(t, open(t, dir, checkpoint.Options{}), "x")
+	has(t, s, hashOf("x"), "x")
+	put(t, s, "y")
+	if got := len(files(t, dir)); got != 3 { // with the lock
+		t.Errorf("%d files: %q", got, files(t, dir))
+	}
+}
+
+func TestDirectoryThatCannotBeMade(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, filepath.Join(filepath.Dir(file), "dir"), checkpoint.Options{})
+	if err := os.Rename(file, filepath.Join(filepath.Dir(file), "dir")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Put(strings.NewReader("x")); err == nil || !strings.Contains(err.Error(), "checkpoints: ") {
+		t.Errorf("put: %v", err)
+	}
+	if _, err := s.Get(hashOf("x")); err == nil || errors.Is(err, checkpoint.ErrNotKept) {
+		t.Errorf("get: %v", err)
+	}
+	if _, err := checkpoint.Open(filepath.Join(filepath.Dir(file), "dir"), checkpoint.Options{}); err == nil {
+		t.Error("a file was opened as a store")
+	}
+}

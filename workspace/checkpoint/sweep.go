@@ -10,6 +10,9 @@ import (
 // Sweep drops all contents but those that keep returns true for, and makes small what is kept. It does nothing while another
 // process has the store open. No other method may be called at the same time.
 func (s *Store) Sweep(keep func(hash string) bool) error {
+	if s.root == nil {
+		return nil // nothing was kept
+	}
 	err := s.alone(func() error {
 		s.mu.Lock()
 		err := s.look()
@@ -39,6 +42,9 @@ func (s *Store) alone(f func() error) (err error) {
 
 func (s *Store) sweep(keep func(hash string) bool) error {
 	kept, stale := s.divide(keep)
+	if len(stale) == 0 {
+		return s.removeTemps()
+	}
 	p, err := s.create()
 	if err != nil {
 		return err
