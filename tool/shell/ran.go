@@ -54,19 +54,26 @@ func text(done workspace.Finished, ran Ran, seconds int) string {
 	var notes []string
 	switch {
 	case ran.TimedOut:
-		notes = append(notes, fmt.Sprintf("not done after %d s and ended; above is what it wrote until then; a longer timeout may help", seconds))
+		notes = append(notes, fmt.Sprintf("not done after %d s and ended", seconds), until(output), "a longer timeout may help")
 	case ran.Cancelled:
-		notes = append(notes, "cancelled; above is what it wrote until then")
+		notes = append(notes, "cancelled", until(output))
+	case output == "":
+		notes = append(notes, ending(done), "no output")
 	default:
 		notes = append(notes, ending(done))
-	}
-	if output == "" {
-		notes = append(notes, "no output")
 	}
 	if lost > 0 && done.File != "" {
 		notes = append(notes, kept(done.Output))
 	}
 	return output + bracketed(append(notes, remarks(done)...))
+}
+
+// until says what the output of a command is that did not come to its end.
+func until(output string) string {
+	if output == "" {
+		return "it wrote nothing until then"
+	}
+	return "above is what it wrote until then"
 }
 
 func bracketed(notes []string) string { return "[" + strings.Join(notes, "; ") + "]" }

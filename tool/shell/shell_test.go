@@ -178,6 +178,11 @@ func TestTimeout(t *testing.T) {
 	if result.Content.Text() != want || !result.IsError || !ran.TimedOut || ran.Cancelled {
 		t.Errorf("%q, %+v", result.Content.Text(), ran)
 	}
+	result, _ = run(t, open(t), map[string]any{"command": "sleep 1000", "timeout": 1})
+	want = "[not done after 1 s and ended; it wrote nothing until then; a longer timeout may help]"
+	if result.Content.Text() != want {
+		t.Errorf("%q", result.Content.Text())
+	}
 }
 
 func TestCancel(t *testing.T) {
