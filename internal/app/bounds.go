@@ -47,10 +47,11 @@ func (s *Setup) Bounds(dir string) Bounds {
 		writable, absent = append(writable, p.Writable...), append(absent, p.Absent...)
 		b.Protected = append(b.Protected, p.Protected...)
 	}
+	writable = append(writable, s.paths(dir, c.Writable)...)
 	if c.Enabled == nil || *c.Enabled {
 		b.Sandbox = &sandbox.Policy{
-			Writable: append(writable, s.paths(dir, c.Writable)...), Protected: slices.Clone(b.Protected), Absent: absent, Hidden: b.Hidden,
-			Readable: []string{b.Outputs},
+			Writable: writable, Protected: slices.Clone(b.Protected), Absent: absent, Hidden: b.Hidden,
+			Readable: append(homeInTemp(b.Home, writable), b.Outputs),
 			Network:  sandbox.Network{Open: slices.Contains(c.Network, "*"), Hosts: c.Network},
 			Caches:   s.caches(dir), Partial: true,
 			Limits: sandbox.Limits{Processes: c.Processes, Memory: c.Memory},
@@ -68,6 +69,21 @@ func outputs() string {
 	}
 	const random = 12 // letters and digits
 	return filepath.Join(temp, "tenon-output-"+strings.ToLower(rand.Text()[:random]))
+}
+
+// homeInTemp is a home directory that lies where temporary files are covered, such as that of a test or a container. Commands read
+// it as they do in any other place: git finds its settings, and secrets stay hidden.
+func homeInTemp(home string, writable []string) []string {
+	if real, err := filepath.EvalSymlinks(home); err == nil {
+		home = real
+	}
+	in := func(dir string) bool { return holds(dir, home) }
+	for _, dir := range []string{"/tmp", "/var/tmp", "/run"} {
+		if home != dir && in(dir) && !slices.ContainsFunc(writable, in) {
+			return []string{home}
+		}
+	}
+	return nil
 }
 
 // in is the bounds in a mode: in yolo there are none but the rules.

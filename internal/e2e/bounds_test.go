@@ -134,3 +134,24 @@ func TestLongOutputCanBeRead(t *testing.T) {
 		}
 	}
 }
+
+// TestAHomeInTheTemporaryDirectory is found by commands: its settings are read there, nothing is written, and its secrets stay hidden.
+func TestAHomeInTheTemporaryDirectory(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	p.env = append(p.env, "PATH="+os.Getenv("PATH"))
+	p.write(filepath.Join(p.home, ".gitconfig"), "[user]\n\tname = Me\n")
+	if err := os.MkdirAll(filepath.Join(p.home, ".ssh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.write(filepath.Join(p.home, ".ssh", "id"), "a planted secret")
+	if r := p.tenon("sandbox", "--", "git", "config", "--global", "user.name"); r.code != 0 || r.stdout != "Me\n" {
+		t.Errorf("%+v", r)
+	}
+	if r := p.tenon("sandbox", "--", "cat", filepath.Join(p.home, ".ssh", "id")); r.code == 0 || r.stdout != "" {
+		t.Errorf("%+v", r)
+	}
+	if r := p.tenon("sandbox", "--", "git", "config", "--global", "user.name", "You"); r.code == 0 {
+		t.Errorf("%+v", r)
+	}
+}
