@@ -3,7 +3,6 @@ package files
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -14,12 +13,12 @@ const (
 )
 
 // numbered is a line as read shows it.
-var numbered = regexp.MustCompile(`^\s*\d+\t`)
+var numbered = lazily(`^\s*\d+\t`)
 
 // notFound says what in the text is nearest to old, which has a name, and how it differs.
 func notFound(name, text, old, new string) error {
 	oldLines := splitLines(old)
-	if len(oldLines) > 0 && !slices.ContainsFunc(oldLines, func(line string) bool { return !numbered.MatchString(line) }) {
+	if len(oldLines) > 0 && !slices.ContainsFunc(oldLines, func(line string) bool { return !numbered().MatchString(line) }) {
 		return fmt.Errorf("%s was not found; it has the line numbers of read in it: leave out each number and the tab behind it", name)
 	}
 	if strings.TrimSpace(new) != "" && strings.Count(text, new) == 1 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // section is what a patch does with one file.
@@ -51,14 +52,19 @@ const (
 	maxSections = 200
 )
 
+// The lines of a patch, compiled for the first one.
 var (
-	header  = regexp.MustCompile(`(?i)^\*\*\*\s*(add|create|update|modify|delete|remove)\s+file\s*:\s*(.*)$`)
-	moving  = regexp.MustCompile(`(?i)^\*\*\*\s*(?:move|rename)\s+to\s*:\s*(.*)$`)
-	begin   = regexp.MustCompile(`(?i)^\s*\*\*\*\s*begin\s+patch\b`)
-	end     = regexp.MustCompile(`(?i)^\s*\*\*\*\s*end\s+patch\b`)
-	endFile = regexp.MustCompile(`(?i)^\*\*\*\s*end\s+of\s+file\b`)
-	numbers = regexp.MustCompile(`^@@\s*-(\d+)(?:,\d+)?\s+\+\d+(?:,\d+)?\s*@@(.*)$`)
+	header  = lazily(`(?i)^\*\*\*\s*(add|create|update|modify|delete|remove)\s+file\s*:\s*(.*)$`)
+	moving  = lazily(`(?i)^\*\*\*\s*(?:move|rename)\s+to\s*:\s*(.*)$`)
+	begin   = lazily(`(?i)^\s*\*\*\*\s*begin\s+patch\b`)
+	end     = lazily(`(?i)^\s*\*\*\*\s*end\s+patch\b`)
+	endFile = lazily(`(?i)^\*\*\*\s*end\s+of\s+file\b`)
+	numbers = lazily(`^@@\s*-(\d+)(?:,\d+)?\s+\+\d+(?:,\d+)?\s*@@(.*)$`)
 )
+
+func lazily(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // kinds are the words of headers.
 var kinds = map[string]string{
@@ -99,13 +105,13 @@ func parsePatch(text string) ([]section, []string, error) {
 
 // unwrap takes away what is around the patch: the envelope, a code fence, a here-document.
 func (p *parser) unwrap() {
-	from := slices.IndexFunc(p.lines, begin.MatchString) + 1
-	if first := slices.IndexFunc(p.lines, header.MatchString); from == 0 && first >= 0 {
+	from := slices.IndexFunc(p.lines, begin().MatchString) + 1
+	if first := slices.IndexFunc(p.lines, header().MatchString); from == 0 && first >= 0 {
 		p.notes = append(p.notes, `"*** Begin Patch" was missing`)
 		from = first
 	}
 	p.lines, p.first = p.lines[from:], 1+from
-	if last := slices.IndexFunc(p.lines, end.MatchString); last >= 0 {
+	if last := slices.IndexFunc(p.lines, end().MatchString); last >= 0 {
 		p.lines = p.lines[:last]
 		return
 	}
@@ -124,7 +130,7 @@ func (p *parser) number() int { return p.first + p.at - 1 }
 func (p *parser) section() error {
 	line := strings.TrimRight(p.lines[p.at], " \t")
 	p.at++
-	m := header.FindStringSubmatch(line)
+	m := header().FindStringSubmatch(line)
 	switch {
 	case m == nil && strings.TrimSpace(line) == "":
 		return nil
@@ -137,7 +143,7 @@ func (p *parser) section() error {
 		return fmt.Errorf("line %d of the patch names no file", s.line)
 	}
 	body := p.at
-	for p.at < len(p.lines) && !header.MatchString(p.lines[p.at]) {
+	for p.at < len(p.lines) && !header().MatchString(p.lines[p.at]) {
 		p.at++
 	}
 	lines := p.lines[body:p.at]
@@ -178,7 +184,7 @@ func (p *parser) added(s *section, lines []string) error {
 		text, ok := strings.CutPrefix(line, "+")
 		switch {
 		case ok, bare, line == "":
-		case i == 0 && strings.HasPrefix(line, "@@"), endFile.MatchString(line), strings.HasPrefix(line, `\ No newline`):
+		case i == 0 && strings.HasPrefix(line, "@@"), endFile().MatchString(line), strings.HasPrefix(line, `\ No newline`):
 			continue
 		default:
 			return fmt.Errorf("line %d of the patch, %q, belongs to the new file %s and must begin with +", s.line+1+i, clip(line), s.path)
@@ -197,7 +203,7 @@ func (p *parser) updated(s *section, lines []string, first int) error {
 		h = &s.hunks[len(s.hunks)-1]
 	}
 	for i, line := range lines {
-		if m := moving.FindStringSubmatch(line); m != nil && h == nil {
+		if m := moving().FindStringSubmatch(line); m != nil && h == nil {
 			s.to = pathOf(m[1])
 			continue
 		}
@@ -208,7 +214,7 @@ func (p *parser) updated(s *section, lines []string, first int) error {
 				begin(i)
 			}
 			h.anchor(line)
-		case endFile.MatchString(line):
+		case endFile().MatchString(line):
 			if h != nil {
 				h.end = true
 			}
@@ -237,7 +243,7 @@ func diffHeader(lines []string) bool {
 
 // anchor reads a line that begins with @@.
 func (h *hunk) anchor(line string) {
-	if m := numbers.FindStringSubmatch(line); m != nil {
+	if m := numbers().FindStringSubmatch(line); m != nil {
 		h.near, _ = strconv.Atoi(m[1])
 		line = m[2]
 	}
