@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 )
 
@@ -28,6 +29,7 @@ type outputs struct {
 	mu    sync.Mutex
 	dir   string
 	open  *os.Root
+	held  *os.File     // shows others that this process lives; nil where there are no locks
 	files []outputFile // oldest first
 	size  int64
 }
@@ -36,6 +38,9 @@ type outputFile struct {
 	name string
 	size int64
 }
+
+// outputsName is how the names of such directories begin.
+const outputsName = "tenon-output-"
 
 // maxOutputs is how many bytes of output all commands of a workspace keep on disk; the oldest go first.
 const maxOutputs = 512 << 20
@@ -50,27 +55,68 @@ func (o *outputs) create() (*os.File, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.open == nil {
-		name := "tenon-output-"
-		if o.parent != "" {
-			if err := os.Mkdir(o.parent, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-				return nil, err
-			}
-			name = ""
-		}
-		dir, err := os.MkdirTemp(o.parent, name)
-		if err != nil {
+		if err := o.make(); err != nil {
 			return nil, err
 		}
-		if dir, err = filepath.EvalSymlinks(dir); err != nil {
-			return nil, err
-		}
-		root, err := os.OpenRoot(dir)
-		if err != nil {
-			return nil, errors.Join(err, os.Remove(dir))
-		}
-		o.dir, o.open = dir, root
 	}
 	return os.CreateTemp(o.dir, "*.txt")
+}
+
+// make makes the directory, and removes those that killed processes have left.
+func (o *outputs) make() error {
+	temp := cmp.Or(o.parent, filepath.Join(os.TempDir(), outputsName))
+	if strings.HasPrefix(filepath.Base(temp), outputsName) {
+		sweepAbandoned(filepath.Dir(temp))
+	}
+	var err error
+	for range 100 { // others may remove what is empty or not held yet
+		var held *os.File
+		if held, err = o.hold(); err == nil {
+			o.held = held
+			return nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return err
+}
+
+// hold makes the directory and holds it, or the one in which it lies.
+func (o *outputs) hold() (held *os.File, err error) {
+	defer func() {
+		if err != nil && held != nil {
+			held.Close()
+		}
+	}()
+	name := outputsName
+	if o.parent != "" {
+		if err := os.Mkdir(o.parent, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		if held, err = claim(o.parent); err != nil {
+			return nil, err
+		}
+		name = ""
+	}
+	dir, err := os.MkdirTemp(o.parent, name)
+	if err != nil {
+		return held, err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return held, err
+	}
+	if o.parent == "" {
+		if held, err = claim(dir); err != nil {
+			return nil, err
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return held, errors.Join(err, os.Remove(dir))
+	}
+	o.dir, o.open = dir, root
+	return held, nil
 }
 
 // keep counts a finished file and removes the oldest when there are too many bytes.
@@ -96,7 +142,10 @@ func (o *outputs) remove() error {
 	if o.parent != "" {
 		_ = os.Remove(o.parent) // unless others use it
 	}
-	o.open, o.dir = nil, ""
+	if o.held != nil {
+		o.held.Close()
+	}
+	o.open, o.dir, o.held = nil, "", nil
 	return err
 }
 
