@@ -319,7 +319,14 @@ func (j *judgement) words(i int) (rule, reason string) {
 	case f.unsure:
 		return f.rule.String(), fmt.Sprintf("%s; it cannot be told before whether it is what the rule %s %s", what, f.rule.Text(), f.rule.verdict.verb())
 	}
-	return f.rule.String(), fmt.Sprintf("%s; the rule %s %s it, %s", what, f.rule.Text(), f.rule.verdict.verb(), f.rule.scope.words())
+	as := ""
+	if n.command >= 0 && f.rule.verdict != Allow {
+		as = f.rule.words.synonyms(&j.analysis.Commands[n.command])
+	}
+	if as != "" {
+		as = " (" + as + ")"
+	}
+	return f.rule.String(), fmt.Sprintf("%s; the rule %s %s it%s, %s", what, f.rule.Text(), f.rule.verdict.verb(), as, f.rule.scope.words())
 }
 
 // show is a command for people, with … for what is not known.

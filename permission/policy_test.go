@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -266,5 +267,40 @@ func TestDocument(t *testing.T) {
 		if !slices.ContainsFunc([]string{"`" + name + "`", "`" + name + "("}, func(s string) bool { return strings.Contains(string(data), s) }) {
 			t.Errorf("docs/permissions.md says nothing about rules that begin with %s", name)
 		}
+	}
+}
+
+// TestRulesOfTheDocument holds the table of what rules fit, and the configuration, against the code.
+func TestRulesOfTheDocument(t *testing.T) {
+	data, err := os.ReadFile("../docs/permissions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, quoted := 0, regexp.MustCompile("`([^`]+)`")
+	for _, row := range regexp.MustCompile("(?m)^\\| `((?:allow|ask|deny) [^`]*)` \\| (.*) \\| (.*) \\|$").FindAllStringSubmatch(string(data), -1) {
+		rule := parse(t, User, row[1])[0]
+		p := policy(t, AskMode)
+		for i, cell := range row[2:] {
+			for _, text := range quoted.FindAllStringSubmatch(cell, -1) {
+				n++
+				if got, err := p.matches(&rule, text[1]); err != nil || got != (i == 0) {
+					t.Errorf("docs/permissions.md: %s fits %s: %v, %v", row[1], text[1], got, err)
+				}
+			}
+		}
+	}
+	if n < 15 {
+		t.Errorf("docs/permissions.md has %d examples of what rules fit", n)
+	}
+	block := regexp.MustCompile(`(?m)^    "permissions": (\{\n(?:     .*\n)+    \})`).FindStringSubmatch(string(data))
+	if block == nil {
+		t.Fatal("docs/permissions.md has no configuration")
+	}
+	var c Config
+	if err := json.Unmarshal([]byte(block[1]), &c); err != nil || len(c.Examples) < 3 {
+		t.Fatalf("docs/permissions.md: %v, %+v", err, c)
+	}
+	if _, err := New(Options{Root: "/w"}, Layer{Config: c, Scope: User}); err != nil {
+		t.Errorf("docs/permissions.md: %v", err)
 	}
 }

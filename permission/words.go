@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tenon-agent/tenon/permission/command"
@@ -22,6 +23,10 @@ const (
 type wordPattern struct {
 	words []glob
 	rest  bool // any further words
+
+	// What a rule that asks or denies takes it for.
+	options  []optionPattern
+	operands []glob // without the program
 }
 
 // glob is a pattern of one word. Where it is not wild it is text.
@@ -94,6 +99,7 @@ func parseWords(s string) (wordPattern, error) {
 			}
 		}
 	}
+	p.sort()
 	return p, nil
 }
 
@@ -178,7 +184,7 @@ func (p wordPattern) hits(c *command.Command) certainty {
 	if len(p.words) > 0 {
 		for _, via := range c.Via {
 			if program, _, _ := strings.Cut(via, " "); p.words[0].names(program) {
-				if len(p.words) == 1 && p.rest {
+				if p.rest && p.begins(strings.Fields(via)) {
 					return yes
 				}
 				return max(maybe, p.itself(c))
@@ -188,16 +194,14 @@ func (p wordPattern) hits(c *command.Command) certainty {
 	return p.itself(c)
 }
 
+// begins reports whether these words have all of the pattern: sh -c.
+func (p wordPattern) begins(words []string) bool {
+	return len(p.words) <= len(words) && !slices.ContainsFunc(p.words[1:], func(g glob) bool { return !slices.ContainsFunc(words, g.is) })
+}
+
 // itself is hits for the command without what it was found in.
 func (p wordPattern) itself(c *command.Command) certainty {
-	dynamic := func(i int) bool {
-		for _, d := range c.Dynamic {
-			if d == i {
-				return true
-			}
-		}
-		return false
-	}
+	dynamic := func(i int) bool { return slices.Contains(c.Dynamic, i) }
 	if len(p.words) == 0 {
 		return yes
 	}
@@ -207,45 +211,20 @@ func (p wordPattern) itself(c *command.Command) certainty {
 	} else if !p.words[0].names(c.Words[0]) {
 		return no
 	}
-	var operands []glob
-	for _, g := range p.words[1:] {
-		if !strings.HasPrefix(g.text, "-") {
-			operands = append(operands, g)
-			continue
-		}
-		best := no
-		for i := 1; i < len(c.Words) && best != yes; i++ {
-			if dynamic(i) {
-				best = maybe
-			} else if g.option(c.Words[i]) {
-				best = yes
-			}
-		}
-		found = min(found, best)
+	for i := range p.options {
+		fits, _ := p.options[i].hits(c, dynamic)
+		found = min(found, fits)
 	}
-	if found == no || len(operands) == 0 && p.rest {
+	if found == no || len(p.operands) == 0 && p.rest {
 		return found
 	}
-	return min(found, ordered(operands, p.rest, c.Words, dynamic))
+	return min(found, ordered(p.operands, p.rest, c.Words, dynamic))
 }
 
 // names reports whether the pattern means a program, by its name or its path.
 func (g glob) names(word string) bool {
 	g.text, word = strings.ToLower(g.text), strings.TrimSuffix(strings.ToLower(word), ".exe")
 	return g.is(word) || !strings.Contains(g.text, "/") && g.is(path.Base(filepath.ToSlash(word)))
-}
-
-// option reports whether a word is, or has among its letters, an option.
-func (g glob) option(word string) bool {
-	switch name, _, _ := strings.Cut(word, "="); {
-	case g.is(word) || g.is(name):
-		return true
-	case strings.HasPrefix(word, "--"):
-		return len(name) > 3 && strings.HasPrefix(g.text, name) // shortened
-	case len(g.text) == 2 && len(word) > 1 && word[0] == '-':
-		return strings.Contains(word, g.text[1:])
-	}
-	return false
 }
 
 // ordered says whether the operands come in this order, with options and their values between them.
@@ -271,7 +250,11 @@ func ordered(operands []glob, rest bool, words []string, dynamic func(int) bool)
 						best = max(best, after[i])
 					}
 				}
-				if i < m && operands[i].is(word) {
+				value, attached := word, true
+				if strings.HasPrefix(word, "--") {
+					_, value, attached = strings.Cut(word, "=")
+				}
+				if i < m && (operands[i].is(word) || attached && operands[i].is(value)) {
 					best = max(best, next[i+1])
 				}
 				if i < m && operands[i].lone {

@@ -47,6 +47,8 @@ type Command struct {
 	Dynamic []int    // the indexes of such words; words that the shell may expand to file names are known, as patterns
 	Via     []string // what it was found in, from the outside: "env", "xargs", "sh -c", "$(...)"
 	Dir     string   // where it runs, absolute; "" when that is not known
+	Options []Option // those among Words, as far as the program is known
+	Sorted  bool     // Options are all that there are, and all that there can be once it runs
 	Does    Does
 	Adds    Does // the part of Does that is not the program's own: of assignments, redirections and what is in Via
 
@@ -54,11 +56,22 @@ type Command struct {
 	// it, a pattern for all that it may match, "" for a place that is not known. Where a path goes up from a directory that
 	// may be a link, that directory is listed too.
 	ReadPaths, WritePaths []string
+	Trees                 []string // those of WritePaths that may become directories, with files that the line does not name
+	Copies                bool     // they do only where what it reads is a directory
 	Redirects             []string // those of them that redirections read and write
 
 	Hosts        []string // whom it talks to, as far as the line says so: "example.org", "example.org:8080"
 	Why          string   // what it does, in a few words for people
 	Line, Column int      // where it stands, from 1, in bytes; for text within text, where the outermost text stands
+}
+
+// Option is an option of a command.
+type Option struct {
+	Names   []string // all its spellings: -r, -R, --recursive
+	Given   string   // the one in the line; what else says the same, such as the + of git push origin +main
+	Value   string
+	Valued  bool // it has a value
+	Dynamic bool // which is not known before it runs
 }
 
 // Problem is something that keeps a line, or a part of it, from being judged.

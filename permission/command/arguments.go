@@ -12,7 +12,8 @@ type given struct {
 type arguments struct {
 	options  []given
 	operands []word
-	strange  string // why they could not be sorted with certainty
+	sorted   bool   // options were told from operands
+	strange  string // why that is not certain
 	hidden   bool   // one that is not known may be an option
 }
 
@@ -50,6 +51,7 @@ func (p *program) sort(words []word) (g arguments) {
 		g.operands = words
 		return g
 	}
+	g.sorted = true
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		switch {
@@ -137,6 +139,7 @@ func (p *program) takeLong(g *arguments, w word, rest []word) int {
 // value takes the next word as the value of an option.
 func (p *program) value(g *arguments, o option, rest []word) int {
 	if len(rest) == 0 {
+		g.options = append(g.options, given{option: o})
 		return 0
 	}
 	v := rest[0]

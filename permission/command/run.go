@@ -197,7 +197,21 @@ func (c *call) judge() {
 		c.unknown("nothing is known of " + shown(name))
 		return
 	}
+	c.cmd.Sorted = true
 	c.apply(p, name, c.words[1:])
+}
+
+// sorted lists the options of the command.
+func (c *call) sorted(g *arguments) {
+	c.cmd.Sorted = c.cmd.Sorted && g.certain()
+	for _, o := range g.options {
+		c.cmd.Options = append(c.cmd.Options, o.listed())
+	}
+}
+
+// implies lists an option that the command does not have, but something else that says the same.
+func (c *call) implies(given string, names ...string) {
+	c.cmd.Options = append(c.cmd.Options, Option{Names: names, Given: given})
 }
 
 // standard returns the name of a program in a directory of the system, "" for a program elsewhere.
@@ -220,6 +234,7 @@ func (c *call) apply(p *program, name string, args []word) {
 		c.repository()
 	}
 	g := p.sort(args)
+	c.sorted(&g)
 	if g.strange != "" {
 		c.unknown(g.strange)
 	}
@@ -285,21 +300,30 @@ func (c *call) subcommand(p *program, name string, g arguments) {
 		}
 		return
 	}
-	sub := g.operands[0]
-	if !sub.known() {
+	if !g.operands[0].known() {
+		c.cmd.Sorted = false
 		c.unknown("the subcommand of " + name + " is not known before it runs")
 		return
 	}
-	next := programs()[name+" "+sub.text]
-	if next == nil || strings.Contains(sub.text, " ") || sub.text == "-" {
-		if next = programs()[name+" *"]; next != nil {
-			c.apply(next, name, g.operands)
-			return
-		}
-		c.unknown("nothing is known of " + shown(name+" "+sub.text))
+	name, next, args := subcommand(name, g.operands)
+	if next == nil {
+		c.cmd.Sorted = false
+		c.unknown("nothing is known of " + shown(name))
 		return
 	}
-	c.apply(next, name+" "+sub.text, g.operands[1:])
+	c.apply(next, name, args)
+}
+
+// subcommand finds what the table says of a subcommand, and what its arguments are.
+func subcommand(name string, operands []word) (string, *program, []word) {
+	whole := name + " " + operands[0].text
+	if p := programs()[whole]; p != nil && !strings.Contains(operands[0].text, " ") && operands[0].text != "-" {
+		return whole, p, operands[1:]
+	}
+	if p := programs()[name+" *"]; p != nil {
+		return name, p, operands
+	}
+	return whole, nil, nil
 }
 
 func (c *call) option(name string, o given) {

@@ -69,6 +69,8 @@ func (c *call) special(p *program, name string, g *arguments) {
 		c.gitConfig(g)
 	case "remote":
 		c.remote(name, g)
+	case "branch":
+		c.branch(g)
 	case "copy":
 		c.copy(name, g)
 	case "applet":

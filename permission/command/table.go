@@ -22,7 +22,7 @@ type program struct {
 	stop     bool     // the first operand ends the options
 	only     []string // given as its only argument, these make it harmless
 	sub      bool     // the first operand names a subcommand, which is in the table as "git log"
-	options  string   // " -a --all -o=W --output=W "
+	options  string   // " -a,--all -o,--output=W "
 	here     bool     // without paths it reads the directory where it runs
 	danger   danger   // what an argument can do that turns out to be an option
 	why      string   // what it does, when that needs own words
@@ -30,7 +30,8 @@ type program struct {
 
 // option is what the table says of an option.
 type option struct {
-	name     string
+	name     string // as it was asked for
+	names    string // all its spellings: "-r,-R,--recursive"
 	value    bool   // it takes a value
 	optional bool   // only when the value is attached
 	kind     byte   // what the value is
@@ -164,30 +165,34 @@ func readProgram(s string) (*program, error) {
 	return p, nil
 }
 
-// readOption reads a word of a list of options: -a, -o=W, --color=?_, -D!D.
+// readOption reads a word of a list of options: -a,--all, -o=W, --color=?_, -D!D.
 func readOption(s string) (o option) {
 	s, o.effects, _ = strings.Cut(s, "!")
-	name, kind, ok := strings.Cut(s, "=")
-	o.name, o.value = name, ok
-	if kind, o.optional = strings.CutPrefix(kind, "?"); kind != "" {
-		o.kind = kind[0]
+	o.names, s, o.value = strings.Cut(s, "=")
+	if s, o.optional = strings.CutPrefix(s, "?"); s != "" {
+		o.kind = s[0]
 	} else {
 		o.kind = '_'
 	}
+	o.name, _, _ = strings.Cut(o.names, ",")
 	return o
 }
 
-// option finds an option by its whole name.
+// option finds an option by one of its whole names.
 func (p *program) option(name string) (option, bool) {
 	for from := 0; ; {
-		i := strings.Index(p.options[from:], " "+name)
-		if i < 0 {
+		i := strings.Index(p.options[from:], name)
+		if i < 0 || name == "" {
 			return option{}, false
 		}
-		from += i + 1
-		if end := from + len(name); end < len(p.options) && strings.IndexByte(" =!", p.options[end]) >= 0 {
-			word, _, _ := strings.Cut(p.options[from:], " ")
-			return readOption(word), true
+		i += from
+		from = i + len(name)
+		if i > 0 && strings.IndexByte(" ,", p.options[i-1]) >= 0 && from < len(p.options) && strings.IndexByte(" ,=!", p.options[from]) >= 0 {
+			start := strings.LastIndexByte(p.options[:i], ' ') + 1
+			word, _, _ := strings.Cut(p.options[start:], " ")
+			o := readOption(word)
+			o.name = name
+			return o, true
 		}
 	}
 }
@@ -196,8 +201,12 @@ func (p *program) option(name string) (option, bool) {
 func (p *program) abbreviated(name string) (option, bool) {
 	var found []option
 	for word := range strings.FieldsSeq(p.options) {
-		if strings.HasPrefix(word, name) {
-			found = append(found, readOption(word))
+		o := readOption(word)
+		for n := range strings.SplitSeq(o.names, ",") {
+			if strings.HasPrefix(n, name) {
+				o.name = n
+				found = append(found, o)
+			}
 		}
 	}
 	if len(found) == 0 {

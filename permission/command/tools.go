@@ -10,11 +10,9 @@ import (
 // tar judges tar, whose first word may be options without a dash.
 func (c *call) tar() {
 	p := programs()["tar options"]
-	args := slices.Clone(c.words[1:])
-	if len(args) > 0 && args[0].known() && !strings.HasPrefix(args[0].text, "-") {
-		args = oldTar(args)
-	}
-	g := p.sort(args)
+	g := p.sort(oldTar(c.words[1:]))
+	c.cmd.Sorted = true
+	c.sorted(&g)
 	if g.strange != "" {
 		c.unknown(g.strange)
 	}
@@ -72,6 +70,9 @@ func (c *call) tar() {
 
 // oldTar turns "xzf a.tar b" into "-x -z -f a.tar b".
 func oldTar(args []word) []word {
+	if len(args) == 0 || !args[0].known() || strings.HasPrefix(args[0].text, "-") {
+		return args
+	}
 	letters, rest := args[0].text, args[1:]
 	var all []word
 	for _, l := range letters {
@@ -209,11 +210,28 @@ func (c *call) remote(name string, g *arguments) {
 			c.unknown("git runs a helper for " + shown(w.text))
 		case i > 0 && name == "git push" && (strings.HasPrefix(w.text, "+") || strings.HasPrefix(w.text, ":")):
 			c.does(Destroys, "replaces or removes a branch elsewhere")
+			if c.implies(shown(w.text), "-f", "--force"); strings.TrimPrefix(w.text, "+")[:1] == ":" {
+				c.implies(shown(w.text), "-d", "--delete")
+			}
 		case i == 0 && strings.Contains(w.text, ":"):
 			c.host(w)
 		}
 	}
 	g.operands = nil
+}
+
+// branch notes that -D, -M and -C are -d, -m and -c with -f.
+func (c *call) branch(g *arguments) {
+	force := g.has("-f", "--force")
+	for _, o := range [][]string{{"-D", "-d", "--delete"}, {"-M", "-m", "--move"}, {"-C", "-c", "--copy"}} {
+		switch forced, plain := o[0], o[1:]; {
+		case g.has(forced):
+			c.implies(forced, plain...)
+			c.implies(forced, "-f", "--force")
+		case force && g.has(plain...):
+			c.implies(plain[0]+" -f", forced)
+		}
+	}
 }
 
 // copy judges scp, sftp and rsync: operands with a colon are on another machine.
