@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -20,6 +21,7 @@ type Options struct {
 	Protected []string // places inside that are not changed without asking, such as .git/hooks; absolute or from Root
 
 	Sandboxed bool     // the operating system confines commands; without that auto is ask
+	Bare      string   // why it does not, for people; default: the system cannot
 	Network   []string // the hosts that the sandbox lets commands reach, as patterns of rules: *.example.com:443
 	Filtered  bool     // tools that look through trees leave out what [Policy.Unreadable] names
 	Tools     []string // names of further tools, for rules
@@ -57,7 +59,8 @@ func New(o Options, layers ...Layer) (*Policy, error) {
 		wrong = append(wrong, err)
 	}
 	if p.mode == Auto && !o.Sandboxed {
-		p.warnings = append(p.warnings, "mode auto asks like mode ask here: this system does not confine commands; see tenon doctor sandbox")
+		why := cmp.Or(o.Bare, "this system does not confine commands; see tenon doctor sandbox")
+		p.warnings = append(p.warnings, "mode auto asks like mode ask here: "+why)
 	}
 	p.warnings = append(p.warnings, unreachable(p.rules)...)
 	if len(wrong) == 0 {

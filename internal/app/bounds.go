@@ -22,8 +22,9 @@ type Bounds struct {
 	Home      string
 	Outputs   string // where the whole of long outputs of commands is kept; made when it is needed
 
-	// Sandbox confines commands; nil: the person has switched it off.
+	// Sandbox confines commands; nil: the person has switched it off, and Off says where.
 	Sandbox *sandbox.Policy
+	Off     string
 }
 
 // Bounds returns the bounds of work in a directory, which is absolute with its links resolved.
@@ -57,6 +58,9 @@ func (s *Setup) Bounds(dir string) Bounds {
 			Limits: sandbox.Limits{Processes: c.Processes, Memory: c.Memory},
 		}
 	}
+	if b.Sandbox == nil {
+		b.Off = "the sandbox is switched off by sandbox.enabled in " + s.origin("sandbox.enabled")
+	}
 	b.Protected = append(b.Protected, absent...) // a tool makes none of them either
 	return b
 }
@@ -84,6 +88,16 @@ func homeInTemp(home string, writable []string) []string {
 		}
 	}
 	return nil
+}
+
+// origin is where the configuration sets a key.
+func (s *Setup) origin(key string) string {
+	for _, o := range s.Config.Origins() {
+		if o.Key == key {
+			return o.Where
+		}
+	}
+	return "the configuration"
 }
 
 // in is the bounds in a mode: in yolo there are none but the rules.

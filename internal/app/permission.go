@@ -27,6 +27,7 @@ func (s *Setup) Policy(b Bounds, p Permissions) (*permission.Policy, error) {
 	o := permission.Options{
 		Mode: mode, Root: b.Root, Roots: b.Roots, Home: b.Home, Readable: []string{b.Outputs}, Hidden: b.Hidden, Protected: b.Protected,
 		Network: s.Config.Sandbox.Network, Filtered: true,
+		Bare:      b.Off,
 		Sandboxed: b.Sandbox != nil && (mode != permission.Auto || wholly(sandbox.Look().Level())),
 	}
 	user := permission.Layer{Scope: permission.User, Where: s.Config.UserFile, Config: rulesOf(c, false)}

@@ -65,6 +65,9 @@ func facts(dir, may string, now time.Time) string {
 
 // May tells a model what it may do: what the mode allows, and where its commands run. asks says that people can be asked.
 func (b Bounds) May(mode permission.Mode, asks bool) string {
+	if mode == permission.Auto && b.Sandbox == nil {
+		mode = permission.AskMode
+	}
 	text := map[permission.Mode]string{
 		permission.Inspect: "looking, and single commands that only look",
 		permission.Plan:    "looking, and commands that only look; make a plan of what is to be changed",

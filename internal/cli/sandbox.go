@@ -60,7 +60,7 @@ func (p *program) confine(c *cobra.Command, dir string, hosts, args []string) (e
 		return err
 	}
 	if b.Sandbox == nil {
-		return errors.New("the sandbox is switched off by sandbox.enabled in the configuration")
+		return errors.New(b.Off)
 	}
 	b.Sandbox.Network.Hosts = append(b.Sandbox.Network.Hosts, hosts...)
 	for _, h := range hosts {
@@ -142,7 +142,7 @@ func confinement(r sandbox.Report, b app.Bounds) string {
 		level = "commands are confined by namespaces that bubblewrap makes, Landlock and seccomp"
 	}
 	if b.Sandbox == nil {
-		level = "the sandbox is switched off in the configuration; mode auto asks like mode ask"
+		level = b.Off + "; mode auto asks like mode ask"
 	}
 	t.row("in short", level)
 	t.row("system", r.System)
