@@ -19,7 +19,7 @@ const (
 	exitError       = 1
 	exitUsage       = 2   // the command line is wrong
 	exitLimit       = 3   // the run came to one of its limits
-	exitDenied      = 4   // the run ended with calls that were denied
+	exitDenied      = 4   // denials ended the run, or all calls of the last turn that had any were denied
 	exitInterrupted = 130 // by a signal
 )
 
