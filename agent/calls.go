@@ -75,8 +75,7 @@ func (r *run) check(jobs []*job, cut bool) {
 			continue
 		}
 		key := j.call.Name + "\x00" + string(j.ready.Arguments)
-		if first, again := seen[key]; again {
-			r.redundant(j, first)
+		if first, again := seen[key]; again && r.redundant(j, first, jobs[first+1:i]) {
 			continue
 		}
 		seen[key] = i
@@ -88,15 +87,22 @@ func (r *run) check(jobs []*job, cut bool) {
 	}
 }
 
-// redundant answers a call that is the same as an earlier one of the same answer. One that only looks is not run again; of
-// one with effects people are told, for it may be meant.
-func (r *run) redundant(j *job, first int) {
-	if e := j.ready.Effects; e.ReadOnly() && e.Idempotent {
-		j.settle(session.OutcomeSkipped, fmt.Sprintf("This call is the same as call %d of this message; see its result.", first+1))
-		j.result.IsError = false
-		return
+// redundant answers a call that is the same as an earlier one of the same answer and would see the same: one that reads, with nothing
+// between them that may change what it reads. Every other is run again, for each run has its effect, as eight times sleep 1 has; of
+// one that changes something people are told, for it may not be meant.
+func (r *run) redundant(j *job, first int, between []*job) bool {
+	e := j.ready.Effects
+	if !e.ReadOnly() {
+		r.a.feed.moment(session.Notice{Text: fmt.Sprintf("the model asks for the same call of %s twice", j.call.Name)})
+		return false
 	}
-	r.a.feed.moment(session.Notice{Text: fmt.Sprintf("the model asks for the same call of %s twice", j.call.Name)})
+	disturbs := func(o *job) bool { return o.ready != nil && o.ready.Effects.Collides(e) }
+	if !e.Idempotent || e.Command != "" || len(e.Reads) == 0 || slices.ContainsFunc(between, disturbs) {
+		return false
+	}
+	j.settle(session.OutcomeSkipped, fmt.Sprintf("This call is the same as call %d of this message; see its result.", first+1))
+	j.result.IsError = false
+	return true
 }
 
 var errNoTool = errors.New("there is no tool")

@@ -106,6 +106,17 @@ func TestRedundantCalls(t *testing.T) {
 		t.Errorf("notices: %v", notices)
 	}
 	checkJournal(t, b)
+
+	// What a call between them may have changed is looked at again.
+	b = newBench(t, `
+		call look {"path":"/a"}
+		call change {"path":"/a"}
+		call look {"path":"/a"}
+		call look {"path":"/a"}
+		---
+		text So.`, nil)
+	b.run("go")
+	same(t, b.log.String(), "look(/a) change(/a) look(/a)")
 }
 
 // Whatever a tool returns, its result is bounded, valid text and can be kept.

@@ -93,3 +93,29 @@ text Told twice.`)
 		t.Errorf("told %d times", told)
 	}
 }
+
+// Eight times the same harmless command in one message are eight runs, side by side.
+func TestEightSleeps(t *testing.T) {
+	const calls = 8
+	ag := newAgent(t, strings.Repeat("call shell {\"command\": \"sleep 0.2\"}\n", calls)+"---\ntext Done.")
+	started, results := 0, 0
+	for e, err := range ag.Run(t.Context(), llm.UserText("go")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch b := e.Body.(type) {
+		case session.CallStarted:
+			started++
+		case session.Message:
+			if b.Role != llm.RoleTool {
+				continue
+			}
+			if results++; started != calls || b.Outcome != session.OutcomeOK {
+				t.Errorf("a result after %d calls had started: %s, %q", started, b.Outcome, b.Content.Text())
+			}
+		}
+	}
+	if results != calls {
+		t.Errorf("%d results", results)
+	}
+}
