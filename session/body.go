@@ -15,9 +15,18 @@ type Body interface{ Kind() string }
 
 // Created is the root of every session.
 type Created struct {
-	Dir     string `json:"dir,omitzero"`     // working directory, absolute
-	Version string `json:"version,omitzero"` // of the program that created it
-	From    Origin `json:"from,omitzero"`    // where it comes from, when it was forked or spawned
+	Dir      string `json:"dir,omitzero"`      // working directory, absolute
+	Version  string `json:"version,omitzero"`  // of the program that created it
+	From     Origin `json:"from,omitzero"`     // where it comes from, when it was forked or spawned
+	Imported Import `json:"imported,omitzero"` // where it comes from, when it was written elsewhere
+}
+
+// Import is the session of another program, or of another store, that a session was made of.
+type Import struct {
+	Program string `json:"program"`       // "tenon", "claude", "codex", "opencode", "crush", "pi"
+	ID      string `json:"id"`            // of the session there
+	File    string `json:"file,omitzero"` // that it was read from
+	Size    int64  `json:"size,omitzero"` // what was read, in bytes or rows: a source that has more by now has grown
 }
 
 // Origin is a place in another session.

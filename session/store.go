@@ -16,11 +16,17 @@ import (
 // Store keeps sessions. Implementations are safe for concurrent use, and those that keep files, also by several
 // processes; they pass the suite in session/storetest.
 //
-// Errors: [ErrNotFound], [ErrFull], [ErrCorrupt], [ErrUnwritable] and [ErrNewer] are wrapped with what, where and what to
+// Errors: [ErrNotFound], [ErrExists], [ErrFull], [ErrCorrupt], [ErrUnwritable] and [ErrNewer] are wrapped with what, where and what to
 // do; [*LockedError] and [*FencedError] are about the lease.
 type Store interface {
 	// Create makes a session whose first entry is c.
 	Create(ctx context.Context, c Created) (SessionID, error)
+
+	// Import makes a session of entries that were written elsewhere, whole or not at all. The first is a Created, and its ID that
+	// of the session: one that is there already is ErrExists. Of each entry ID, Run, Turn, Time and Body are kept; an ID or a Time
+	// that is missing is made. Seq and Parent are given as Append gives them. An error of the sequence is returned, and nothing is
+	// kept. While it runs no other entry can be written: the sequence must not wait for the store, and should not wait for long.
+	Import(ctx context.Context, entries iter.Seq2[Event, error]) (SessionID, error)
 
 	// Open takes the lease of a session. While a living writer has it, the error is a *LockedError, unless l.TakeOver is
 	// set; the lease of a writer whose process died is free at once.
@@ -118,6 +124,8 @@ type Summary struct {
 var (
 	// ErrNotFound: there is no such session, entry or blob.
 	ErrNotFound = errors.New("not found")
+	// ErrExists: there is one with this ID.
+	ErrExists = errors.New("exists already")
 	// ErrFull: the disk or a quota is full. Nothing of the append was kept.
 	ErrFull = errors.New("no space left")
 	// ErrCorrupt: what is stored is not what was written.
@@ -166,6 +174,14 @@ func Check(annotation bool, bodies ...Body) error {
 		case annotation && OnBranch(b):
 			return fmt.Errorf("session: %s belongs on a branch: append it with a Writer", b.Kind())
 		}
+	}
+	return nil
+}
+
+// CheckRoot returns an error when e cannot be the first entry of an import. Stores call it.
+func CheckRoot(e Event) error {
+	if _, ok := e.Body.(Created); !ok {
+		return errors.New("session: import: the first entry must be a created")
 	}
 	return nil
 }

@@ -53,9 +53,12 @@ func (j *journal) append(at session.Stamp, bodies []session.Body) ([]session.Eve
 // add gives the event its place.
 func (j *journal) add(e session.Event) {
 	place, parent := len(j.entries), -1
-	e.Seq, e.ID = int64(place+1), session.NewID()
-	if place == 0 {
+	e.Seq = int64(place + 1)
+	switch {
+	case place == 0:
 		e.ID = j.id
+	case e.ID == "":
+		e.ID = session.NewID()
 	}
 	if session.OnBranch(e.Body) {
 		parent = j.tip

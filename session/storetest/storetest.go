@@ -46,6 +46,8 @@ func Run(t *testing.T, open func(t *testing.T) session.Store) {
 		{"what was spent is summed over sessions", testSpent},
 		{"deleting leaves nothing", testDelete},
 		{"unknown sessions are not found", testNotFound},
+		{"an import is kept whole or not at all", testImport},
+		{"an import that does not fit is refused", testImportRefused},
 		{"an ended context ends everything", testCancelled},
 		{"a closed store says so", testClosed},
 		{"everything may be done at once", testConcurrent},

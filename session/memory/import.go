@@ -1,0 +1,71 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/tenon-agent/tenon/session"
+)
+
+// Import implements [session.Store].
+func (s *Store) Import(ctx context.Context, entries iter.Seq2[session.Event, error]) (session.SessionID, error) {
+	var all []session.Event
+	for e, err := range entries {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = check(false, []session.Body{e.Body})
+		}
+		if err == nil && len(all) == 0 {
+			err = session.CheckRoot(e)
+		}
+		if err != nil {
+			return "", err
+		}
+		all = append(all, e)
+	}
+	if len(all) == 0 {
+		return "", session.CheckRoot(session.Event{})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(ctx); err != nil {
+		return "", err
+	}
+	id := all[0].ID
+	if id == "" {
+		id = session.NewSessionID()
+	}
+	if s.sessions[id] != nil {
+		return "", fmt.Errorf("session %s: %w", id, session.ErrExists)
+	}
+	j, seen := newJournal(id), make(map[session.ID]bool, len(all))
+	for _, e := range all {
+		if seen[e.ID] {
+			return "", fmt.Errorf("session %s: entry %q: %w", id, e.ID, session.ErrExists)
+		}
+		seen[e.ID] = e.ID != ""
+		if err := j.take(e); err != nil {
+			return "", err
+		}
+	}
+	s.sessions[id] = j
+	return id, nil
+}
+
+// take gives an imported event its place.
+func (j *journal) take(e session.Event) error {
+	if h, ok := e.Body.(session.Head); ok {
+		if _, ok := j.places[h.To]; !ok {
+			return notFound(fmt.Sprintf("session %s, entry %q", j.id, h.To))
+		}
+	}
+	if e.Time = e.Time.UTC().Truncate(time.Microsecond); e.Time.IsZero() {
+		e.Time = session.Now()
+	}
+	j.add(e)
+	return nil
+}

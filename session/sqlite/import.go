@@ -1,0 +1,114 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/tenon-agent/tenon/session"
+)
+
+// Import implements [session.Store]. It is one transaction: what does not fit into SQLite's cache goes to its log, not into memory.
+func (s *Store) Import(ctx context.Context, entries iter.Seq2[session.Event, error]) (id session.SessionID, err error) {
+	err = s.write(ctx, "import into", true, func(t *txn) error {
+		var r row
+		for e, err := range entries {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err == nil {
+				err = session.Check(false, e.Body)
+			}
+			if err == nil && r.key == 0 {
+				r, err = t.beginImport(e)
+			} else if err == nil {
+				err = r.take(t, e)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if r.key == 0 {
+			return session.CheckRoot(session.Event{})
+		}
+		id, t.changed = r.id, r.id
+		return r.update(t)
+	})
+	if err != nil {
+		return "", err
+	}
+	return id, nil
+}
+
+// beginImport makes the session of an imported root.
+func (t *txn) beginImport(e session.Event) (row, error) {
+	if err := session.CheckRoot(e); err != nil {
+		return row{}, err
+	}
+	if e.ID == "" {
+		e.ID = session.NewSessionID()
+	}
+	r := row{id: e.ID}
+	err := t.row(`SELECT key FROM sessions WHERE id = ?`, []any{string(r.id)}, &r.key)
+	if err == nil {
+		return row{}, fmt.Errorf("session %s: %w", r.id, session.ErrExists)
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return row{}, err
+	}
+	e.Time = stamped(e.Time)
+	c, at := e.Body.(session.Created), e.Time.UnixMicro()
+	if err := t.exec(`INSERT INTO sessions (id, seq, tip, title, named, dir, created, updated, from_session, from_entry)
+		VALUES (?, 0, ?, '', 0, ?, ?, ?, ?, ?)`,
+		string(r.id), string(r.id), c.Dir, at, at, string(c.From.Session), string(c.From.Entry)); err != nil {
+		return row{}, err
+	}
+	if err := t.row(`SELECT key FROM sessions WHERE id = ?`, []any{string(r.id)}, &r.key); err != nil {
+		return row{}, err
+	}
+	return r, r.put(t, e)
+}
+
+// take appends an imported entry.
+func (r *row) take(t *txn, e session.Event) error {
+	if e.ID == "" {
+		e.ID = session.NewID()
+	} else {
+		var there int64
+		err := t.row(`SELECT place FROM entries WHERE id = ? AND place BETWEEN ? AND ?`,
+			[]any{string(e.ID), place(r.key, 1), lastPlace(r.key)}, &there)
+		if err == nil {
+			return fmt.Errorf("session %s: entry %q: %w", r.id, e.ID, session.ErrExists)
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+	}
+	e.Time = stamped(e.Time)
+	return r.put(t, e)
+}
+
+// put gives an imported entry its place.
+func (r *row) put(t *txn, e session.Event) error {
+	_, body, err := session.EncodeBody(e.Body)
+	if err != nil {
+		return err
+	}
+	e.Parent = ""
+	events := []session.Event{e}
+	if err := r.link(t, events); err != nil {
+		return err
+	}
+	return t.insert(r.key, events[0], body)
+}
+
+// stamped is the time of an imported entry as journals keep it; now, when it is not known.
+func stamped(at time.Time) time.Time {
+	if at.IsZero() {
+		return session.Now()
+	}
+	return at.UTC().Truncate(time.Microsecond)
+}
