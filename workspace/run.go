@@ -164,15 +164,18 @@ func environment(dir string, more []string) []string {
 		"EDITOR=true", "VISUAL=true", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_MERGE_AUTOEDIT=no",
 		"GIT_TERMINAL_PROMPT=0", "SSH_ASKPASS_REQUIRE=never", "DEBIAN_FRONTEND=noninteractive",
 	)
-	return append(append(env, foreground(os.Getenv("GIT_CONFIG_COUNT"))...), more...)
+	return append(append(env, gitSettings(os.Getenv("GIT_CONFIG_COUNT"))...), more...)
 }
 
-// foreground tells git to tidy up within the command: what it leaves in the background would be killed, and its lock would stay.
-func foreground(count string) []string {
+// gitSettings are those of commands, after count others that the environment has. git tidies up within the command, as what it leaves
+// in the background would be killed, and its lock would stay. It takes no directory for a bare repository that --git-dir or
+// GIT_DIR does not name: files of a project can look like one, and its settings name programs.
+func gitSettings(count string) []string {
 	n, _ := strconv.Atoi(count)
+	n = max(n, 0)
 	var env []string
-	for _, key := range []string{"gc.autoDetach", "maintenance.autoDetach"} {
-		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=false", n))
+	for _, set := range [][2]string{{"gc.autoDetach", "false"}, {"maintenance.autoDetach", "false"}, {"safe.bareRepository", "explicit"}} {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, set[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, set[1]))
 		n++
 	}
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
