@@ -2,6 +2,7 @@ package permission
 
 import (
 	"encoding/json"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -228,10 +229,19 @@ func (p *Policy) paths(c *command.Command, i int) (all []need) {
 	}
 	for _, name := range c.WritePaths {
 		n := p.commandPath(name, true, c.Does&command.Destroys != 0)
+		n.tree = n.tree || slices.Contains(c.Trees, name) && (!c.Copies || directory(c.ReadPaths))
 		n.command, n.own = i, !slices.Contains(c.Redirects, name)
 		all = append(all, n)
 	}
 	return all
+}
+
+// directory reports whether one of the paths may be a directory. One that is not there yet may become one.
+func directory(names []string) bool {
+	return len(names) == 0 || slices.ContainsFunc(names, func(name string) bool {
+		info, err := os.Stat(filepath.FromSlash(name))
+		return err != nil || info.IsDir()
+	})
 }
 
 func (p *Policy) commandPath(name string, write, destroys bool) need {

@@ -115,6 +115,12 @@ func (p pathPattern) hits(name string, tree bool, roots []string, home string) c
 	if !tree {
 		return no
 	}
+	if all, ok := strings.CutSuffix(p.glob, "/**"); ok {
+		whole := p
+		if whole.glob = all; whole.covers(name, roots, home) {
+			return yes
+		}
+	}
 	for _, base := range p.bases(roots, home) {
 		start := filepath.Join(base, filepath.FromSlash(p.prefix))
 		if base == "" && p.prefix == "" {

@@ -42,7 +42,9 @@ func (c *call) reads(w word) {
 
 func (c *call) writes(w word) {
 	if paths := c.a.paths(w, c.place); len(paths) > 0 || c.place.remote {
-		c.cmd.WritePaths = add(c.cmd.WritePaths, paths)
+		if c.cmd.WritePaths = add(c.cmd.WritePaths, paths); w.text == "." {
+			c.cmd.Trees = add(c.cmd.Trees, paths)
+		}
 		c.does(Writes, "")
 	}
 }
@@ -257,6 +259,9 @@ func (c *call) apply(p *program, name string, args []word) {
 		c.special(p, name, &g)
 	}
 	c.operands(p, name, g)
+	if p.fills || g.effect('f') {
+		c.cmd.Trees, c.cmd.Copies = add(c.cmd.Trees, c.cmd.WritePaths), p.copies
+	}
 	if (p.here || g.effect('h')) && len(c.cmd.ReadPaths) == 0 {
 		c.reads(word{text: "."})
 	}
@@ -339,7 +344,7 @@ func (c *call) option(name string, o given) {
 			c.repository()
 		case 'O':
 			c.writes(word{text: "."})
-		case 'r', 'w', 'h', 'e', 't':
+		case 'r', 'w', 'h', 'e', 't', 'f':
 		default:
 			why := name + " " + o.name
 			switch l {

@@ -69,6 +69,8 @@ func (c *call) special(p *program, name string, g *arguments) {
 		c.gitConfig(g)
 	case "remote":
 		c.remote(name, g)
+	case "checkout":
+		c.checkout(g)
 	case "branch":
 		c.branch(g)
 	case "copy":
@@ -517,6 +519,7 @@ func (c *call) container(g *arguments) {
 			if w := (word{text: from, dynamic: o.text.dynamic && from == o.text.text, tilde: o.text.tilde}); strings.ContainsAny(from, "/.~") || w.dynamic {
 				c.reads(w)
 				c.writes(w)
+				c.cmd.Trees = add(c.cmd.Trees, c.cmd.WritePaths)
 			}
 		}
 	}

@@ -24,6 +24,8 @@ type program struct {
 	sub      bool     // the first operand names a subcommand, which is in the table as "git log"
 	options  string   // " -a,--all -o,--output=W "
 	here     bool     // without paths it reads the directory where it runs
+	fills    bool     // what it writes may become a directory with files in it
+	copies   bool     // where what it reads is one
 	danger   danger   // what an argument can do that turns out to be an option
 	why      string   // what it does, when that needs own words
 }
@@ -113,7 +115,7 @@ func dangerOf(options string) (worst danger) {
 	for o := range strings.FieldsSeq(options) {
 		d := readOption(o)
 		switch {
-		case strings.Trim(d.effects, "rRhetwWDMO") != "" || d.value && strings.IndexByte("_RWBS23", d.kind) < 0:
+		case strings.Trim(d.effects, "rRhetwWDMOf") != "" || d.value && strings.IndexByte("_RWBS23", d.kind) < 0:
 			return canRun
 		case strings.Trim(d.effects, "rRhe") != "" || d.value && strings.IndexByte("_R23", d.kind) < 0:
 			worst = canWrite
@@ -147,6 +149,8 @@ func readProgram(s string) (*program, error) {
 			p.only = strings.Split(value, ",")
 		case "here":
 			p.here = true
+		case "fills":
+			p.fills, p.copies = true, value == "read"
 		case "stop":
 			p.stop = true
 		case "sub":

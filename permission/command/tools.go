@@ -220,6 +220,18 @@ func (c *call) remote(name string, g *arguments) {
 	g.operands = nil
 }
 
+// checkout judges git checkout: what follows -- is paths.
+func (c *call) checkout(g *arguments) {
+	for i, w := range c.words {
+		if w.is("--") {
+			for _, file := range c.words[i+1:] {
+				c.writes(file)
+			}
+			break
+		}
+	}
+}
+
 // branch notes that -D, -M and -C are -d, -m and -c with -f.
 func (c *call) branch(g *arguments) {
 	force := g.has("-f", "--force")
