@@ -15,7 +15,7 @@ func (w *Workspace) Stat(name string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	defer p.close()
-	info, err := p.root.Stat(p.rel)
+	info, err := p.lstatOnly()
 	if err != nil {
 		return nil, w.tell(name, err)
 	}

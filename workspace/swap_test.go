@@ -66,3 +66,54 @@ func TestSwapInsideReachesNothingProtected(t *testing.T) {
 		t.Errorf("what is protected is %q, %v", data, err)
 	}
 }
+
+// While somebody puts a link to what is hidden in the place of a directory and back again, no walk shows a name of it, also not one
+// that begins there.
+func TestSwapInsideShowsNothingHidden(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"at/deep/free": "", "secret/planted": "", "secret/deep/planted": "", "other": ""})
+	w := openWith(t, dir, workspace.Options{Hidden: []string{"secret"}})
+	at, parked := filepath.Join(dir, "at"), filepath.Join(dir, "parked")
+	stop := make(chan struct{})
+	var swapping sync.WaitGroup
+	swapping.Go(func() {
+		for {
+			_ = os.Rename(at, parked)
+			_ = os.Symlink("secret", at)
+			_ = os.Remove(at)
+			_ = os.Rename(parked, at)
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
+	})
+	free := 0
+	seen := func(name string) {
+		switch filepath.Base(name) {
+		case "planted":
+			t.Errorf("%s was shown", name)
+		case "free":
+			free++
+		}
+	}
+	for i := 0; i < 2000 || free == 0 && i < 20_000; i++ {
+		for _, start := range []string{".", "at", "at/deep"} {
+			for entry := range w.Walk(t.Context(), start, workspace.WalkOptions{}) {
+				seen(entry.Path)
+			}
+		}
+		for _, start := range []string{"at", "at/deep"} {
+			names, _ := w.ListSlowly(start)
+			for _, name := range names {
+				seen(name)
+			}
+		}
+	}
+	close(stop)
+	swapping.Wait()
+	if free == 0 {
+		t.Error("nothing was shown at all")
+	}
+}

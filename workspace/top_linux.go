@@ -65,7 +65,7 @@ func (t *top) openDir(rel string) (*os.File, error) {
 	}
 	fd, err := t.open(rel, unix.O_DIRECTORY)
 	if errors.Is(err, errors.ErrUnsupported) {
-		return t.root.Open(rel)
+		return t.tree.openDir(rel)
 	}
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 )
 
 // top is the tree that a walk goes through.
@@ -17,8 +16,6 @@ func openTop(t tree) (*top, error) { return &top{t}, nil }
 
 func (*top) close() {}
 
-func (t *top) openDir(rel string) (*os.File, error) {
-	return t.root.Open(filepath.FromSlash(cmp.Or(rel, ".")))
-}
+func (t *top) openDir(rel string) (*os.File, error) { return t.tree.openDir(cmp.Or(rel, ".")) }
 
 func (*top) openFile(string) (io.ReadCloser, int64, error) { return nil, 0, errors.ErrUnsupported }

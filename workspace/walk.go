@@ -52,7 +52,7 @@ func (w *Workspace) Walk(ctx context.Context, name string, o WalkOptions) iter.S
 			return
 		}
 		defer p.close()
-		info, err := p.root.Stat(p.rel)
+		info, err := p.lstatOnly()
 		if err != nil {
 			yield(Entry{}, w.tell(name, err))
 			return
@@ -176,12 +176,18 @@ func (w *walk) read(f *folder) {
 
 // list is the content of a directory, sorted. With too much in it, it is a part, and an error.
 func (t tree) list(rel string) ([]fs.DirEntry, error) {
-	d, err := t.root.Open(cmp.Or(rel, "."))
+	d, err := t.openDir(cmp.Or(rel, "."))
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
 	return sorted(context.Background(), d, rel)
+}
+
+// openDir opens a directory through no link: one that was put in the way after a look would lead to what is hidden.
+func (t tree) openDir(rel string) (*os.File, error) {
+	rel = filepath.FromSlash(rel)
+	return place{tree: t, rel: rel, abs: filepath.Join(t.dir, rel)}.openOnly(os.O_RDONLY | noBlock)
 }
 
 // list is the same, faster, and ends with the walk.
