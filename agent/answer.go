@@ -14,9 +14,38 @@ import (
 // partialEvery is how often an unfinished answer is saved at most.
 const partialEvery = 250 * time.Millisecond
 
+// maxOverflows is how often a request that was too long is made smaller and sent again.
+const maxOverflows = 2
+
 // answer asks the model for its next answer, tells it as it comes, and makes it durable.
 func (r *run) answer() (llm.Message, error) {
-	client := r.a.client()
+	for overflows := 0; ; overflows++ {
+		client := r.a.client()
+		message, err := r.exchangeOnce(client)
+		switch {
+		case err == nil:
+			message = finish(message, client.Model())
+			r.usage = r.usage.Plus(message.Usage)
+			_, err = r.append(session.Message{Message: message})
+			return message, err
+		case llm.AsError(err).Kind != llm.KindContextOverflow || overflows == maxOverflows || r.ctx.Err() != nil:
+			return llm.Message{}, err
+		}
+		smaller, failed := r.a.options.Window.Overflow(r.ctx, r.a.feed.branch, r.header(client), err)
+		if failed != nil {
+			return llm.Message{}, failed
+		}
+		if len(smaller) == 0 {
+			return llm.Message{}, err
+		}
+		if _, err := r.append(smaller...); err != nil {
+			return llm.Message{}, err
+		}
+	}
+}
+
+// exchangeOnce sends one request and takes in the answer to it.
+func (r *run) exchangeOnce(client llm.Client) (llm.Message, error) {
 	req, err := r.request(client)
 	if err != nil {
 		return llm.Message{}, err
@@ -28,26 +57,24 @@ func (r *run) answer() (llm.Message, error) {
 		if saved := s.save(); saved != nil { // what people have seen stays
 			err = saved
 		}
-		return llm.Message{}, err
 	}
-	message = finish(message, client.Model())
-	r.usage = r.usage.Plus(message.Usage)
-	_, err = r.append(session.Message{Message: message})
 	return message, err
+}
+
+// header is what stands before the messages of requests now.
+func (r *run) header(client llm.Client) window.Header {
+	o := &r.a.options
+	return window.Header{
+		Model: client.Model(), System: o.System, Tools: r.a.tools.specs, MaxTokens: o.MaxTokens, Thinking: o.Thinking,
+		Cache: o.Cache, Temperature: o.Temperature, Schema: o.Schema,
+	}
 }
 
 func (r *run) request(client llm.Client) (*llm.Request, error) {
 	o := &r.a.options
-	header := window.Header{
-		Model: client.Model(), System: o.System, Tools: r.a.tools.specs, MaxTokens: o.MaxTokens, Thinking: o.Thinking,
-		Cache: o.Cache, Temperature: o.Temperature, Schema: o.Schema,
-	}
-	req, entries, err := o.Window.Request(r.ctx, r.a.feed.branch, header)
+	req, entries, err := o.Window.Request(r.ctx, r.a.feed.branch, r.header(client))
 	if err != nil {
 		return nil, fmt.Errorf("agent: make the request: %w", err)
-	}
-	if _, err := r.append(entries...); err != nil {
-		return nil, err
 	}
 	if r.concluding {
 		req.ToolChoice = llm.ToolNone
@@ -57,7 +84,14 @@ func (r *run) request(client llm.Client) (*llm.Request, error) {
 			return nil, &vetoError{veto}
 		}
 	}
-	return req, nil
+	if entries, err = window.Seal(r.ctx, r.a.feed.branch, entries, req); err != nil {
+		return nil, fmt.Errorf("agent: make the request: %w", err)
+	}
+	if broken := entries[len(entries)-1].(session.Requested).Broken; broken != "" {
+		r.moment(session.Notice{Text: "the provider's cache is missed: within an epoch " + broken + " has changed"})
+	}
+	_, err = r.append(entries...)
+	return req, err
 }
 
 // stream takes in one answer.

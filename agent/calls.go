@@ -20,6 +20,7 @@ type job struct {
 	tool    tool.Tool
 	ready   *tool.Call // nil while its arguments are not checked
 	changed bool       // the gate let it run with other arguments
+	note    string     // what the model is told behind its result
 	result  *session.Message
 }
 
@@ -34,6 +35,11 @@ func (r *run) runCalls(answer llm.Message) error {
 	jobs := make([]*job, len(calls))
 	for i, c := range calls {
 		jobs[i] = &job{call: c}
+	}
+	if err := r.measure(jobs); err != nil {
+		r.refuse(jobs, session.OutcomeSkipped, "This call was not run: the room for its result could not be measured.")
+		_, failed := r.append(results(jobs)...)
+		return firstError(failed, err)
 	}
 	r.check(jobs, answer.Stop == llm.StopLength)
 	decisions, err := r.decide(jobs)
@@ -52,12 +58,30 @@ func (r *run) runCalls(answer llm.Message) error {
 	return r.schedule(slices.DeleteFunc(jobs, func(j *job) bool { return j.result != nil }))
 }
 
+// measure asks the window how much room there is for the results. Where there is none, the calls have theirs then.
+func (r *run) measure(jobs []*job) (err error) {
+	r.room, err = r.a.options.Window.Room(r.ctx, r.a.feed.branch, r.header(r.a.client()))
+	if err != nil {
+		return fmt.Errorf("agent: measure the window: %w", err)
+	}
+	if r.room.Blocked {
+		r.refuse(jobs, session.OutcomeSkipped, "This call was not run: there is no room for its result. "+
+			"Conclude now: say what was done, what was found, and what remains.")
+	}
+	if r.room.Note != "" {
+		jobs[len(jobs)-1].note = r.room.Note
+	}
+	return nil
+}
+
 // check finds the tool of each call and validates its arguments. What cannot run has its result then.
 func (r *run) check(jobs []*job, cut bool) {
 	seen := make(map[string]int)
 	unusable := 0
 	for i, j := range jobs {
 		switch {
+		case j.result != nil:
+			continue
 		case cut || j.call.Truncated:
 			unusable++
 			j.settle(session.OutcomeInvalid, "This call was not run: the answer was cut at the output limit, so its arguments may be "+
@@ -209,6 +233,14 @@ func (r *run) refuse(jobs []*job, outcome session.Outcome, text string) {
 func (j *job) settle(outcome session.Outcome, text string) {
 	m := session.Result(j.call, outcome, text)
 	m.Message = m.Valid()
+	j.finish(m)
+}
+
+// finish gives the job its result, with what the model is to be told behind it.
+func (j *job) finish(m session.Message) {
+	if j.note != "" {
+		m.Content = append(slices.Clone(m.Content), llm.Text{Text: "\n[" + j.note + "]"})
+	}
 	j.result = &m
 }
 
@@ -237,7 +269,7 @@ func (r *run) message(c llm.ToolCall, res tool.Result, err error) session.Messag
 	if m.IsError {
 		m.Outcome = session.OutcomeFailed
 	}
-	m.Content = bound(m.Content, r.a.options.MaxResult)
+	m.Content = r.bound(c, m.Content)
 	m.Message = m.Valid()
 	if res.Details != nil {
 		details, err := json.Marshal(res.Details)
@@ -250,6 +282,24 @@ func (r *run) message(c llm.ToolCall, res tool.Result, err error) session.Messag
 		m.Details = details
 	}
 	return m
+}
+
+// bound cuts a result to what the window has room for, keeps the whole text, and says where.
+func (r *run) bound(c llm.ToolCall, content llm.Content) llm.Content {
+	limit := r.a.options.MaxResult
+	if r.room.Result > 0 {
+		limit = min(limit, r.room.Result)
+	}
+	text := content.Text()
+	if len(text) <= limit || r.a.options.Keep == nil || tool.Binary(text) {
+		return bound(content, limit)
+	}
+	place, err := r.a.options.Keep(context.WithoutCancel(r.ctx), c, text)
+	if err != nil {
+		r.a.feed.moment(session.Notice{Text: fmt.Sprintf("the whole result of %s could not be kept: %v", c.Name, err)})
+		return bound(content, limit)
+	}
+	return append(bound(content, limit), llm.Text{Text: fmt.Sprintf("\n[The whole of it, %d bytes, is in %s: read the part that you need.]", len(text), place)})
 }
 
 // bound cuts the texts of a result to limit bytes together, and tells of binary data only that it is there. Where they are

@@ -121,19 +121,20 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// windowFunc is a function as a window.
-type windowFunc func(context.Context, session.Path, window.Header) (*llm.Request, []session.Body, error)
+// failingWindow is a window that cannot make a request.
+type failingWindow struct {
+	window.Full
+	err error
+}
 
-func (f windowFunc) Request(ctx context.Context, p session.Path, h window.Header) (*llm.Request, []session.Body, error) {
-	return f(ctx, p, h)
+func (w failingWindow) Request(context.Context, session.Path, window.Header) (*llm.Request, []session.Body, error) {
+	return nil, nil, w.err
 }
 
 func TestWindowThatFails(t *testing.T) {
 	full := errors.New("even the newest message is too long")
 	b := newBench(t, "text never asked", func(o *agent.Options) {
-		o.Window = windowFunc(func(context.Context, session.Path, window.Header) (*llm.Request, []session.Body, error) {
-			return nil, nil, full
-		})
+		o.Window = failingWindow{err: full}
 	})
 	events, err := drain(b.Run(t.Context(), text("go")))
 	if !errors.Is(err, full) {

@@ -68,8 +68,9 @@ func TestHooksInOrder(t *testing.T) {
 			message user "go"
 			> before turn 1
 			.turn_started user
-			epoch start
 			> before request
+			epoch start
+			requested
 			.message_started
 			.delta arguments "{\"path\":\"x\"}"
 			.call_ready command
@@ -86,6 +87,7 @@ func TestHooksInOrder(t *testing.T) {
 			> before turn 2
 			.turn_started continuation
 			> before request
+			requested
 			.message_started
 			.delta text "Done."
 			message assistant "Done."
@@ -118,7 +120,6 @@ func TestVetoes(t *testing.T) {
 			> after run refused`},
 		{"before request", `
 			.turn_started user
-			epoch start
 			> before request
 			.turn_ended
 			> after turn 1, calls 0
@@ -133,6 +134,7 @@ func TestVetoes(t *testing.T) {
 			> before turn 2
 			.turn_started continuation
 			> before request
+			requested
 			.message_started
 			.delta text "Done."
 			message assistant "Done."
@@ -150,6 +152,7 @@ func TestVetoes(t *testing.T) {
 			> before turn 2
 			.turn_started continuation
 			> before request
+			requested
 			.message_started
 			.delta text "Done."
 			message assistant "Done."

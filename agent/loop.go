@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/window"
 )
 
 // run is one run of the loop. All its methods are called on the goroutine that iterates over it.
@@ -25,6 +26,7 @@ type run struct {
 	begun    bool // its start is in the journal
 
 	turn       int
+	room       window.Room // for the results of the calls that are on
 	usage      llm.Usage
 	recoveries int  // answers in a row that the output limit cut
 	unusable   int  // turns in a row whose calls could not be used

@@ -37,7 +37,10 @@ type Options struct {
 	Schema      json.RawMessage // JSON Schema that the last answer of a run must satisfy; nil: none
 	ToolTimeout time.Duration   // longest time of one call; 0: none but that of the run
 	ToolGrace   time.Duration   // how long a cancelled call may take to return before it is left behind; default 5 s
-	MaxResult   int             // bytes of text that one result may have for the model; default 64 KiB
+	MaxResult   int             // bytes of text that one result may have for the model, where the window has room; default 64 KiB
+
+	// Keep keeps the whole text of a result that is cut for the model and says where the model can read it. Nil: it is not kept.
+	Keep func(ctx context.Context, call llm.ToolCall, text string) (place string, err error)
 
 	Dir      string // working directory of a new session, for lists
 	Version  string // of the program, for the journal
@@ -48,10 +51,18 @@ type Options struct {
 	ParentRun session.RunID // of a sub-agent: the run that spawned it
 }
 
-// Window makes the request for the next answer from the journal. The entries that it returns are appended before the
-// request is sent. Implementations must not keep p.
+// Window decides what of the journal the model is sent. The entries that it returns are appended before anything else happens.
+// Implementations must not keep p.
 type Window interface {
+	// Request makes the request for the next answer.
 	Request(ctx context.Context, p session.Path, h window.Header) (*llm.Request, []session.Body, error)
+
+	// Room says what the results of the calls that were just asked for may take.
+	Room(ctx context.Context, p session.Path, h window.Header) (window.Room, error)
+
+	// Overflow is called when the provider refuses a request because it is too long. The entries make the next one smaller;
+	// when there are none, or an error, the run ends with it.
+	Overflow(ctx context.Context, p session.Path, h window.Header, cause error) ([]session.Body, error)
 }
 
 // Execution says how the calls of one answer are run.

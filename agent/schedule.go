@@ -179,8 +179,8 @@ func (s *scheduler) call(t *task) {
 		result.Content = slices.Insert(slices.Clone(result.Content), 0, llm.Part(llm.Text{Text: fmt.Sprintf(
 			"[Before this call was allowed, its arguments were changed to %s]\n", t.ready.Arguments)}))
 	}
-	t.result = &result
-	_, t.err = s.a.feed.append(s.ctx, result)
+	t.finish(result)
+	_, t.err = s.a.feed.append(s.ctx, *t.result)
 	s.done <- t
 }
 

@@ -56,9 +56,20 @@ func clientBench(t testing.TB, client *llmtest.Client, change func(*agent.Option
 		if err := a.Close(); err != nil {
 			t.Error(err)
 		}
+		unbroken(t, b.journal())
 	})
 	b.Agent = a
 	return b
+}
+
+// unbroken checks that within an epoch each request went on from the one before.
+func unbroken(t testing.TB, journal []session.Event) {
+	t.Helper()
+	for _, e := range journal {
+		if r, ok := e.Body.(session.Requested); ok && r.Broken != "" {
+			t.Errorf("entry %d: within an epoch %s has changed", e.Seq, r.Broken)
+		}
+	}
 }
 
 // run gives the agent a text and returns the events.

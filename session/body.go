@@ -13,11 +13,12 @@ type Body interface{ Kind() string }
 
 // ---- Entries on a branch.
 
-// Created is the root of every session.
+// Created is the first entry of every session. It is the root of its tree, or in a fork goes on from Created.From.
 type Created struct {
 	Dir      string `json:"dir,omitzero"`      // working directory, absolute
 	Version  string `json:"version,omitzero"`  // of the program that created it
 	From     Origin `json:"from,omitzero"`     // where it comes from, when it was forked or spawned
+	Fork     bool   `json:"fork,omitzero"`     // its branch goes on from there: all that came before is inherited, nothing is copied
 	Imported Import `json:"imported,omitzero"` // where it comes from, when it was written elsewhere
 }
 
@@ -189,12 +190,13 @@ type Epoch struct {
 // Requested is what a request was made of: the hashes of its segments, in the order in which a provider caches them. A chain of
 // them proves that requests of an epoch go on from each other.
 type Requested struct {
-	Epoch    ID       `json:"epoch,omitzero"`    // the epoch that it belongs to
 	Segments int      `json:"segments"`          // the system prompt, each tool, each message
 	Same     int      `json:"same"`              // segments at its beginning that are those of the request before
 	Hashes   []string `json:"hashes,omitzero"`   // of the segments after these
 	Chain    string   `json:"chain"`             // hash of all segments
-	Estimate int64    `json:"estimate,omitzero"` // tokens
+	Estimate int64    `json:"estimate,omitzero"` // tokens of the whole, as the window saw it
+	Counted  int64    `json:"counted,omitzero"`  // tokens of the whole by the local count alone, in the first request of an epoch
+	Scale    float64  `json:"scale,omitzero"`    // tokens of the provider for one of the local count, as far as was known
 	Broken   string   `json:"broken,omitzero"`   // within an epoch: which segment of the request before is not there any more. A defect.
 }
 
@@ -214,16 +216,18 @@ type ContextBlock struct {
 
 // Digest stands in views for everything on its branch up to Through. All of it stays in the journal.
 type Digest struct {
-	Through ID        `json:"through"`         // the last entry that it stands for
-	Reason  string    `json:"reason"`          // "full", "overflow", "asked"
-	Focus   string    `json:"focus,omitzero"`  // what was to be kept above all, when somebody said so
-	Summary string    `json:"summary"`         // what the model is told instead
-	By      string    `json:"by,omitzero"`     // "provider/model" that wrote it; empty: it was made without one
-	Kept    []Kept    `json:"kept,omitzero"`   // messages that stay word for word, oldest first
-	Files   []string  `json:"files,omitzero"`  // that were in work, the newest last
-	Before  int64     `json:"before,omitzero"` // estimated tokens of the request before
-	After   int64     `json:"after,omitzero"`  // and with the digest
-	Usage   llm.Usage `json:"usage,omitzero"`  // what it cost to write
+	Through ID       `json:"through"`        // the last entry that it stands for
+	Reason  string   `json:"reason"`         // "full", "overflow", "asked"
+	Focus   string   `json:"focus,omitzero"` // what was to be kept above all, when somebody said so
+	Summary string   `json:"summary"`        // what the model is told instead
+	By      string   `json:"by,omitzero"`    // "provider/model" that wrote it; empty: it was made without one
+	Kept    []Kept   `json:"kept,omitzero"`  // messages that stay word for word, oldest first
+	Files   []string `json:"files,omitzero"` // that were in work, the newest last
+
+	Context []ContextBlock `json:"context,omitzero"` // what holds of the place, told again word for word
+	Before  int64          `json:"before,omitzero"`  // estimated tokens of the request before
+	After   int64          `json:"after,omitzero"`   // and with the digest
+	Usage   llm.Usage      `json:"usage,omitzero"`   // what it cost to write
 }
 
 // Kept is a message that a [Digest] keeps word for word.
@@ -326,6 +330,10 @@ type FilesChanged struct {
 	To    ID           `json:"to,omitzero"` // of an undo: the entry whose files it brings back; of a redo: the undo that it reverts
 	Files []FileChange `json:"files"`
 	More  int          `json:"more,omitzero"` // files that changed and are not in the list, because there are too many
+
+	// Found says that the process had died under the command, and that this was found when somebody opened the session again.
+	Found bool   `json:"found,omitzero"`
+	Note  string `json:"note,omitzero"` // what could not be found, and why
 }
 
 // Cause says what changed files.
@@ -344,6 +352,7 @@ type FileChange struct {
 	Path   string     `json:"path"`            // absolute
 	Before *FileState `json:"before,omitzero"` // nil: there was none
 	After  *FileState `json:"after,omitzero"`  // nil: there is none
+	Unsure string     `json:"unsure,omitzero"` // why it may be somebody else's doing; empty when it is not
 }
 
 // FileState is what a file was. Its content is kept beside the journal, under its hash.

@@ -23,47 +23,50 @@ type Header struct {
 	Schema      json.RawMessage // JSON Schema that the last answer must satisfy; nil: none
 }
 
-// Full is the window that sends the whole conversation. The zero value is ready. It is safe for concurrent use.
+// Full is the window that sends the whole conversation, or what a digest has left of it. It never makes it smaller: when the provider
+// says that it is too long, the run ends. The zero value is ready. It is safe for concurrent use.
 type Full struct{}
 
 // Request returns the request for the next answer at the end of p, and what must be appended to the journal before it is
 // sent: an Epoch when the header is not that of the epoch before. The error is that of reading p.
 func (Full) Request(ctx context.Context, p session.Path, h Header) (*llm.Request, []session.Body, error) {
-	events, err := session.Messages(ctx, p)
-	if err != nil {
-		return nil, nil, err
-	}
-	epoch, err := lastEpoch(ctx, p)
+	v, err := Look(ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}
 	var entries []session.Body
-	if reason := changed(epoch, h); reason != "" {
-		entries = append(entries, session.Epoch{Reason: reason, Model: h.Model, System: h.System, Tools: h.Tools})
+	if reason := v.changed(h); reason != "" {
+		entries = append(entries, h.epoch(reason))
 	}
-	return &llm.Request{
-		System: h.System, Tools: h.Tools, MaxTokens: h.MaxTokens, Thinking: h.Thinking,
-		Cache: h.Cache, Temperature: h.Temperature, Schema: h.Schema,
-		Messages: Repair(events),
-	}, entries, nil
+	return h.request(v.Messages), entries, nil
 }
 
-func lastEpoch(ctx context.Context, p session.Path) (*session.Epoch, error) {
-	for e, err := range p.Backward(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		if epoch, ok := e.Body.(session.Epoch); ok {
-			return &epoch, nil
-		}
+// Room implements the window of an agent: there is always as much room as usual.
+func (Full) Room(context.Context, session.Path, Header) (Room, error) { return Room{}, nil }
+
+// Overflow implements the window of an agent: there is nothing that it could do.
+func (Full) Overflow(_ context.Context, _ session.Path, _ Header, cause error) ([]session.Body, error) {
+	return nil, cause
+}
+
+// request is a request for the next answer.
+func (h Header) request(messages []llm.Message) *llm.Request {
+	return &llm.Request{
+		System: h.System, Tools: h.Tools, MaxTokens: h.MaxTokens, Thinking: h.Thinking,
+		Cache: h.Cache, Temperature: h.Temperature, Schema: h.Schema, Messages: messages,
 	}
-	return nil, nil
+}
+
+// epoch is the entry that begins an epoch with this header.
+func (h Header) epoch(reason string) session.Epoch {
+	return session.Epoch{Reason: reason, Model: h.Model, System: h.System, Tools: h.Tools, Thinking: h.Thinking}
 }
 
 // changed says why a header needs a new epoch; empty when it does not.
-func changed(epoch *session.Epoch, h Header) string {
+func (v *View) changed(h Header) string {
+	epoch, begun := v.Epoch.Body.(session.Epoch)
 	switch {
-	case epoch == nil:
+	case !begun:
 		return "start"
 	case epoch.Model.Ref() != h.Model.Ref():
 		return "model"
@@ -71,6 +74,8 @@ func changed(epoch *session.Epoch, h Header) string {
 		return "system"
 	case !slices.EqualFunc(epoch.Tools, h.Tools, sameTool):
 		return "tools"
+	case epoch.Thinking != h.Thinking:
+		return "thinking"
 	default:
 		return ""
 	}

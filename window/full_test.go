@@ -67,8 +67,10 @@ func TestEpochs(t *testing.T) {
 		}
 	}
 	expect("start")
-	h.MaxTokens, h.Thinking = 7, llm.ThinkHigh // these are not of the prefix
+	h.MaxTokens = 7 // it is not of the prefix
 	expect("")
+	h.Thinking = llm.ThinkHigh // providers keep what they have cached apart by how much a model thinks
+	expect("thinking")
 	h.System = "Be better."
 	expect("system")
 	h.Tools = append(h.Tools, llm.Tool{Name: "read"})

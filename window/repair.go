@@ -13,9 +13,16 @@ const lost = "The result of this call was lost."
 // them are left out. An answer that was cut off is kept without its calls, which never ran; at the end it is left out, for
 // the answer that is asked for replaces it.
 func Repair(events []session.Event) []llm.Message {
-	out := make([]llm.Message, 0, len(events))
+	messages, _ := repair(events)
+	return messages
+}
+
+// repair is Repair, and says of each message where it comes from.
+func repair(events []session.Event) ([]llm.Message, []Block) {
+	out, blocks := make([]llm.Message, 0, len(events)), make([]Block, 0, len(events))
 	for i, e := range events {
-		m := e.Body.(session.Message).Message
+		said := e.Body.(session.Message)
+		m := said.Message
 		switch {
 		case m.Role != llm.RoleUser && m.Role != llm.RoleAssistant:
 			continue // results that belong to an answer are taken with it
@@ -25,21 +32,32 @@ func Repair(events []session.Event) []llm.Message {
 		if m.Empty() {
 			continue
 		}
-		out = append(out, m)
+		why := Said
+		if said.Source == fromContext {
+			why = Told
+		}
+		out, blocks = append(out, m), append(blocks, Block{Why: why, Entries: []session.ID{e.ID}})
 		if m.Role == llm.RoleAssistant {
 			for _, c := range m.Calls() {
-				out = append(out, resultOf(c, events[i+1:]))
+				result, from, ok := resultOf(c, events[i+1:])
+				b := Block{Why: Said, Entries: []session.ID{from}}
+				if !ok {
+					b = Block{Why: Mended, Entries: []session.ID{e.ID}, Note: "the result of call " + c.ID + " is missing"}
+				}
+				out, blocks = append(out, result), append(blocks, b)
 			}
 		}
 	}
-	for n := len(out); n > 0 && out[n-1].Role == llm.RoleAssistant && out[n-1].Stop == llm.StopAborted; n = len(out) {
-		out = out[:n-1]
+	n := len(out)
+	for n > 0 && out[n-1].Role == llm.RoleAssistant && out[n-1].Stop == llm.StopAborted {
+		n--
 	}
-	return out
+	return out[:n], blocks[:n]
 }
 
-// resultOf is the result of a call: the first that stands for it before the next answer, or one that says that it was lost.
-func resultOf(c llm.ToolCall, after []session.Event) llm.Message {
+// resultOf is the result of a call and its entry: the first that stands for it before the next answer, or one that says that it was
+// lost, which is no entry.
+func resultOf(c llm.ToolCall, after []session.Event) (_ llm.Message, entry session.ID, ok bool) {
 	for _, e := range after {
 		m := e.Body.(session.Message)
 		if m.Role == llm.RoleAssistant {
@@ -51,9 +69,9 @@ func resultOf(c llm.ToolCall, after []session.Event) llm.Message {
 		if m.Empty() {
 			m.Content = llm.Content{llm.Text{Text: "(no output)"}}
 		}
-		return m.Message
+		return m.Message, e.ID, true
 	}
-	return llm.ToolText(c, lost, true)
+	return llm.ToolText(c, lost, true), "", false
 }
 
 func withoutCalls(m llm.Message) llm.Message {
