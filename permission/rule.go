@@ -43,6 +43,9 @@ func ParseRule(v Verdict, scope Scope, text string, tools ...string) (Rule, erro
 	l, known := vocabulary[r.tool]
 	if !known && !slices.Contains(tools, r.tool) {
 		names := append(slices.Sorted(maps.Keys(vocabulary)), tools...)
+		if help := hint(text, tools); help != "" {
+			return r, fmt.Errorf("rule %q: there is no tool %q%s", text, r.tool, help)
+		}
 		return r, fmt.Errorf("rule %q: there is no tool %q%s; the tools are %s", text, r.tool, nearest(r.tool, names), list(names))
 	}
 	r.language = l

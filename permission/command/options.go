@@ -46,6 +46,9 @@ func Sort(words []string) (options []Option, operands []string, ok bool) {
 	}
 }
 
+// Known reports whether the table has a program of this name.
+func Known(program string) bool { return programs()[program] != nil }
+
 // guess is [Sort] where not all is known. The program may be nil.
 func (p *program) guess(words []string) (options []Option, operands []string, ok bool) {
 	operands = words[:1:1]
