@@ -90,12 +90,8 @@ func lastPlace(key int64) int64 { return place(key, 1<<seqBits-1) }
 // identity is what a file says that it is.
 type identity struct{ application, version, schema int }
 
-type querier interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
-func identify(q querier) (id identity, err error) {
-	err = q.QueryRowContext(context.Background(), `SELECT application_id, user_version, schema_version
+func identify(c *sql.Conn) (id identity, err error) {
+	err = c.QueryRowContext(context.Background(), `SELECT application_id, user_version, schema_version
 		FROM pragma_application_id, pragma_user_version, pragma_schema_version`).
 		Scan(&id.application, &id.version, &id.schema)
 	return id, err

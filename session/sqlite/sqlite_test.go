@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -32,4 +34,40 @@ func TestStoreIsShared(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "new", "sessions.db")
 		return func() session.Store { return open(t, path) }
 	})
+}
+
+// A store that is used for one thing at a time has one connection, and what reads does not wait for what writes.
+func TestReadersAreForWhenThereIsAWriter(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "sessions.db"))
+	w := writerFor(t, s)
+	if _, err := w.Append(t.Context(), session.Stamp{}, user("one")); err != nil {
+		t.Fatal(err)
+	}
+	count := func() (n int) {
+		for _, err := range s.Read(t.Context(), w.Session(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+		}
+		return n
+	}
+	if n := count(); n != 2 || s.readers.Stats().OpenConnections != 0 {
+		t.Errorf("%d entries with %d readers", n, s.readers.Stats().OpenConnections)
+	}
+	err := s.write(t.Context(), "test", false, func(t *txn) error {
+		if err := t.exec(`DELETE FROM entries`); err != nil {
+			return err
+		}
+		if n := count(); n != 2 || s.readers.Stats().OpenConnections == 0 {
+			return fmt.Errorf("%d entries with %d readers during a write", n, s.readers.Stats().OpenConnections)
+		}
+		return errors.New("undo it")
+	})
+	if err == nil || err.Error() != "undo it" {
+		t.Error(err)
+	}
+	if n := count(); n != 2 {
+		t.Errorf("%d entries in the end", n)
+	}
 }

@@ -19,9 +19,9 @@ import (
 // Store is a [session.Store] in an SQLite file. It is safe for concurrent use, by any number of processes.
 type Store struct {
 	path    string // absolute, without links
-	readers *sql.DB
-	queries queries // prepared, for readers
 	lane    lane    // the one connection that writes
+	readers *sql.DB // those that read while another goroutine has the lane
+	queries queries // prepared, for readers
 	owner   owner   // our proof of life, and that of others
 	watch   hub     // those who wait for entries
 	closed  atomic.Bool
@@ -68,7 +68,7 @@ func connect(path string, pragmas ...string) *sql.DB {
 
 // prepare makes sure that the file is ours and its schema the one we know.
 func (s *Store) prepare() error {
-	id, err := identify(s.readers)
+	id, err := s.lane.identify(context.Background())
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (s *Store) Close() error {
 	}
 	s.watch.wakeAll()
 	s.queries.close()
-	return errors.Join(s.lane.close(), s.readers.Close(), s.owner.close())
+	return errors.Join(s.readers.Close(), s.lane.close(), s.owner.close())
 }
 
 // queries are prepared statements of the readers, made when they are first used.
@@ -188,20 +188,53 @@ func (q *queries) close() {
 	q.byText = nil
 }
 
-// query runs a prepared query. It takes no context: what reads is short, and a context would cost a goroutine.
-func (s *Store) query(text string, args ...any) (*sql.Rows, error) {
+// rows are the result of a query. They must be closed, once.
+type rows struct {
+	*sql.Rows
+	done func()
+}
+
+func (r rows) Close() error {
+	defer r.done()
+	return r.Rows.Close()
+}
+
+// query runs a prepared query: on the lane when nobody has it, for a process that does one thing at a time needs no other connection.
+// It takes no context: what reads is short, and a context would cost a goroutine.
+func (s *Store) query(text string, args ...any) (rows, error) {
+	if done, ok := s.lane.spare(); ok {
+		stmt, err := s.lane.stmt(text)
+		if err == nil {
+			var r *sql.Rows
+			if r, err = stmt.Query(args...); err == nil {
+				return rows{r, done}, nil
+			}
+		}
+		done()
+		if !isBusy(err) { // readers have the patience
+			return rows{}, err
+		}
+	}
 	stmt, err := s.queries.get(s.readers, text)
 	if err != nil {
-		return nil, err
+		return rows{}, err
 	}
-	return stmt.Query(args...)
+	r, err := stmt.Query(args...)
+	return rows{r, func() {}}, err
 }
 
 // row runs a prepared query for one row, into dest.
 func (s *Store) row(text string, args []any, dest ...any) error {
-	stmt, err := s.queries.get(s.readers, text)
+	r, err := s.query(text, args...)
 	if err != nil {
 		return err
 	}
-	return stmt.QueryRow(args...).Scan(dest...)
+	defer r.Close()
+	if r.Next() {
+		return r.Scan(dest...)
+	}
+	if err := r.Err(); err != nil {
+		return err
+	}
+	return sql.ErrNoRows
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// lane is the one connection that writes. Who has the turn may use it.
+// lane is the one connection that writes, and reads when there is nothing to write. Who has the turn may use it.
 type lane struct {
 	db     *sql.DB
 	turn   chan struct{} // holds one token
-	conn   *sql.Conn     // nil until the first write
+	conn   *sql.Conn     // nil until it is needed
 	stmts  map[string]*sql.Stmt
 	synced bool // PRAGMA synchronous is FULL
 	closed bool
@@ -54,6 +54,32 @@ func (l *lane) connect(ctx context.Context) (err error) {
 		l.conn, err = l.db.Conn(context.WithoutCancel(ctx))
 	}
 	return err
+}
+
+// spare takes the turn if that is to be had at once and the connection is open.
+func (l *lane) spare() (done func(), ok bool) {
+	select {
+	case <-l.turn:
+	default:
+		return nil, false
+	}
+	done = func() { l.turn <- struct{}{} }
+	if l.conn == nil || l.closed {
+		done()
+		return nil, false
+	}
+	return done, true
+}
+
+// identify reads what the file says that it is.
+func (l *lane) identify(ctx context.Context) (id identity, err error) {
+	<-l.turn
+	defer func() { l.turn <- struct{}{} }()
+	err = l.patiently(ctx, func() error {
+		id, err = identify(l.conn)
+		return err
+	})
+	return id, err
 }
 
 // txn is a transaction that writes.
