@@ -110,6 +110,9 @@ func (c *Confined) line(line string) []Blocked {
 	has := func(words []string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(low, w) })
 	}
+	if b, ok := c.bounded(low); ok {
+		return []Blocked{b}
+	}
 	program, _, _ := strings.Cut(low, ":")
 	if slices.Contains(systemPrograms, program) && has(forbidden) {
 		return []Blocked{{What: System, Why: why(line)}}

@@ -75,6 +75,7 @@ func help(number string) int {
 		}
 		l.answer(told{Inside: true})
 	}
+	spare()
 	pid, err := s.start(fd + 1)
 	if err != nil {
 		return fail(l, err)

@@ -72,7 +72,7 @@ func (p *Policy) check(r Report, c *Confined) error {
 func (p *Policy) spec(cmd *exec.Cmd, c *Confined, report Report) (*spec, error) {
 	s := &spec{Level: c.Level, Open: p.Network.Open, Limits: p.Limits, Args: cmd.Args, Extra: len(cmd.ExtraFiles)}
 	if s.Limits.Processes == 0 {
-		s.Limits.Processes = 4096
+		s.Limits.Processes = defaultProcesses
 	}
 	s.Port = proxyPort
 	if report.Borrowed && c.Level == Namespaces {
