@@ -8,12 +8,19 @@ import (
 )
 
 // Regexp is a regular expression of the package regexp. It is safe for concurrent use.
-type Regexp struct{ compiled func() *regexp.Regexp }
+type Regexp struct {
+	text   string
+	once   sync.Once
+	regexp *regexp.Regexp
+}
 
 // Compile returns the expression. A text that is none panics when it is first used; a test compiles all that are written
 // as constants.
-func Compile(text string) *Regexp {
-	return &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+func Compile(text string) *Regexp { return &Regexp{text: text} }
+
+func (r *Regexp) compiled() *regexp.Regexp {
+	r.once.Do(func() { r.regexp = regexp.MustCompile(r.text) })
+	return r.regexp
 }
 
 // The methods are those of regexp.Regexp.
