@@ -18,7 +18,7 @@ import (
 
 // Store is a [session.Store] in an SQLite file. It is safe for concurrent use, by any number of processes.
 type Store struct {
-	path    string // absolute, without links
+	path    string  // absolute, without links
 	lane    lane    // the one connection that writes
 	readers *sql.DB // those that read while another goroutine has the lane
 	queries queries // prepared, for readers
