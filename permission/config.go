@@ -146,7 +146,7 @@ func (p *Policy) matches(r *Rule, text string) (bool, error) {
 	}
 	c.Effects.Unconfined = r.language == freeing
 	needs, a := p.needs(c)
-	j := judgement{policy: p, call: c, mode: AskMode, analysis: a, needs: needs}
+	j := judgement{policy: p, call: c, mode: AskMode, analysis: a, needs: needs, mentioned: map[int][]string{}}
 	if r.verdict == Allow {
 		for i := range needs {
 			if !j.covers(r, &needs[i]) {

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -13,7 +14,7 @@ import (
 // Judge decides about a call. It may be called concurrently.
 func (p *Policy) Judge(c Call) Decision {
 	needs, a := p.needs(c)
-	j := judgement{policy: p, call: c, mode: p.effective(), analysis: a, needs: needs}
+	j := judgement{policy: p, call: c, mode: p.effective(), analysis: a, needs: needs, mentioned: map[int][]string{}}
 	d := j.decide()
 	if d.Verdict == Ask {
 		d.Suggest = j.suggest()
@@ -24,12 +25,13 @@ func (p *Policy) Judge(c Call) Decision {
 
 // judgement is one call on its way to a decision.
 type judgement struct {
-	policy   *Policy
-	call     Call
-	mode     Mode
-	analysis command.Analysis
-	needs    []need
-	found    []ruling // for each need
+	policy    *Policy
+	call      Call
+	mode      Mode
+	analysis  command.Analysis
+	needs     []need
+	found     []ruling         // for each need
+	mentioned map[int][]string // the files that commands of which not all is known may mean
 }
 
 // ruling is what was decided about one need.
@@ -129,13 +131,12 @@ func (j *judgement) hits(r *Rule, n *need) certainty {
 	switch r.language {
 	case anything:
 		return yes
-	case reading:
-		if files && !n.write {
+	case reading, writing:
+		switch {
+		case files && n.write == (r.language == writing):
 			return path()
-		}
-	case writing:
-		if files && n.write {
-			return path()
+		case n.kind == unknownCommand || n.kind == runsCode:
+			return j.mentions(r, n)
 		}
 	case filing:
 		if takes(r.tool, j.call.Tool) && (files || r.pattern == "") {
@@ -162,6 +163,40 @@ func (j *judgement) hits(r *Rule, n *need) certainty {
 		return j.named(r)
 	}
 	return no
+}
+
+// mentions says whether a command of which not all is known names a file of the rule.
+func (j *judgement) mentions(r *Rule, n *need) certainty {
+	if r.pattern == "" || n.command == noCommand {
+		return no
+	}
+	files, done := j.mentioned[n.command]
+	if !done {
+		files = j.policy.files(&j.analysis.Commands[n.command])
+		j.mentioned[n.command] = files
+	}
+	if slices.ContainsFunc(files, func(at string) bool { return r.path.hits(at, false, j.policy.roots, j.policy.options.Home) == yes }) {
+		return maybe
+	}
+	return no
+}
+
+// files is what the words of a command would be as paths.
+func (p *Policy) files(c *command.Command) (all []string) {
+	for _, w := range c.Words[min(1, len(c.Words)):] {
+		if strings.HasPrefix(w, "-") {
+			_, w, _ = strings.Cut(w, "=")
+		}
+		if w == "" || strings.ContainsAny(w, " \n") {
+			continue
+		}
+		if !filepath.IsAbs(w) {
+			w = filepath.Join(cmp.Or(c.Dir, p.options.Root), w)
+		}
+		at, _ := resolve(p.options.Root, w)
+		all = append(all, at)
+	}
+	return all
 }
 
 func either(is bool, c certainty) certainty {
@@ -351,7 +386,7 @@ func (j *judgement) widest() []Mode {
 		if m == Auto && !j.policy.options.Sandboxed {
 			continue
 		}
-		other := judgement{policy: j.policy.InMode(m), call: j.call, mode: m, analysis: j.analysis, needs: j.needs}
+		other := judgement{policy: j.policy.InMode(m), call: j.call, mode: m, analysis: j.analysis, needs: j.needs, mentioned: j.mentioned}
 		allowed := true
 		for i := range other.needs {
 			if allowed = other.rule(&other.needs[i]).verdict == Allow; !allowed {

@@ -188,6 +188,27 @@ func TestRules(t *testing.T) {
 		{"what is protected is meant by its name", AskMode, []string{"allow write", "allow write(**)", "allow shell(cp *)", "allow write(.git/config)"}, []row{
 			{"write(a)", Allow}, {"shell(cp a b)", Allow}, {"write(.git/hooks/x)", Ask}, {"shell(cp a .git/hooks/x)", Ask}, {"write(.git/config)", Allow},
 		}},
+		{"words that the shell expands may be what is denied", Yolo, []string{"deny shell(git push *)", "deny shell(rm secret)"}, []row{
+			{"shell(git pus?)", Ask}, {"shell(gi[t] push)", Ask}, {"shell(rm *)", Ask}, {"shell(rm *.o)", Allow}, {"shell(git log '*.go')", Allow},
+		}},
+		{"commands in words of others", Yolo, []string{"deny shell(git push *)"}, []row{
+			{"shell(printf 'git push' | sh)", Deny},
+			{"shell(flock l -c 'git push')", Deny},
+			{"shell(fish -c 'git push')", Deny},
+			{"shell(script -qc 'git push' out)", Deny},
+			{"shell(pwsh -Command 'git push')", Deny},
+		}},
+		{"what is not known may touch the files that it names", Yolo, []string{"deny read(.env)", "deny write(docs/**)"}, []row{
+			{"shell(unknown .env)", Ask},
+			{"shell(unknown --file=.env)", Ask},
+			{"shell(cd sub && unknown ../.env)", Ask},
+			{"shell(git hash-object .env)", Ask},
+			{"shell(python3 x.py docs/a)", Ask},
+			{"shell(unknown env)", Allow},
+			{"shell(unknown docs)", Allow},
+			{"shell(sort --files0-from=a)", Ask},
+			{"shell(git show HEAD:.env)", Deny},
+		}},
 		{"everything", Yolo, []string{"deny *"}, []row{{"read(a)", Deny}, {"todo", Deny}, {"shell(ls)", Deny}}},
 	}
 	for _, test := range tests {

@@ -68,7 +68,7 @@ func (j *judgement) would(rules []Rule) bool {
 	if len(rules) == 0 || slices.ContainsFunc(rules, func(r Rule) bool { return r.tool == "" }) {
 		return false
 	}
-	other := judgement{policy: j.policy.With(rules...), call: j.call, mode: j.mode, analysis: j.analysis, needs: j.needs}
+	other := judgement{policy: j.policy.With(rules...), call: j.call, mode: j.mode, analysis: j.analysis, needs: j.needs, mentioned: j.mentioned}
 	for i := range other.needs {
 		if other.rule(&other.needs[i]).verdict != Allow {
 			return false

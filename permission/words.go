@@ -206,9 +206,10 @@ func (p wordPattern) itself(c *command.Command) certainty {
 		return yes
 	}
 	found := yes
-	if dynamic(0) {
+	switch {
+	case dynamic(0) || p.words[0].expanded(c.Words[0]):
 		found = maybe
-	} else if !p.words[0].names(c.Words[0]) {
+	case !p.words[0].names(c.Words[0]):
 		return no
 	}
 	for i := range p.options {
@@ -219,6 +220,15 @@ func (p wordPattern) itself(c *command.Command) certainty {
 		return found
 	}
 	return min(found, ordered(p.operands, p.rest, c.Words, dynamic))
+}
+
+// expanded reports whether the shell may make a word of the pattern's text from a word with *, ? or [.
+func (g glob) expanded(word string) bool {
+	if g.wild || !strings.ContainsAny(word, "*?[") {
+		return false
+	}
+	ok, _ := path.Match(word, g.text)
+	return ok && word != g.text
 }
 
 // names reports whether the pattern means a program, by its name or its path.
@@ -254,8 +264,12 @@ func ordered(operands []glob, rest bool, words []string, dynamic func(int) bool)
 				if strings.HasPrefix(word, "--") {
 					_, value, attached = strings.Cut(word, "=")
 				}
-				if i < m && (operands[i].is(word) || attached && operands[i].is(value)) {
+				switch {
+				case i == m:
+				case operands[i].is(word) || attached && operands[i].is(value):
 					best = max(best, next[i+1])
+				case operands[i].expanded(word):
+					best = max(best, min(maybe, next[i+1]))
 				}
 				if i < m && operands[i].lone {
 					best = max(best, next[i])

@@ -212,6 +212,8 @@ func (a *analyzer) piped(s *syntax.Stmt, c place) input {
 	case words[0] == "echo" && len(s.Redirs) == 0 && (len(words) < 2 || !strings.HasPrefix(words[1], "-")):
 		text := strings.Join(words[1:], " ")
 		return input{text: text + "\n", known: !strings.Contains(text, "\\"), other: true}
+	case words[0] == "printf" && len(s.Redirs) == 0 && len(words) == 2 && !strings.ContainsAny(words[1], `%\`) && !strings.HasPrefix(words[1], "-"):
+		return input{text: words[1], known: true, other: true}
 	case words[0] == "printf" && len(s.Redirs) == 0 && len(words) == 3 && (words[1] == "%s" || words[1] == `%s\n`):
 		return input{text: words[2] + "\n", known: true, other: true}
 	case words[0] == "cat" && len(words) == 1 && len(s.Redirs) == 1 && s.Redirs[0].N == nil:

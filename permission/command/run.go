@@ -423,9 +423,15 @@ func (c *call) argument(kind byte, w word, name string) {
 		if !w.is("-") {
 			c.reads(w)
 		}
+	case 'L':
+		c.reads(w)
+		c.reads(word{dynamic: true})
 	case 'p':
 		if w.dynamic || w.tilde || strings.ContainsAny(w.text, "/.") {
 			c.reads(w)
+		}
+		if _, file, ok := strings.Cut(w.text, ":"); ok && file != "" && !w.dynamic { // of a commit: HEAD:.env
+			c.reads(word{text: file})
 		}
 	case 'W':
 		c.writes(w)

@@ -73,6 +73,13 @@ func (c *call) special(p *program, name string, g *arguments) {
 		c.checkout(g)
 	case "branch":
 		c.branch(g)
+	case "stranger":
+		c.stranger(name)
+	case "flock":
+		if len(g.operands) > 1 && g.operands[1].is("-c", "--command") {
+			c.text(g.operands[2:min(3, len(g.operands))], "flock -c", c.place.inner("flock -c"))
+			g.operands = g.operands[:1]
+		}
 	case "copy":
 		c.copy(name, g)
 	case "applet":
@@ -180,6 +187,15 @@ func (c *call) shell(name string) {
 func (c *call) shellOption(name string, args []word, i int) {
 	if i < len(args) && !args[i].is(plainOptions...) && !args[i].is(plainShopts...) {
 		c.unknown("option " + shownWord(args[i]) + " of " + name + " is not known")
+	}
+}
+
+// stranger shows the commands that another kind of shell is given, as far as they are like those of others.
+func (c *call) stranger(name string) {
+	for i, w := range c.words[:len(c.words)-1] {
+		if text := c.words[i+1]; i > 0 && w.is("-c", "--command", "-qc", "-Command", "/c", "/C") && text.known() {
+			c.shellLine(text.text, name+" -c", c.place.inner(name+" -c"), syntax.LangBash)
+		}
 	}
 }
 

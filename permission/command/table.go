@@ -115,9 +115,9 @@ func dangerOf(options string) (worst danger) {
 	for o := range strings.FieldsSeq(options) {
 		d := readOption(o)
 		switch {
-		case strings.Trim(d.effects, "rRhetwWDMOf") != "" || d.value && strings.IndexByte("_RWBS23", d.kind) < 0:
+		case strings.Trim(d.effects, "rRhetwWDMOf") != "" || d.value && strings.IndexByte("_RLWBS23", d.kind) < 0:
 			return canRun
-		case strings.Trim(d.effects, "rRhe") != "" || d.value && strings.IndexByte("_R23", d.kind) < 0:
+		case strings.Trim(d.effects, "rRhe") != "" || d.value && strings.IndexByte("_RL23", d.kind) < 0:
 			worst = canWrite
 		}
 	}
@@ -156,12 +156,12 @@ func readProgram(s string) (*program, error) {
 		case "sub":
 			p.sub, p.stop = true, true
 		default:
-			if len(key) > 2 || strings.IndexByte("_RWBMNCPXFGUSp", key[0]) < 0 || len(key) == 2 && key[1] != '*' {
+			if len(key) > 2 || strings.IndexByte("_RWBMNCPXFGUSLp", key[0]) < 0 || len(key) == 2 && key[1] != '*' {
 				return nil, fmt.Errorf("%q is no kind of operand", f)
 			}
 			p.operands = append(p.operands, key)
 			p.stop = p.stop || key[0] == 'P'
-			if strings.IndexByte("_RpWBM", key[0]) < 0 {
+			if strings.IndexByte("_RLpWBM", key[0]) < 0 {
 				p.danger = canRun
 			}
 		}
