@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -115,5 +116,27 @@ func TestSwapInsideShowsNothingHidden(t *testing.T) {
 	swapping.Wait()
 	if free == 0 {
 		t.Error("nothing was shown at all")
+	}
+}
+
+// What is hidden is hidden also when it comes into being after the workspace was opened.
+func TestHiddenPlacesThatComeLater(t *testing.T) {
+	dir, home := realDir(t), realDir(t)
+	later := filepath.Join(home, ".later")
+	w := openWith(t, dir, workspace.Options{Hidden: []string{"keys", later}, Outside: workspace.ReadOutside})
+	write(t, dir, map[string]string{"keys/one": "x"})
+	write(t, later, map[string]string{"two": "x"})
+	for _, name := range []string{"keys/one", filepath.Join(later, "two")} {
+		_, err := w.ReadFile(name, 100)
+		if _, hidden := errors.AsType[*workspace.HiddenError](err); !hidden {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, start := range []string{".", home} {
+		for entry, err := range w.Walk(t.Context(), start, workspace.WalkOptions{Ignored: true}) {
+			if err != nil || entry.Name() != filepath.Base(home) {
+				t.Errorf("in %s is %q, %v", start, entry.Path, err)
+			}
+		}
 	}
 }
