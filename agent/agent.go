@@ -87,6 +87,9 @@ func (a *Agent) restore(ctx context.Context) (err error) {
 		return err
 	}
 	lost, err := session.Recover(ctx, a.feed.branch)
+	if err == nil {
+		err = tellFound(ctx, a.store, a.Session(), lost)
+	}
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ type Change struct {
 	Path          string // absolute
 	Before, After *State // nil: there was none, there will be none
 	Done          bool   // it has happened already: a command did it
+	Unsure        string // why it may be somebody else's, of what [Recover] finds; empty when it is not
 }
 
 // Edit is a part of what [Workspace.Apply] does.

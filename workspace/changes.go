@@ -22,6 +22,7 @@ type watched struct {
 	records map[string]*record // by absolute path, as of the last look
 	rules   map[string][]rule  // of each directory, as of the last baseline
 	limits  scanLimits
+	ledger  ledger
 }
 
 // scanLimits bound what following a command may cost.
@@ -87,6 +88,13 @@ func (w *Workspace) track(ctx context.Context) (done func(context.Context) error
 	if err != nil {
 		return nothing, note, err
 	}
+	command := &underWay{began: time.Now()}
+	if w.label != nil {
+		command.label = w.label(ctx)
+	}
+	if err := w.begun(command, trees); err != nil {
+		return nothing, note, err
+	}
 	f.active++
 	return func(ctx context.Context) error {
 		w.writing.Lock()
@@ -94,7 +102,11 @@ func (w *Workspace) track(ctx context.Context) (done func(context.Context) error
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.active--
-		return w.compare(context.WithoutCancel(ctx), trees)
+		if err := w.compare(context.WithoutCancel(ctx), trees); err != nil {
+			f.ledger.leave(command)
+			return err
+		}
+		return w.over(command, trees)
 	}, note, nil
 }
 
@@ -129,6 +141,7 @@ func (w *Workspace) baseline(ctx context.Context, trees []tree) error {
 	if err := s.read(); err != nil {
 		return fmt.Errorf("the files could not be kept before the command, so it was not run: %w", err)
 	}
+	f.ledger.moved(f.records, s.records)
 	f.records, f.rules = s.records, s.rules
 	return nil
 }
@@ -145,6 +158,7 @@ func (w *Workspace) compare(ctx context.Context, trees []tree) error {
 		return fmt.Errorf("what the command has changed could not be read: %w", err)
 	}
 	changes := s.changes()
+	f.ledger.moved(f.records, s.records)
 	f.records = s.records
 	maps.Copy(f.rules, s.rules)
 	if len(changes) == 0 {
@@ -169,8 +183,10 @@ func (w *Workspace) noteOwn(changes func() []Change) {
 		info, err := os.Lstat(c.Path)
 		if c.After == nil || err != nil {
 			delete(f.records, c.Path)
-			continue
+		} else {
+			f.records[c.Path] = &record{stat: statOf(info), state: *c.After, known: true, fresh: true}
 		}
-		f.records[c.Path] = &record{stat: statOf(info), state: *c.After, known: true, fresh: true}
+		f.ledger.note(c.Path)
 	}
+	_ = w.writeDown(nil) // until the next time the journal tells the same
 }

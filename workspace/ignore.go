@@ -8,6 +8,7 @@ import (
 
 // rule is one line of an ignore file, as gitignore(5) describes it.
 type rule struct {
+	text     string // the line
 	negated  bool
 	dirOnly  bool
 	anchored bool // the pattern is about the path from the directory of its file, not about a name anywhere below it
@@ -28,6 +29,7 @@ func parseRules(text string) []rule {
 }
 
 func parseRule(line string) (r rule, ok bool) {
+	r.text = line
 	if strings.HasPrefix(line, "#") {
 		return r, false
 	}

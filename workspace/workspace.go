@@ -26,6 +26,7 @@ type Workspace struct {
 	sandbox *sandbox.Policy // of commands
 
 	jobEnded func(JobStatus)
+	label    func(context.Context) string
 
 	writing  sync.Mutex      // from the last look at files to their replacement
 	temp     string          // begins the names of temporary files
@@ -74,6 +75,9 @@ type Options struct {
 	// and when a command has changed some. It is called while nothing else of this workspace writes, and must not write itself.
 	Changed func(ctx context.Context, changes []Change) error
 
+	// Label names a command, by the context that it is started with, for [Recover]. Nil: commands have no names.
+	Label func(ctx context.Context) string
+
 	// JobEnded is told when a job has ended, but not after Close has begun. It is called from a goroutine of the job, which Close waits for.
 	JobEnded func(JobStatus)
 }
@@ -91,7 +95,7 @@ const (
 
 // Open opens the project in dir. Relative paths in the options start there; they need not exist, but for Roots. The caller closes it.
 func Open(dir string, o Options) (_ *Workspace, err error) {
-	w := &Workspace{changed: o.Changed, outputs: outputs{parent: o.Outputs}, store: o.Checkpoints, sandbox: o.Sandbox, jobEnded: o.JobEnded, temp: tempPrefix, swept: map[string]bool{}}
+	w := &Workspace{changed: o.Changed, outputs: outputs{parent: o.Outputs}, store: o.Checkpoints, sandbox: o.Sandbox, jobEnded: o.JobEnded, label: o.Label, temp: tempPrefix, swept: map[string]bool{}}
 	if o.Owner != "" {
 		hash := sha256.Sum256([]byte(o.Owner))
 		w.temp += hex.EncodeToString(hash[:8]) + "-"
@@ -145,7 +149,7 @@ func openTree(dir string) (tree, error) {
 // No method may be called at the same time or later.
 func (w *Workspace) Close() error {
 	w.jobs.end()
-	err := w.outputs.remove()
+	err := errors.Join(w.outputs.remove(), w.watched.close(w.store))
 	for _, t := range w.roots {
 		err = errors.Join(err, t.root.Close())
 	}

@@ -77,8 +77,12 @@ func (a *App) Resume(ctx context.Context, id session.SessionID, s Spec) (_ *Agen
 	ag.workspace, err = workspace.Open(b.Root, workspace.Options{
 		Roots: b.Roots, Outside: workspace.AskOutside, Hidden: b.Hidden, Protected: b.Protected, Refuse: refuse,
 		Checkpoints: ag.checkpoints, Owner: string(id), Sandbox: b.Sandbox, Outputs: b.Outputs, Changed: ag.record, JobEnded: ag.tell,
+		Label: agent.CallID,
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err = a.Recover(ctx, id, ag.checkpoints); err != nil {
 		return nil, err
 	}
 	artifacts := a.artifacts(id)
@@ -173,11 +177,14 @@ func (a *Agent) recall(ctx context.Context) error {
 // Close ends the jobs and the run that is on, gives the session back and lets go of the workspace.
 func (a *Agent) Close() error {
 	a.workspace.EndJobs() // while what they changed can be recorded
-	return errors.Join(a.Agent.Close(), a.sweep(), a.release())
+	return errors.Join(a.Agent.Close(), a.workspace.Close(), a.sweep(), a.checkpoints.Close())
 }
 
 // sweep drops the copies of files that no command has changed after all.
 func (a *Agent) sweep() error {
+	if a.checkpoints.HasLog() {
+		return nil // of a command whose changes could not be told: who opens the session next finds them
+	}
 	kept := make(map[string]bool)
 	for e, err := range a.store.Annotations(context.Background(), a.Session()) {
 		if err != nil {

@@ -60,15 +60,18 @@ directory that was changed last.`,
 }
 
 func diffs(ctx context.Context, a *app.App, id session.SessionID, from string) ([]undo.FileDiff, error) {
-	h, err := undo.Read(ctx, a.Store, id)
-	if err != nil {
-		return nil, err
-	}
 	contents, err := a.Checkpoints(id)
 	if err != nil {
 		return nil, err
 	}
 	defer contents.Close() // it was only read
+	if err := a.Recover(ctx, id, contents); err != nil {
+		return nil, err
+	}
+	h, err := undo.Read(ctx, a.Store, id)
+	if err != nil {
+		return nil, err
+	}
 	return h.Diff(from, contents)
 }
 

@@ -128,6 +128,14 @@ func (p *program) takeBack(c *cobra.Command, args []string, o taking) error {
 		if err != nil {
 			return err
 		}
+		contents, err := a.Checkpoints(s.ID)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, contents.Close()) }()
+		if err := a.Recover(ctx, s.ID, contents); err != nil {
+			return err
+		}
 		var writer session.Writer
 		if !o.dryRun {
 			// Before the history is read: nobody else may add to it then.
@@ -143,11 +151,6 @@ func (p *program) takeBack(c *cobra.Command, args []string, o taking) error {
 		if err != nil {
 			return err
 		}
-		contents, err := a.Checkpoints(s.ID)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, contents.Close()) }()
 		if !o.dryRun {
 			if err := plan.Apply(ctx, writer, contents, o.force); err != nil {
 				if _, ok := errors.AsType[*undo.ProblemsError](err); ok {

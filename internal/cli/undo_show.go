@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/tenon-agent/tenon/internal/undo"
@@ -25,6 +26,7 @@ type takenFile struct {
 	Path    string             `json:"path"`
 	Action  string             `json:"action"`
 	Problem string             `json:"problem,omitzero"`
+	Unsure  bool               `json:"unsure,omitzero"` // it may be somebody else's doing: only with --force
 	Now     *session.FileState `json:"now,omitzero"`
 	Then    *session.FileState `json:"then,omitzero"`
 }
@@ -37,7 +39,7 @@ func (p *program) showPlan(plan *undo.Plan, o taking, done bool) error {
 			Files: []takenFile{}, Notes: plan.Notes,
 		}
 		for _, f := range plan.Files {
-			out.Files = append(out.Files, takenFile{plan.Rel(f.Path), action(f), f.Problem, f.Now, f.Want})
+			out.Files = append(out.Files, takenFile{plan.Rel(f.Path), action(f), f.Problem, f.Unsure, f.Now, f.Want})
 		}
 		return writeJSON(p.env.Stdout, out)
 	}
@@ -48,13 +50,16 @@ func (p *program) showPlan(plan *undo.Plan, o taking, done bool) error {
 	for _, f := range plan.Files {
 		what := action(f)
 		line := fmt.Sprintf("  %-8s %s", what, oneLine(plan.Rel(f.Path)))
-		if f.Problem != "" && done && f.Lost {
+		if f.Problem != "" && (done && f.Lost || f.Unsure && !o.force) {
 			what, line = "left", fmt.Sprintf("  %-8s %s", "leave", oneLine(plan.Rel(f.Path)))
 		}
 		if counts[what]++; f.Problem != "" {
 			line += "  " + paint.yellow("! "+oneLine(f.Problem))
 		}
 		fmt.Fprintln(&b, line)
+	}
+	if !o.force && slices.ContainsFunc(plan.Files, func(f undo.File) bool { return f.Unsure }) {
+		fmt.Fprintln(&b, paint.dim("What may be somebody else's stays as it is; --force takes it back too, and 'tenon redo' brings it again."))
 	}
 	for _, note := range plan.Notes {
 		fmt.Fprintln(&b, paint.dim(p.shown(note)))

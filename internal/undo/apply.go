@@ -24,7 +24,7 @@ func (e *ProblemsError) Error() string {
 
 // Apply carries out a plan: all of it or nothing. First it is written to the journal, then the files change, then the journal
 // is told that it is done; when the process dies between, the next undo or redo finishes it. With force, files that somebody
-// else changed are overwritten, and those that cannot come back stay as they are.
+// else changed, or may have changed, are overwritten, and those that cannot come back stay as they are.
 //
 // w must be the lease of the session since before the history was read.
 func (p *Plan) Apply(ctx context.Context, w session.Writer, contents *checkpoint.Store, force bool) error {
@@ -57,7 +57,7 @@ func (p *Plan) edits(force bool) ([]workspace.Edit, error) {
 	}
 	var edits []workspace.Edit
 	for _, f := range p.Files {
-		if f.Lost || f.Problem != "" && f.Now == nil && f.Want == nil {
+		if f.Lost || f.Unsure && !force || f.Problem != "" && f.Now == nil && f.Want == nil {
 			continue
 		}
 		e := workspace.Edit{Path: f.Path, Exact: true}

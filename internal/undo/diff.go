@@ -65,6 +65,8 @@ func (h *History) Diff(from string, contents *checkpoint.Store) ([]FileDiff, err
 			continue
 		} else if !same(d.After, last[path].After) && !same(d.After, last[path].Before) {
 			d.Note = "others have changed it too"
+		} else if why := h.unsure(path, seq); why != "" {
+			d.Note = why
 		}
 		d.compare(
 			func() ([]byte, error) { return contents.Get(d.Before.Hash) },

@@ -115,7 +115,7 @@ func (h *History) addChange(e session.Event, p point, b session.FilesChanged) {
 			c.op.files, c.op.done = true, len(b.Files) == 0
 		}
 	}
-	if begins || len(b.Files) > 0 || b.More > 0 {
+	if begins || len(b.Files) > 0 || b.More > 0 || b.Note != "" {
 		h.changes = append(h.changes, c)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/fsnotify/fsnotify"
@@ -107,6 +108,12 @@ func killAt(t *testing.T, b *bench, id session.SessionID, n int) (done bool) {
 // childMain is a process that undoes the last run.
 func childMain() int {
 	err := func() error {
+		if line := os.Getenv("UNDO_TEST_LINE"); line != "" {
+			return workOn(line)
+		}
+		if n, err := strconv.Atoi(os.Getenv("UNDO_TEST_RECOVER")); err == nil {
+			return recoverUntil(n)
+		}
 		ctx := context.Background()
 		base, id := os.Getenv("UNDO_TEST_CHILD"), session.SessionID(os.Getenv("UNDO_TEST_SESSION"))
 		store, err := sqlite.Open(filepath.Join(base, "sessions.db"))

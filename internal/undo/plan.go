@@ -1,6 +1,7 @@
 package undo
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -40,6 +41,7 @@ type Plan struct {
 	back   session.ID // where the conversation was
 	dir    string
 	tidy   []string // paths beside which something may have been left behind
+	unsure func(path string) string
 }
 
 // File is a file, directory or link that a plan is about.
@@ -48,6 +50,7 @@ type File struct {
 	Now, Want *session.FileState // nil: there is none
 	Problem   string             // why it cannot be changed; empty when it can
 	Lost      bool               // the problem is that its content was not kept: it cannot be forced
+	Unsure    bool               // it may be somebody else's doing: it stays as it is unless it is forced, and keeps nothing else back
 }
 
 // Empty reports whether there is nothing to do.
@@ -55,7 +58,7 @@ func (p *Plan) Empty() bool { return len(p.Files) == 0 && p.Head == "" && p.Fini
 
 // Problems are the files that keep a plan from being carried out.
 func (p *Plan) Problems() []File {
-	return slices.DeleteFunc(slices.Clone(p.Files), func(f File) bool { return f.Problem == "" })
+	return slices.DeleteFunc(slices.Clone(p.Files), func(f File) bool { return f.Problem == "" || f.Unsure })
 }
 
 // NothingError says that there is nothing to undo or redo.
@@ -198,12 +201,32 @@ func (h *History) files(p *Plan, seq int64, about func(path string) bool) {
 			}
 		}
 	}
+	p.unsure = func(path string) string { return h.unsure(path, seq) }
 	h.judge(p, want)
 }
 
-// notRecorded tells what cannot be taken back because there was too much of it.
+// unsure says why a change after an entry may be somebody else's. An undo or redo since then was asked for all the same.
+func (h *History) unsure(path string, seq int64) (why string) {
+	for _, c := range h.changes {
+		for _, f := range c.body.Files {
+			switch {
+			case c.seq <= seq || f.Path != path:
+			case c.op != nil:
+				why = ""
+			case f.Unsure != "":
+				why = f.Unsure
+			}
+		}
+	}
+	return why
+}
+
+// notRecorded tells what cannot be taken back because it is not known, or because there was too much of it.
 func (h *History) notRecorded(p *Plan, seq int64) {
 	for _, c := range h.changes {
+		if c.seq > seq && c.body.Note != "" {
+			p.Notes = append(p.Notes, fmt.Sprintf("Of the command that was interrupted before entry %s: %s", c.id, c.body.Note))
+		}
 		if c.seq > seq && c.body.More > 0 {
 			p.Notes = append(p.Notes, fmt.Sprintf("%d more files changed at entry %s; there were too many to take down, and they stay as they are.", c.body.More, c.id))
 		}
@@ -238,10 +261,33 @@ func (h *History) judge(p *Plan, want map[string]*session.FileState) {
 				f.Problem = "it is too large to tell whether somebody else has changed it since"
 			}
 		}
+		if p.unsure != nil {
+			if why := p.unsure(path); why != "" {
+				f.Unsure, f.Problem = true, cmp.Or(f.Problem, why)
+			}
+		}
 		p.Files = append(p.Files, f)
 	}
 	look.close()
+	p.holdUnsure()
 	p.keepUsed()
+}
+
+// holdUnsure keeps directories as long as something stays in them that may be somebody else's.
+func (p *Plan) holdUnsure() {
+	held := map[string]bool{}
+	for _, f := range p.Files {
+		if f.Unsure && f.Now != nil {
+			for dir := filepath.Dir(f.Path); !held[dir]; dir = filepath.Dir(dir) {
+				held[dir] = true
+			}
+		}
+	}
+	for i, f := range p.Files {
+		if held[f.Path] && f.Want == nil && !f.Unsure {
+			p.Files[i].Unsure, p.Files[i].Problem = true, cmp.Or(f.Problem, "something in it may be somebody else's")
+		}
+	}
 }
 
 // between reports whether a place may be on its way to what it will be: something else was removed from it, or a directory is made
@@ -265,11 +311,11 @@ func (h *History) lastChanges() map[string]session.FileChange {
 func (p *Plan) keepUsed() {
 	gone := map[string]bool{}
 	for _, f := range p.Files {
-		gone[f.Path] = f.Want == nil && f.Problem == ""
+		gone[f.Path] = f.Want == nil && (f.Problem == "" || f.Unsure)
 	}
 	for i := len(p.Files) - 1; i >= 0; i-- { // children first
 		f := p.Files[i]
-		if f.Want != nil || f.Now == nil || !fs.FileMode(f.Now.Mode).IsDir() || f.Problem != "" {
+		if f.Want != nil || f.Now == nil || !fs.FileMode(f.Now.Mode).IsDir() || f.Problem != "" && !f.Unsure {
 			continue
 		}
 		entries, err := os.ReadDir(f.Path)
@@ -327,4 +373,11 @@ func stateOf(s *workspace.State) *session.FileState {
 		return nil
 	}
 	return &session.FileState{Hash: s.Hash, Size: s.Size, Mode: uint32(s.Mode), Link: s.Link, Lost: s.Lost}
+}
+
+func stateFrom(s *session.FileState) *workspace.State {
+	if s == nil {
+		return nil
+	}
+	return &workspace.State{Hash: s.Hash, Size: s.Size, Mode: fs.FileMode(s.Mode), Link: s.Link, Lost: s.Lost}
 }

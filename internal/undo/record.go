@@ -19,7 +19,7 @@ func Record(call string, changes []workspace.Change) session.FilesChanged {
 			body.More++
 			continue
 		}
-		body.Files = append(body.Files, session.FileChange{Path: c.Path, Before: stateOf(c.Before), After: stateOf(c.After)})
+		body.Files = append(body.Files, session.FileChange{Path: c.Path, Before: stateOf(c.Before), After: stateOf(c.After), Unsure: c.Unsure})
 	}
 	return body
 }

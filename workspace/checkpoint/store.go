@@ -50,6 +50,7 @@ type Store struct {
 	mu    sync.Mutex
 	files map[string]int64 // packs that are known, and their size
 	where map[sum]location // of each content
+	ended bool             // the store is closed
 	size  int64            // of all packs and of what is being written
 	wrote map[string]bool  // packs that are not durable yet
 }
@@ -81,6 +82,9 @@ func Open(dir string, o Options) (*Store, error) {
 
 // enter opens the directory, unless it is open. mu is held, or nobody has s yet.
 func (s *Store) enter() (err error) {
+	if s.ended {
+		return fs.ErrClosed
+	}
 	if s.root != nil {
 		return nil
 	}
@@ -102,8 +106,8 @@ func (s *Store) enter() (err error) {
 func (s *Store) settle() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.root != nil {
-		return nil
+	if s.root != nil || s.ended {
+		return s.enter()
 	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return err
@@ -117,6 +121,7 @@ func (s *Store) path(name string) string { return s.dir + string(os.PathSeparato
 
 // Close lets go of the directory. What was kept stays.
 func (s *Store) Close() error {
+	s.ended = true
 	if s.root == nil {
 		return nil
 	}
