@@ -190,6 +190,7 @@ type Epoch struct {
 // Requested is what a request was made of: the hashes of its segments, in the order in which a provider caches them. A chain of
 // them proves that requests of an epoch go on from each other.
 type Requested struct {
+	Model    string   `json:"model,omitzero"`    // "provider/model" that is asked
 	Segments int      `json:"segments"`          // the system prompt, each tool, each message
 	Same     int      `json:"same"`              // segments at its beginning that are those of the request before
 	Hashes   []string `json:"hashes,omitzero"`   // of the segments after these
@@ -225,6 +226,7 @@ type Digest struct {
 	Files   []string `json:"files,omitzero"` // that were in work, the newest last
 
 	Context []ContextBlock `json:"context,omitzero"` // what holds of the place, told again word for word
+	Todo    []TodoItem     `json:"todo,omitzero"`    // what is to be done, as of then
 	Before  int64          `json:"before,omitzero"`  // estimated tokens of the request before
 	After   int64          `json:"after,omitzero"`   // and with the digest
 	Usage   llm.Usage      `json:"usage,omitzero"`   // what it cost to write

@@ -22,14 +22,21 @@ type View struct {
 	revert   session.Event   // its wish to go on from an earlier state; the zero Event: none
 	requests []session.Event // Requested of this epoch, newest first
 	entries  []session.Event // what the messages after the digest were made from, oldest first
+
+	begun   []begun             // the calls of these, oldest first
+	answers map[session.ID]bool // the answers of this epoch
+	learned learning
+	todo    []session.TodoItem // as the newest list after the digest has it
+
+	originals map[session.ID]session.Event // of the entries for which a shorter text stands
 }
 
 // Block says where one message of a request comes from, and why it is there.
 type Block struct {
 	Why     Why          `json:"why"`
-	Entries []session.ID `json:"entries"`          // of the journal; the first is the one that is told
-	Note    string       `json:"note,omitzero"`    // more about the reason, such as that of a reduction
-	Tokens  int          `json:"tokens,omitzero"`  // estimated
+	Entries []session.ID `json:"entries"`         // of the journal; the first is the one that is told
+	Note    string       `json:"note,omitzero"`   // more about the reason, such as that of a reduction
+	Tokens  int          `json:"tokens,omitzero"` // estimated
 }
 
 // Why says why a message is in a request.
@@ -49,56 +56,94 @@ const (
 // Look makes the view of a path. It reads back to where the newest digest begins to stand for the rest, and no further: the cost grows
 // with what the model sees, not with the age of the session. The error is that of reading p.
 func Look(ctx context.Context, p session.Path) (*View, error) {
-	v := new(View)
-	var newestFirst, contexts []session.Event
-	reduced := make(map[session.ID]session.Reduction)
-	fulfilled := false // the wishes that lie further back
+	l := looker{view: &View{answers: make(map[session.ID]bool)}, reduced: make(map[session.ID]session.Reduction)}
 	for e, err := range p.Backward(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		if d, ok := v.Digest.Body.(session.Digest); ok && e.ID == d.Through {
+		if d, ok := l.view.Digest.Body.(session.Digest); ok && e.ID == d.Through {
 			break
 		}
-		switch b := e.Body.(type) {
-		case session.Message, session.Partial, session.Discarded:
-			newestFirst = append(newestFirst, e)
-		case session.Context:
-			newestFirst = append(newestFirst, told(e, b))
-			contexts = append(contexts, e)
-		case session.Digest:
-			if v.Digest.Body == nil {
-				v.Digest = e
-			}
-		case session.Reduced:
-			for _, r := range b.Messages {
-				if _, newer := reduced[r.Entry]; !newer {
-					reduced[r.Entry] = r
-				}
-			}
-		case session.Epoch:
-			if v.Epoch.Body == nil {
-				v.Epoch = e
-			}
-			fulfilled = true
-		case session.Requested:
-			if v.Epoch.Body == nil {
-				v.requests = append(v.requests, e)
-			}
-		case session.Cleanup:
-			if !fulfilled {
-				v.cleanups = append(v.cleanups, e)
-			}
-		case session.Revert:
-			if v.revert.Body == nil && !answered(newestFirst) {
-				v.revert = e
+		l.take(e)
+	}
+	l.release()
+	slices.Reverse(l.said)
+	slices.Reverse(l.contexts)
+	slices.Reverse(l.view.cleanups)
+	return l.view, l.view.compose(ctx, l.said, l.contexts, l.reduced)
+}
+
+// looker gathers what a view is made of, from the newest entry to the oldest.
+type looker struct {
+	view     *View
+	said     []session.Event // what the conversation is made of
+	held     []session.Event // contexts that are told before the questions that stand before them
+	contexts []session.Event
+	reduced  map[session.ID]session.Reduction
+	answer   llm.Usage // of the answer that came after the entry that is looked at
+}
+
+func (l *looker) take(e session.Event) {
+	v := l.view
+	inEpoch := v.Epoch.Body == nil
+	switch b := e.Body.(type) {
+	case session.Message:
+		if b.Role != llm.RoleUser {
+			l.release()
+		}
+		l.said = append(l.said, e)
+		if b.Role == llm.RoleAssistant {
+			l.answer = b.Usage
+			v.answers[e.ID] = inEpoch
+		}
+	case session.Partial, session.Discarded, session.CallStarted:
+		l.said = append(l.said, e)
+	case session.Context:
+		if v.Digest.Body == nil { // else the digest tells it anew
+			l.held = append(l.held, told(e, b))
+			l.contexts = append(l.contexts, e)
+		}
+	case session.Todo:
+		if v.todo == nil {
+			v.todo = b.Items
+		}
+	case session.Digest:
+		if v.Digest.Body == nil {
+			v.Digest = e
+		}
+	case session.Reduced:
+		for _, r := range b.Messages {
+			if _, newer := l.reduced[r.Entry]; !newer {
+				l.reduced[r.Entry] = r
 			}
 		}
+	case session.Epoch:
+		if inEpoch {
+			v.Epoch = e
+		}
+	case session.Requested:
+		l.release()
+		if inEpoch {
+			v.requests = append(v.requests, e)
+		}
+		v.learn(b, l.answer)
+		l.answer = llm.Usage{}
+	case session.Cleanup:
+		if inEpoch { // an epoch fulfils those before it
+			v.cleanups = append(v.cleanups, e)
+		}
+	case session.Revert:
+		if v.revert.Body == nil && !answered(l.said) {
+			v.revert = e
+		}
 	}
-	slices.Reverse(newestFirst)
-	slices.Reverse(contexts)
-	slices.Reverse(v.cleanups)
-	return v, v.compose(ctx, newestFirst, contexts, reduced)
+}
+
+// release puts the contexts that are held before what comes next: the place is told before the questions about it, as long as these
+// were not sent without.
+func (l *looker) release() {
+	l.said = append(l.said, l.held...)
+	l.held = l.held[:0]
 }
 
 // answered reports whether the model has answered since.
@@ -115,7 +160,7 @@ func (v *View) compose(ctx context.Context, said, contexts []session.Event, redu
 	if err != nil {
 		return err
 	}
-	v.entries = conversation
+	v.entries, v.begun = conversation, begunIn(said)
 	d, _ := v.Digest.Body.(session.Digest)
 	v.Context = holding(d.Context, contexts)
 	v.begin(d)
@@ -128,6 +173,29 @@ func (v *View) compose(ctx context.Context, said, contexts []session.Event, redu
 	}
 	v.Messages, v.Blocks = append(v.Messages, tail...), append(v.Blocks, blocks...)
 	return nil
+}
+
+// begun is a call that began.
+type begun struct {
+	call   session.CallStarted
+	answer int // that made it, from 1: names of calls may come again
+}
+
+// begunIn is the calls that began.
+func begunIn(said []session.Event) []begun {
+	var out []begun
+	answers := 0
+	for _, e := range said {
+		switch b := e.Body.(type) {
+		case session.Message:
+			if b.Role == llm.RoleAssistant {
+				answers++
+			}
+		case session.CallStarted:
+			out = append(out, begun{b, answers})
+		}
+	}
+	return out
 }
 
 // begin tells what stands for the beginning.
@@ -153,8 +221,10 @@ func (v *View) reduce(reduced map[session.ID]session.Reduction) {
 	if len(reduced) == 0 {
 		return
 	}
+	v.originals = make(map[session.ID]session.Event)
 	for i, e := range v.entries {
 		if r, ok := reduced[e.ID]; ok {
+			v.originals[e.ID] = e
 			m := e.Body.(session.Message)
 			m.Content = llm.Content{llm.Text{Text: r.Text}}
 			v.entries[i].Body = m
@@ -216,4 +286,28 @@ func holding(blocks []session.ContextBlock, since []session.Event) []session.Con
 		}
 	}
 	return held
+}
+
+// changes is what of now is not as it was told. What a digest told beside the place, such as the files in work, is not asked about.
+func changes(told, now []session.ContextBlock) []session.ContextBlock {
+	find := func(in []session.ContextBlock, name string) (session.ContextBlock, bool) {
+		i := slices.IndexFunc(in, func(b session.ContextBlock) bool { return b.Name == name })
+		if i < 0 {
+			return session.ContextBlock{}, false
+		}
+		return in[i], true
+	}
+	var news []session.ContextBlock
+	for _, b := range now {
+		if old, ok := find(told, b.Name); ok && old.Text == b.Text || !ok && b.Text == "" {
+			continue
+		}
+		news = append(news, b)
+	}
+	for _, old := range told {
+		if _, ok := find(now, old.Name); !ok && old.Name != todoBlock && !strings.HasPrefix(old.Name, fileBlock) {
+			news = append(news, session.ContextBlock{Name: old.Name})
+		}
+	}
+	return news
 }

@@ -1,0 +1,244 @@
+package window
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// Options is what a [Window] is made of. The zero value is ready: it reduces old results, and makes digests without a model.
+type Options struct {
+	Digester  Digester      // writes digests; nil: [Outline]
+	Threshold float64       // share of the usable window at which it is made smaller; default 0.8
+	Manual    bool          // never at a threshold: only on overflow, and when it is asked for
+	Cooldown  time.Duration // least time between two digests that a threshold asks for; default 3 minutes
+	KeepTail  float64       // share of the usable window that stays word for word at the end; default 0.15
+	KeepTurns int           // tokens of what the person said that stay word for word; default a twentieth of the usable window
+	Reads     []string      // names of the tools that read one file; default "read"
+
+	// Place tells what holds of the place now: context files, skills, facts of the environment. It is asked before every request, with
+	// what the model was told; what has changed is told at the end, and all of it again word for word when a digest takes effect.
+	// Blocks that have no text are gone. Nil: what was told holds.
+	Place func(ctx context.Context, told []session.ContextBlock) ([]session.ContextBlock, error)
+
+	// Files returns the newest versions of files that were in work, the most important first, when a digest takes effect. Nil: none.
+	Files func(ctx context.Context, names []string) ([]session.ContextBlock, error)
+
+	// Pins is the messages of the branch that people want kept, oldest first. Nil: none but those that say so themselves, with [[keep]].
+	Pins func(ctx context.Context) ([]session.Kept, error)
+
+	// Announce tells people what happens beside the run. Nil: nobody is told.
+	Announce func(session.Body)
+}
+
+// Window keeps what a model is sent within its window: results are bounded as they enter; when the window fills, old results are reduced,
+// and then a digest takes the place of the beginning. It is written in the background while the run goes on, and takes effect before
+// the next request. Nothing in the journal changes. It serves one session, and is safe for concurrent use.
+type Window struct {
+	options Options
+
+	mu     sync.Mutex
+	work   *work          // the digest that is being written, or waits to take effect
+	failed int            // digests in a row that came to nothing
+	last   time.Time      // when the last one took effect
+	asked  *Ask           // what a person asked for
+	limits map[string]int // of models that refused a request, in estimated tokens
+}
+
+// Ask is the wish for a digest.
+type Ask struct {
+	Focus string // what is to be kept above all; empty: nothing in particular
+}
+
+// New makes a window.
+func New(o Options) *Window {
+	if o.Digester == nil {
+		o.Digester = Outline{}
+	}
+	if o.Threshold <= 0 {
+		o.Threshold = 0.8
+	}
+	if o.Cooldown <= 0 {
+		o.Cooldown = 3 * time.Minute
+	}
+	if o.KeepTail <= 0 {
+		o.KeepTail = 0.15
+	}
+	return &Window{options: o, limits: make(map[string]int)}
+}
+
+// Compact asks for a digest before the next request.
+func (w *Window) Compact(a Ask) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked, w.failed = &a, 0
+}
+
+// Close ends the digest that is being written, if there is one, and waits for its end.
+func (w *Window) Close() {
+	w.mu.Lock()
+	work := w.work
+	w.work = nil
+	w.mu.Unlock()
+	if work != nil {
+		work.cancel()
+		<-work.done
+	}
+}
+
+// Request makes the request for the next answer. When the window is full it may wait for a digest, and say so.
+func (w *Window) Request(ctx context.Context, p session.Path, h Header) (*llm.Request, []session.Body, error) {
+	d := draft{path: p, header: h, usable: w.usable(h)}
+	if err := d.look(ctx); err != nil {
+		return nil, nil, err
+	}
+	if err := d.goBack(ctx); err != nil {
+		return nil, nil, err
+	}
+	if err := w.tell(ctx, &d); err != nil {
+		return nil, nil, err
+	}
+	if err := w.makeRoom(ctx, &d); err != nil {
+		return nil, nil, err
+	}
+	if err := d.beginEpoch(ctx); err != nil {
+		return nil, nil, err
+	}
+	e := d.view.Estimate(h)
+	d.add(session.Requested{Model: h.Model.Ref(), Estimate: int64(e.Tokens), Counted: int64(e.Counted), Scale: e.Scale})
+	return h.request(d.view.Messages), d.entries, nil
+}
+
+// tell tells the model what has changed of the place.
+func (w *Window) tell(ctx context.Context, d *draft) error {
+	if w.options.Place == nil {
+		return nil
+	}
+	told := d.view.Context
+	now, err := w.options.Place(ctx, told)
+	if err != nil {
+		return fmt.Errorf("window: tell of the place: %w", err)
+	}
+	if news := changes(told, now); len(news) > 0 {
+		d.add(session.Context{Whole: len(told) == 0, Blocks: news})
+		return d.look(ctx)
+	}
+	return nil
+}
+
+// makeRoom makes the window smaller, when it is full or somebody asks for it.
+func (w *Window) makeRoom(ctx context.Context, d *draft) error {
+	if done := w.finished(); done != nil {
+		if err := w.apply(ctx, d, done); err != nil {
+			return err
+		}
+	}
+	if ask := w.wanted(); ask != nil {
+		return w.digestNow(ctx, d, "asked", ask.Focus)
+	}
+	used := d.view.Estimate(d.header).Tokens
+	fill := float64(used) / float64(d.usable)
+	if w.options.Manual || fill < w.options.Threshold {
+		return nil
+	}
+	enough := int((w.options.Threshold - hysteresis) * float64(d.usable))
+	for _, hard := range []bool{false, true} {
+		if d.wouldReduce(Reducing{Hard: hard, Reads: w.options.Reads}, enough) {
+			return d.reduce(ctx)
+		}
+	}
+	switch {
+	case fill >= criticalAt:
+		return w.digestNow(ctx, d, "full", "")
+	case w.mayBegin():
+		w.begin(ctx, d, "full", "")
+	}
+	return nil
+}
+
+// Room is what is left for the results of the calls of the last answer.
+func (w *Window) Room(ctx context.Context, p session.Path, h Header) (Room, error) {
+	v, err := Look(ctx, p)
+	if err != nil {
+		return Room{}, err
+	}
+	r := v.room(h, w.usable(h))
+	r.Blocked = r.Level == Critical && (w.options.Manual || w.gaveUp())
+	return r, nil
+}
+
+// Overflow makes the window smaller after the provider has refused a request as too long, whatever was known of its size.
+func (w *Window) Overflow(ctx context.Context, p session.Path, h Header, cause error) ([]session.Body, error) {
+	d := draft{path: p, header: h}
+	if err := d.look(ctx); err != nil {
+		return nil, err
+	}
+	used := d.view.Estimate(h).Tokens
+	w.mu.Lock()
+	w.limits[h.Model.Ref()] = used * 9 / 10
+	w.mu.Unlock()
+	d.usable = w.usable(h)
+	enough := int((w.options.Threshold - hysteresis) * float64(d.usable))
+	if !d.wouldReduce(Reducing{Hard: true, Reads: w.options.Reads}, enough) {
+		if err := w.digestNow(ctx, &d, "overflow", ""); err != nil {
+			return nil, err
+		}
+	} else if err := d.reduce(ctx); err != nil {
+		return nil, err
+	}
+	if after := d.view.Estimate(h).Tokens; len(d.entries) == 0 || after >= used {
+		return nil, fmt.Errorf("%w; nothing more can be taken out of the request: %s", cause, d.view.largest())
+	}
+	err := d.beginEpoch(ctx)
+	return d.entries, err
+}
+
+// hysteresis is the share of the usable window that a reduction must free to be worth an epoch, beside what is over the threshold.
+const hysteresis = 0.25
+
+// usable is how many tokens a request may have, as far as is known.
+func (w *Window) usable(h Header) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	usable := Usable(h)
+	if limit, ok := w.limits[h.Model.Ref()]; ok {
+		usable = min(usable, limit)
+	}
+	return usable
+}
+
+// wanted takes what a person asked for.
+func (w *Window) wanted() *Ask {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a := w.asked
+	w.asked = nil
+	return a
+}
+
+// maxFailures is how many digests in a row may come to nothing before the window waits to be asked.
+const maxFailures = 2
+
+func (w *Window) gaveUp() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.failed >= maxFailures
+}
+
+// mayBegin reports whether a digest may be begun that nobody asked for.
+func (w *Window) mayBegin() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.work == nil && w.failed < maxFailures && (w.last.IsZero() || time.Since(w.last) >= w.options.Cooldown)
+}
+
+// announce tells people.
+func (w *Window) announce(b session.Body) {
+	if w.options.Announce != nil {
+		w.options.Announce(b)
+	}
+}
