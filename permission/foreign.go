@@ -9,12 +9,16 @@ import (
 
 // foreign is how names that tools have elsewhere are written here.
 var foreign = map[string]string{
-	"bash": "shell", "sh": "shell", "zsh": "shell", "powershell": "shell", "cmd": "shell", "command": "shell", "exec": "shell", "execute": "shell",
-	"run": "shell", "terminal": "shell", "run_command": "shell", "run_shell_command": "shell", "shelltool": "shell", "execute_command": "shell",
-	"multiedit": "multi_edit", "notebookedit": "edit", "str_replace": "edit", "replace": "edit", "apply_patch": "patch", "applypatch": "patch",
-	"read_file": "read", "view": "read", "cat": "read", "ls": "list", "list_directory": "list", "search": "grep", "write_file": "write", "create": "write",
-	"webfetch": "fetch", "web_fetch": "fetch", "websearch": "web_search", "todowrite": "todo", "todoread": "todo", "task": "agent", "subagent": "agent",
-	"remove": "delete", "network": "fetch", "all": "*",
+	"bash": "shell", "sh": "shell", "zsh": "shell", "powershell": "shell", "cmd": "shell", "command": "shell", "exec": "shell",
+	"execute": "shell", "run": "shell", "terminal": "shell", "run_command": "shell", "run_shell_command": "shell",
+	"shelltool": "shell", "execute_command": "shell",
+
+	"read_file": "read", "view": "read", "cat": "read", "ls": "list", "list_directory": "list", "search": "grep",
+	"write_file": "write", "create": "write", "multiedit": "multi_edit", "notebookedit": "edit", "str_replace": "edit",
+	"replace": "edit", "apply_patch": "patch", "applypatch": "patch", "remove": "delete",
+
+	"webfetch": "fetch", "web_fetch": "fetch", "network": "fetch", "websearch": "web_search",
+	"todowrite": "todo", "todoread": "todo", "task": "agent", "subagent": "agent", "all": "*",
 }
 
 // hint says how a rule whose tool is not known is written here: `; write shell(go test *)`. "" when that is not known.

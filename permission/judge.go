@@ -112,21 +112,6 @@ func (j *judgement) rule(n *need) ruling {
 
 // hits says whether a rule asks about or denies a need.
 func (j *judgement) hits(r *Rule, n *need) certainty {
-	o := &j.policy.options
-	path := func() certainty {
-		switch {
-		case n.path == "" || r.pattern == "":
-			if r.pattern == "" {
-				return yes
-			}
-			return maybe
-		case n.tree && !n.write && o.Filtered && n.command == noCommand && r.verdict == Deny:
-			return r.path.hits(n.path, false, j.policy.roots, o.Home)
-		case n.pattern != "" && r.path.apart(n.pattern):
-			return r.path.hits(filepath.Join(n.path, filepath.Base(n.pattern)), false, j.policy.roots, o.Home)
-		}
-		return r.path.hits(n.path, n.tree, j.policy.roots, o.Home)
-	}
 	files := n.path != "" || n.kind == readSomewhere || n.kind == writeSomewhere
 	switch r.language {
 	case anything:
@@ -134,13 +119,13 @@ func (j *judgement) hits(r *Rule, n *need) certainty {
 	case reading, writing:
 		switch {
 		case files && n.write == (r.language == writing):
-			return path()
+			return j.touches(r, n)
 		case n.kind == unknownCommand || n.kind == runsCode:
 			return j.mentions(r, n)
 		}
 	case filing:
 		if takes(r.tool, j.call.Tool) && (files || r.pattern == "") {
-			return path()
+			return j.touches(r, n)
 		}
 	case running:
 		if r.pattern == "" && j.call.Tool == r.tool {
@@ -163,6 +148,22 @@ func (j *judgement) hits(r *Rule, n *need) certainty {
 		return j.named(r)
 	}
 	return no
+}
+
+// touches says whether a rule about paths fits the one of a need.
+func (j *judgement) touches(r *Rule, n *need) certainty {
+	o := &j.policy.options
+	switch {
+	case r.pattern == "":
+		return yes
+	case n.path == "":
+		return maybe
+	case n.tree && !n.write && o.Filtered && n.command == noCommand && r.verdict == Deny:
+		return r.path.hits(n.path, false, j.policy.roots, o.Home) // the tool leaves out what is below
+	case n.pattern != "" && r.path.apart(n.pattern):
+		return r.path.hits(filepath.Join(n.path, filepath.Base(n.pattern)), false, j.policy.roots, o.Home)
+	}
+	return r.path.hits(n.path, n.tree, j.policy.roots, o.Home)
 }
 
 // mentions says whether a command of which not all is known names a file of the rule.

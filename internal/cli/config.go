@@ -224,6 +224,9 @@ func check(o config.Options) (checkedConfig, error) {
 		return out, err
 	}
 	if c != nil {
+		if out.Mistakes = wrongRules(&c.Permissions); len(out.Mistakes) > 0 {
+			return out, nil
+		}
 		out.config = c
 		out.Warnings = append(out.Warnings, c.Warnings...)
 		for _, file := range []string{c.UserFile, c.ProjectFile} {

@@ -3,11 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tenon-agent/tenon/internal/app"
+	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/permission"
 )
 
@@ -163,6 +165,24 @@ func (p *program) policy(c *cobra.Command, o permissionOptions) (*permission.Pol
 		return nil, &usageError{c.CommandPath(), wrong}
 	}
 	return policy, err
+}
+
+// wrongRules are the mistakes in the rules of a configuration.
+func wrongRules(c *config.Permissions) []configError {
+	wrong := []configError{}
+	for _, list := range []struct {
+		verdict permission.Verdict
+		rules   []config.Rule
+	}{{permission.Allow, c.Allow}, {permission.Ask, c.Ask}, {permission.Deny, c.Deny}} {
+		for _, r := range list.rules {
+			if _, err := permission.ParseRule(list.verdict, permission.User, r.Text); err != nil {
+				at := strings.LastIndexByte(r.Where, ':')
+				line, _ := strconv.Atoi(r.Where[at+1:]) // the configuration has written it
+				wrong = append(wrong, configError{File: r.Where[:max(at, 0)], Line: line, Column: 1, Key: "permissions." + string(list.verdict), Message: err.Error()})
+			}
+		}
+	}
+	return wrong
 }
 
 // shownPolicy is the JSON of tenon permissions explain without a command.

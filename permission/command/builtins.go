@@ -190,12 +190,11 @@ func (c *call) set(name string, g *arguments) {
 }
 
 // kill only lists signals with -l.
-func (c *call) kill(g *arguments) {
+func (c *call) kill() {
 	for i, w := range c.words {
 		if i == 1 && w.is("-l", "-L", "--list", "--table") {
 			return
 		}
 	}
 	c.does(Destroys, "ends processes")
-	_ = g
 }

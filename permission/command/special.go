@@ -103,7 +103,7 @@ func (c *call) special(p *program, name string, g *arguments) {
 	case "date":
 		c.date(g)
 	case "kill":
-		c.kill(g)
+		c.kill()
 	case "split":
 		c.split(g)
 	case "unzip":
@@ -278,11 +278,8 @@ func (c *call) eval(words []word) {
 		}
 		text = append(text, w.text)
 	}
-	in := c.place.inner("eval")
-	sure := in.sure
 	c.clear = true
-	c.ends = c.nested(strings.Join(text, " "), "eval", in, syntax.LangBash)
-	_ = sure
+	c.ends = c.nested(strings.Join(text, " "), "eval", c.place.inner("eval"), syntax.LangBash)
 }
 
 func (c *call) source(words []word) {
