@@ -194,7 +194,7 @@ func FuzzEvent(f *testing.F) {
 		}
 		once, err := json.Marshal(e)
 		if err != nil {
-			t.Skip() // such as a year that JSON's times do not know
+			t.Skip("such as a year that the times of JSON do not know")
 		}
 		var again session.Event
 		if err := json.Unmarshal(once, &again); err != nil {

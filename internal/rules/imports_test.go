@@ -28,6 +28,7 @@ var places = []place{
 	{path: "session", may: []string{"llm"}},
 	{path: "session/*", may: []string{"session", "llm"}},
 	{path: "window/tokens", may: []string{"llm"}},
+	{path: "window/compact", may: []string{"llm", "session", "window", "window/tokens"}},
 	{path: "window", may: []string{"llm", "session", "window/tokens"}},
 	{path: "permission/command"},
 	{path: "permission", may: []string{"llm", "tool", "permission/command"}},
@@ -51,6 +52,7 @@ var places = []place{
 	{path: "internal/keys"},
 	{path: "internal/undo", may: []string{"public"}},
 	{path: "internal/rules"},
+	{path: "internal/nobody", leaf: "runs a test again as somebody who may not do everything; for tests alone"},
 	{path: "internal/spelling", leaf: "the distance between two words, for errors of tools, scripts and commands alike"},
 
 	{path: "cmd/*", may: []string{"public", "internal/..."}},

@@ -142,7 +142,7 @@ func FuzzLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pattern string, data []byte, literal, ignoreCase bool) {
 		p, invalid, err := Compile(pattern, literal, ignoreCase)
 		if err != nil {
-			t.Skip() // too large
+			t.Skip("too large")
 		}
 		expr := strings.ToValidUTF8(pattern, "\ufffd")
 		if literal || invalid != nil {

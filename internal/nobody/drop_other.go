@@ -1,0 +1,7 @@
+//go:build !unix
+
+package nobody
+
+import "os/exec"
+
+func drop(*exec.Cmd) {}
