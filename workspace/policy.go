@@ -1,6 +1,8 @@
 package workspace
 
 import (
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -40,11 +42,15 @@ func (w *Workspace) both(look lstat, names []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
+		out = append(out, at)
+		if info, err := look(at); err == nil && info.Mode()&fs.ModeSymlink == 0 || errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
 		target, err := w.followFrom(look, name, at)
 		if err != nil {
 			return nil, err
 		}
-		if out = append(out, at); target != at {
+		if target != at {
 			out = append(out, target)
 		}
 	}
