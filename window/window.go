@@ -183,12 +183,16 @@ func (w *Window) Overflow(ctx context.Context, p session.Path, h Header, cause e
 	w.mu.Unlock()
 	d.usable = w.usable(h)
 	enough := int((w.options.Threshold - hysteresis) * float64(d.usable))
-	if !d.wouldReduce(Reducing{Hard: true, Reads: w.options.Reads}, enough) {
+	reduced := d.wouldReduce(Reducing{Hard: true, Reads: w.options.Reads}, enough)
+	if len(d.shorter) > 0 {
+		if err := d.reduce(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if !reduced {
 		if err := w.digestNow(ctx, &d, "overflow", ""); err != nil {
 			return nil, err
 		}
-	} else if err := d.reduce(ctx); err != nil {
-		return nil, err
 	}
 	if after := d.view.Estimate(h).Tokens; len(d.entries) == 0 || after >= used {
 		return nil, fmt.Errorf("%w; nothing more can be taken out of the request: %s", cause, d.view.largest())

@@ -26,7 +26,10 @@ func Text(s string) int {
 		}
 		units += cost
 	}
-	return (units + unit - 1) / unit
+	if s == "" {
+		return 0
+	}
+	return max(1, (units+unit/2)/unit)
 }
 
 // marked reads what begins with a space, a mark or a letter that is not of ASCII: a word with the one mark before it, a run of

@@ -1,0 +1,138 @@
+package compact_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/llmtest"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/window"
+	"github.com/tenon-agent/tenon/window/compact"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const whole = `<<END
+## Goal
+A mill.
+## Decisions
+Oak.
+## State
+The wheel turns.
+## Files
+wheel.go
+## Errors
+None.
+## Open
+The stones.
+## Next step
+Cut them.
+END`
+
+func task() window.Task {
+	live := &llm.Request{
+		System: "Be good.", Tools: []llm.Tool{{Name: "look"}},
+		Messages: []llm.Message{llm.UserText("Build a mill."), llm.AssistantText("I begin."), llm.UserText("Go on.")},
+	}
+	var events []session.Event
+	for _, m := range live.Messages {
+		events = append(events, session.Event{Body: session.Message{Message: m}})
+	}
+	return window.Task{Live: live, Model: llm.Model{Provider: "test", ID: "test"}, Events: events, Reason: "full", Limit: 1000}
+}
+
+// The wish stands behind the live request, of which nothing is changed: the provider has all of it in its cache.
+func TestTheWishIsAppended(t *testing.T) {
+	client := llmtest.New(t, "text "+whole+"\nusage input=10 cache_read=900 output=70")
+	work := task()
+	work.Focus = "the stones"
+	work.Before = &session.Digest{Summary: "Before.", Files: []string{"/old.go"}}
+	d, err := compact.Model{Client: client}.Digest(t.Context(), work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(d.Summary, "## Goal") || d.By != client.Model().Ref() || d.Usage.CacheRead != 900 || !slices.Contains(d.Files, "/old.go") {
+		t.Errorf("digest = %+v", d)
+	}
+	req := client.Requests()[0]
+	if req.System != work.Live.System || len(req.Tools) != 1 || req.ToolChoice != llm.ToolAuto || len(req.Messages) != 4 {
+		t.Errorf("request = %+v", req)
+	}
+	for i, m := range work.Live.Messages {
+		if req.Messages[i].Text() != m.Text() {
+			t.Errorf("message %d has become %q", i, req.Messages[i].Text())
+		}
+	}
+	last := req.Messages[3].Text()
+	for _, want := range append(window.Sections(), "the stones", "Take over") {
+		if !strings.Contains(last, want) {
+			t.Errorf("the wish does not speak of %q", want)
+		}
+	}
+	if len(work.Live.Messages) != 3 {
+		t.Error("the live request has grown")
+	}
+}
+
+// A summary without a section is asked for again, once; calls of tools are not run.
+func TestARepair(t *testing.T) {
+	client := llmtest.New(t, "text Going on.\ncall look {}\n---\ntext "+whole)
+	d, err := compact.Model{Client: client}.Digest(t.Context(), task())
+	if err != nil || len(compact.Lacking(d.Summary)) > 0 {
+		t.Fatal(d, err)
+	}
+	repaired := client.Requests()[1].Messages
+	if n := len(repaired); n != 6 || len(repaired[4].Calls()) != 0 || !strings.Contains(repaired[5].Text(), "Decisions") {
+		t.Errorf("repair = %+v", repaired)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	for name, script := range map[string]string{
+		"sections missing twice": "text ## Goal\n---\ntext ## Goal",
+		"a refusal":              `error overloaded "later"`,
+		"a stream without end":   "text x\nend",
+		"the repair fails":       "text x\n---\nerror network \"gone\"",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if d, err := (compact.Model{Client: llmtest.New(t, script)}).Digest(t.Context(), task()); err == nil {
+				t.Errorf("digest = %+v", d)
+			}
+		})
+	}
+}
+
+// The small model writes where the conversation fits into its window.
+func TestTheSmallModel(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		context int
+		small   bool
+	}{{"it fits", 8000, true}, {"it does not", 1200, false}} {
+		t.Run(test.name, func(t *testing.T) {
+			large, small := llmtest.New(t, "text "+whole), llmtest.New(t, "text "+whole)
+			facts := llm.Model{Provider: "test", ID: "small", Context: test.context}
+			work := task()
+			work.Live.Messages[0] = llm.UserText(strings.Repeat("word ", 1500))
+			d, err := compact.Model{Client: large, Small: withModel{small, facts}}.Digest(t.Context(), work)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if asked := len(small.Requests()) == 1; asked != test.small || (d.By == "test/small") != test.small {
+				t.Errorf("written by %s", d.By)
+			}
+		})
+	}
+}
+
+// withModel is a client with other facts.
+type withModel struct {
+	llm.Client
+	facts llm.Model
+}
+
+func (c withModel) Model() llm.Model { return c.facts }

@@ -1,0 +1,13 @@
+package compact_test
+
+import (
+	"fmt"
+
+	"github.com/tenon-agent/tenon/window/compact"
+)
+
+// A summary must speak of everything from which the model goes on.
+func ExampleLacking() {
+	fmt.Println(compact.Lacking("## Goal\nA mill.\n\n## State\nThe wheel turns.\n\n## Open\n"))
+	// Output: [Decisions Files Errors Open Next step]
+}
