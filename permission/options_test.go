@@ -11,7 +11,7 @@ func TestSynonyms(t *testing.T) {
 		"rm -r *": `rm -r x; rm -R x; rm --recursive x; rm --rec x; rm -fr x; rm -Rf x; rm x -r; rm x --recursive; /bin/rm -R x; RM -R x; ./rm --recursive x; sudo rm -vR x
 			!rm x; !rm -f x; !rm -- -r; !rm "src/$x"; ?rm $x; ?rm "$x"`,
 		"rm -rf *":        `rm -rf x; rm -fr x; rm -r -f x; rm -R --force x; rm --force x --recursive; !rm -r x; !rm -f x`,
-		"git push -f *":   `git push --force; git -C x push origin -f; git push origin +main; git push -uf origin main; !git push --force-with-lease; !git push; !git push origin a:b`,
+		"git push -f *":   `git push --force; git -C x push origin -f; git push origin +main; git push --mirror o; git push -uf origin main; !git push --force-with-lease; !git push; !git push origin a:b`,
 		"git push -d *":   `git push --delete o b; git push origin :b; git push -f origin +:b; !git push origin main`,
 		"git commit -n *": `git commit --no-verify; git commit -anm x; git commit --no-veri -m x; !git commit -mnow; !git commit -m -; !git commit -m no`,
 		"git branch -D *": `git branch -D x; git branch -d -f x; git branch --delete --force x; git branch -df x; !git branch -d x; !git branch -f x; !git branch x`,

@@ -70,7 +70,7 @@ func (c *call) special(p *program, name string, g *arguments) {
 	case "remote":
 		c.remote(name, g)
 	case "checkout":
-		c.checkout(g)
+		c.checkout(name)
 	case "branch":
 		c.branch(g)
 	case "stranger":

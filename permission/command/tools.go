@@ -202,6 +202,9 @@ func (c *call) gitConfig(g *arguments) {
 
 // remote judges fetch, push and their like: the address is in the line, or in git's settings.
 func (c *call) remote(name string, g *arguments) {
+	if g.has("--mirror") {
+		c.implies("--mirror", "-f", "--force")
+	}
 	for i, w := range g.operands {
 		switch {
 		case strings.HasPrefix(w.text, "ext::") || w.dynamic && w.text == "" && i == 0 || w.mayBeOption():
@@ -220,10 +223,10 @@ func (c *call) remote(name string, g *arguments) {
 	g.operands = nil
 }
 
-// checkout judges git checkout: what follows -- is paths.
-func (c *call) checkout(g *arguments) {
+// checkout judges git checkout, where what follows -- is paths; after git switch it is a branch.
+func (c *call) checkout(name string) {
 	for i, w := range c.words {
-		if w.is("--") {
+		if w.is("--") && name == "git checkout" {
 			for _, file := range c.words[i+1:] {
 				c.writes(file)
 			}
