@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/tenon-agent/tenon/internal/undo"
@@ -265,21 +268,91 @@ func TestLostAndDone(t *testing.T) {
 	sameTree(t, b.tree(), before)
 }
 
-// A folder that cannot be written stops all of it, files and conversation.
+// A folder that cannot be written stops all of it, files and conversation. Root can write everywhere: it runs this as somebody else.
 func TestReadOnlyFolder(t *testing.T) {
 	if os.Getuid() == 0 {
-		t.Skip("root can write everywhere")
+		asNobody(t)
+		return
 	}
 	b := newBench(t)
 	_, begins := work(b)
 	b.must(os.Chmod(filepath.Join(b.dir, "pages"), 0o555))
-	before := lstats(t, b.base)
+	tree, before := b.tree(), files(lstats(t, b.base))
 	defer os.Chmod(filepath.Join(b.dir, "pages"), 0o755)
 	if _, err := b.undo(string(begins[0].ID), undo.Both, true); err == nil {
 		t.Error("no error")
 	}
-	if after := lstats(t, b.base); after != before || b.said() != "first second" {
+	sameTree(t, b.tree(), tree)
+	if after := files(lstats(t, b.base)); after != before || b.said() != "first second" {
 		t.Errorf("something changed:\n%s\nwas\n%s", after, before)
+	}
+}
+
+// files are those of a list that are no directories: their times tell of temporary files, too.
+func files(list string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(list, "\n"), func(line string) bool { return strings.Contains(line, " d") }), "\n")
+}
+
+// asNobody runs a test again in a process that is not root's.
+func asNobody(t *testing.T) {
+	t.Helper()
+	const nobody = 65534
+	base, err := os.MkdirTemp("", "undo-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(base)
+	data, err := os.ReadFile(os.Args[0])
+	program, temp := filepath.Join(base, "test.exe"), filepath.Join(base, "temp")
+	if err = errors.Join(err, os.WriteFile(program, data, 0o755), os.Mkdir(temp, 0o755), os.Chmod(base, 0o755), os.Chown(temp, nobody, nobody)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Dir, cmd.Env = temp, append(os.Environ(), "TMPDIR="+temp, "HOME="+temp)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Errorf("as nobody: %v\n%s", err, out)
+	}
+}
+
+// Many hundred files in one entry come back and go again, and what is beyond the limit of an entry is told.
+func TestHundredsOfFiles(t *testing.T) {
+	b := newBench(t)
+	const total = 1200
+	b.byHand(fmt.Sprintf(`for d in $(seq 20); do mkdir -p src/d$d; done; i=0; while [ $i -lt %d ]; do i=$((i+1)); echo "file $i" >src/d$((i%%20+1))/f$i; done`, total))
+	before := b.tree()
+	b.begin("all of it")
+	b.shell("mv src/d1 moved; for f in src/d1?/*; do echo more >>$f; done; rm -r src/d3; chmod 600 src/d4/*; mkdir new; cp -r src/d5 new")
+	b.end()
+	after := b.tree()
+	p, err := b.undo("", undo.Both, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Files) < 800 {
+		t.Errorf("%d files in one entry", len(p.Files))
+	}
+	sameTree(t, b.tree(), before)
+	if _, err := b.redo(); err != nil {
+		t.Fatal(err)
+	}
+	sameTree(t, b.tree(), after)
+}
+
+// What an entry has no room for is counted, and an undo says that it stays.
+func TestMoreThanAnEntryHolds(t *testing.T) {
+	b := newBench(t)
+	changes := make([]workspace.Change, 20_003)
+	for i := range changes {
+		changes[i] = workspace.Change{Path: fmt.Sprintf("%s/f%d", b.dir, i), After: &workspace.State{Mode: 0o644}, Done: true}
+	}
+	b.begin("too much")
+	b.append(undo.Record("call", changes))
+	b.end()
+	p, err := b.history().Undo("", undo.Both)
+	b.must(err)
+	if len(p.Files) != 0 || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "3 more files changed") {
+		t.Errorf("%d files, %q", len(p.Files), p.Notes)
 	}
 }
 
