@@ -87,8 +87,14 @@ func (r *run) request(client llm.Client) (*llm.Request, error) {
 	if entries, err = window.Seal(r.ctx, r.a.feed.branch, entries, req); err != nil {
 		return nil, fmt.Errorf("agent: make the request: %w", err)
 	}
-	if broken := entries[len(entries)-1].(session.Requested).Broken; broken != "" {
-		r.moment(session.Notice{Text: "the provider's cache is missed: within an epoch " + broken + " has changed"})
+	for i, b := range entries {
+		if sealed, ok := b.(session.Requested); ok {
+			if sealed.Broken != "" {
+				r.moment(session.Notice{Text: "the provider's cache is missed: within an epoch " + sealed.Broken + " has changed"})
+			}
+			sealed.Used, sealed.Elapsed = r.usage, session.Duration(time.Since(r.started))
+			entries[i] = sealed
+		}
 	}
 	_, err = r.append(entries...)
 	return req, err

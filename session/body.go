@@ -190,15 +190,17 @@ type Epoch struct {
 // Requested is what a request was made of: the hashes of its segments, in the order in which a provider caches them. A chain of
 // them proves that requests of an epoch go on from each other.
 type Requested struct {
-	Model    string   `json:"model,omitzero"`    // "provider/model" that is asked
-	Segments int      `json:"segments"`          // the system prompt, each tool, each message
-	Same     int      `json:"same"`              // segments at its beginning that are those of the request before
-	Hashes   []string `json:"hashes,omitzero"`   // of the segments after these
-	Chain    string   `json:"chain"`             // hash of all segments
-	Estimate int64    `json:"estimate,omitzero"` // tokens of the whole, as the window saw it
-	Counted  int64    `json:"counted,omitzero"`  // tokens of the whole by the local count alone, in the first request of an epoch
-	Scale    float64  `json:"scale,omitzero"`    // tokens of the provider for one of the local count, as far as was known
-	Broken   string   `json:"broken,omitzero"`   // within an epoch: which segment of the request before is not there any more. A defect.
+	Model    string    `json:"model,omitzero"`    // "provider/model" that is asked
+	Segments int       `json:"segments"`          // the system prompt, each tool, each message
+	Same     int       `json:"same"`              // segments at its beginning that are those of the request before
+	Hashes   []string  `json:"hashes,omitzero"`   // of the segments after these
+	Chain    string    `json:"chain"`             // hash of all segments
+	Estimate int64     `json:"estimate,omitzero"` // tokens of the whole, as the window saw it
+	Counted  int64     `json:"counted,omitzero"`  // tokens of the whole by the local count alone, in the first request of an epoch
+	Scale    float64   `json:"scale,omitzero"`    // tokens of the provider for one of the local count, as far as was known
+	Used     llm.Usage `json:"used,omitzero"`     // by the run before this request
+	Elapsed  Duration  `json:"elapsed,omitzero"`  // since the run began
+	Broken   string    `json:"broken,omitzero"`   // within an epoch: which segment of the request before is not there any more. A defect.
 }
 
 // Context is what the model is told of the place where it works: context files such as AGENTS.md, skills, facts of the environment.

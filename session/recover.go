@@ -44,10 +44,17 @@ func Recover(ctx context.Context, p Path) ([]Body, error) {
 			}
 		case RunStarted:
 			end := RunEnded{
-				Reason: ReasonInterrupted, Message: "the process ended while this run was on",
+				Reason: ReasonInterrupted, Message: lostRun,
 				Turns: turns, Usage: usage, Elapsed: Duration(newest.Sub(e.Time)),
 			}
 			return append(results, end), nil
+		case Requested: // it knows what the run was before it
+			if e.Run != "" {
+				return append(results, RunEnded{
+					Reason: ReasonInterrupted, Message: lostRun,
+					Turns: e.Turn - 1 + turns, Usage: usage.Plus(b.Used), Elapsed: b.Elapsed + Duration(newest.Sub(e.Time)),
+				}), nil
+			}
 		case CallStarted:
 			started[b.Call] = b
 		case Message:
@@ -65,6 +72,8 @@ func Recover(ctx context.Context, p Path) ([]Body, error) {
 	}
 	return nil, nil
 }
+
+const lostRun = "the process ended while this run was on"
 
 // missing makes the results of calls that have none.
 func missing(calls []llm.ToolCall, answered map[string]bool, started map[string]CallStarted) []Body {

@@ -19,8 +19,7 @@ func (v *View) Estimate(h Header) Estimate {
 	scale := v.scale(h.Model)
 	e := Estimate{Scale: scale.Factor()}
 	if at := v.reported(h.Model); at >= 0 {
-		since := count(scale.Family(), v.Messages[at+1:]) + countThinking(v.Messages[at])
-		e.Tokens = scale.After(v.Messages[at].Usage, since)
+		e.Tokens = scale.After(v.Messages[at], v.Messages[at+1:]...)
 		return e
 	}
 	e.Counted = scale.Family().Request(h.request(v.Messages))
@@ -75,24 +74,11 @@ func (v *View) learn(r session.Requested, answer llm.Usage) {
 	}
 }
 
-func count(f tokens.Family, messages []llm.Message) int {
+// countMessages counts messages for no model in particular.
+func countMessages(messages []llm.Message) int {
 	n := 0
 	for _, m := range messages {
-		n += f.Message(m)
-	}
-	return n
-}
-
-// countMessages counts messages for no model in particular.
-func countMessages(messages []llm.Message) int { return count(tokens.Unknown, messages) }
-
-// countThinking counts the reasoning that goes back with an answer.
-func countThinking(m llm.Message) int {
-	n := 0
-	for _, p := range m.Content {
-		if t, ok := p.(llm.Thinking); ok && (t.Signature != "" || len(t.Opaque) > 0) {
-			n += tokens.Text(t.Text)
-		}
+		n += tokens.Message(m)
 	}
 	return n
 }

@@ -22,6 +22,8 @@ const (
 	Grok      Family = "grok"
 	GLM       Family = "glm"
 	Kimi      Family = "kimi"
+
+	grok3 Family = "grok-3" // takes back reasoning, but does not read it
 )
 
 // names are words in the IDs of models, whoever serves them. The first that fits decides.
@@ -42,6 +44,7 @@ var names = [...]struct {
 	{"devstral", Mistral},
 	{"codestral", Mistral},
 	{"magistral", Mistral},
+	{"grok-3", grok3},
 	{"grok", Grok},
 	{"glm", GLM},
 	{"kimi", Kimi},
@@ -65,29 +68,40 @@ func FamilyOf(m llm.Model) Family {
 	return Unknown
 }
 
-// habits is how a family differs from the count of o200k_base.
+// habits is how a family differs from the plain count of o200k_base.
 type habits struct {
-	factor float64 // tokens of its own vocabulary for one of o200k_base, over code, prose and JSON
-	tools  int     // tokens that it adds to a request that has tools
+	factor  float64 // tokens of its own vocabulary for one of o200k_base, over code, prose and JSON
+	base    int     // its own tokens that are in every request
+	frame   int     // its own tokens around a message; OpenAI documents 3 to 4 (its cookbook, "How to count tokens with tiktoken")
+	tools   int     // its own tokens that a request has more when there are tools
+	schemas float64 // the part of the JSON of a schema that is left when it has been put into the family's own words
+	wrap    int     // tokens around a call, and as many around a result
+	returns bool    // reasoning that goes back in a later request counts there
 }
 
-// of returns what is known of a family before any answer has come. The factors of Llama 3, Qwen 3, DeepSeek V3, Gemma 3 (whose
-// vocabulary is Gemini's) and of an older Claude were measured over code, prose, JSON, terminals and diffs. Of Claude 4 and of
-// what tools add there, the recorded conversations of internal/sdkconformance tell; Anthropic documents 313 to 346 tokens for
-// its system prompt about tools (docs.claude.com, "Tool use", pricing). Of the others the factors are guesses on the safe side.
+// of returns what is known of a family before any answer has come.
+//
+// The factors of Llama 3, Qwen 3, DeepSeek V3, Gemma 3 (whose vocabulary is Gemini's) and of an older Claude (1.1) were measured
+// with their vocabularies over code, prose, JSON, diffs and what terminals show. That of the present Claude, and all else, is
+// what recorded conversations with the providers show; Anthropic also documents the 346 tokens of its system prompt about tools
+// (docs.claude.com, "Tool use", pricing). Of the others the factors are guesses on the safe side.
 func (f Family) of() habits {
+	h := habits{factor: 1.1, frame: 4, schemas: 1, wrap: 8, returns: true}
 	switch f {
+	case OpenAI:
+		return habits{factor: 1, frame: 4, schemas: 0.6, wrap: 4}
 	case Anthropic:
-		return habits{factor: 1.2, tools: 346}
+		h.factor, h.tools = 1.2, 346
 	case Gemini:
-		return habits{factor: 1.15}
-	case DeepSeek, Qwen, Kimi, GLM, Grok:
-		return habits{factor: 1.05}
-	case Mistral:
-		return habits{factor: 1.1}
-	case OpenAI, Llama:
-		return habits{factor: 1}
-	default:
-		return habits{factor: 1.1}
+		h.factor, h.frame, h.schemas, h.wrap = 1.15, 1, 0.7, 4
+	case Grok, grok3:
+		h.factor, h.base, h.tools, h.returns = 1.05, 190, 110, f == Grok
+	case GLM:
+		h.factor, h.tools = 1.05, 100
+	case DeepSeek, Qwen, Kimi:
+		h.factor = 1.05
+	case Llama:
+		h.factor = 1
 	}
+	return h
 }

@@ -1,6 +1,10 @@
 package tokens
 
-import "github.com/tenon-agent/tenon/llm"
+import (
+	"slices"
+
+	"github.com/tenon-agent/tenon/llm"
+)
 
 // Bounds of what is learned.
 const (
@@ -58,9 +62,45 @@ func (s Scale) Tokens(local int) int {
 	return int(float64(max(0, local))*s.Factor() + 0.5)
 }
 
-// After returns about how many tokens the prompt of the next request has, from what the last answer used, and the local count of
-// the messages behind that answer. It holds while the head of the request and its earlier messages stay the same. Reasoning is
-// not in it: most providers leave that of earlier answers out.
-func (s Scale) After(last llm.Usage, local int) int {
-	return int(last.Prompt()+last.Output) + s.Tokens(local)
+// After returns about how many tokens the prompt of the next request has, whose last messages are an answer, with the usage that
+// was reported for it, and those that were added behind it. It holds while all that stands before the answer stays the same.
+func (s Scale) After(answer llm.Message, added ...llm.Message) int {
+	n := int(answer.Usage.Prompt()) + s.returning(answer)
+	local := 0
+	for _, m := range added {
+		local += s.family.Message(m)
+	}
+	return n + s.Tokens(local)
+}
+
+// returning is what an answer costs in later requests. That is what it cost to write, with exceptions: reasoning costs only where
+// it goes back and is read, and OpenAI's models report as output also marks that are in no message.
+func (s Scale) returning(answer llm.Message) int {
+	u := answer.Usage
+	if s.family == OpenAI {
+		answer.Content = slices.DeleteFunc(slices.Clone(answer.Content), isThinking)
+		return min(int(u.Output), s.Tokens(s.family.Message(answer)))
+	}
+	if s.family.of().returns && slices.ContainsFunc(answer.Content, carriesReasoning) {
+		return int(u.Output + u.Reasoning)
+	}
+	return int(u.Output)
+}
+
+func isThinking(p llm.Part) bool {
+	_, ok := p.(llm.Thinking)
+	return ok
+}
+
+// carriesReasoning reports whether reasoning goes back with a part: in its text, or as the provider's own data.
+func carriesReasoning(p llm.Part) bool {
+	switch p := p.(type) {
+	case llm.Thinking:
+		return true
+	case llm.Text:
+		return len(p.Opaque) > 0
+	case llm.ToolCall:
+		return len(p.Opaque) > 0
+	}
+	return false
 }
