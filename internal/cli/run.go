@@ -61,8 +61,9 @@ only look; --mode edits lets it change files of the directory, --mode auto also 
 
 With --continue or --session and without a prompt, a run that was interrupted goes on where it stood.
 
-Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached, 4 denials ended the run, or every call of the last turn that made any was
-denied, 130 interrupted.`,
+Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached,
+4 denials ended the run, or every call of the last turn that made any was denied,
+130 interrupted.`,
 		Example: `  tenon run "describe this project"
   tenon run --mode auto "make the tests pass" --max-turns 30
   tenon run --mode edits --allow 'shell(go test *)' "rename the type Foo to Bar"
