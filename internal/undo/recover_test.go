@@ -206,7 +206,7 @@ func TestOthersChangeAfterTheKill(t *testing.T) {
 	if _, err := b.redo(); err != nil {
 		t.Fatal(err)
 	}
-	if p, err = b.undo("", undo.Files, true); err != nil {
+	if _, err = b.undo("", undo.Files, true); err != nil {
 		t.Fatal(err)
 	}
 	sameTree(t, b.tree(), before)

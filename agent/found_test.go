@@ -1,0 +1,63 @@
+package agent_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// What was found to have changed under a call that was interrupted is in its result, and in no other.
+func TestFoundChangesAreTold(t *testing.T) {
+	many := session.FilesChanged{Call: "2", Cause: session.ByCommand, Found: true, Note: "And more."}
+	for i := range 50 {
+		many.Files = append(many.Files, session.FileChange{Path: fmt.Sprintf("/p/%d", i), After: &session.FileState{}})
+	}
+	some := session.FilesChanged{Call: "2", Cause: session.ByCommand, Found: true, Files: []session.FileChange{
+		{Path: "/p/a", Before: &session.FileState{}, After: &session.FileState{}},
+		{Path: "/p/b", Before: &session.FileState{}, Unsure: "it was late"},
+	}}
+	tests := []struct {
+		name  string
+		found []session.Body
+		want  []string
+	}{
+		{"some", []session.Body{some}, []string{"(2):\n\"/p/a\": changed\n\"/p/b\": removed, perhaps by somebody else"}},
+		{"many", []session.Body{many}, []string{"(50):\n\"/p/0\": new\n", "\n… and 10 more\nAnd more."}},
+		{"none", []session.Body{session.FilesChanged{Call: "2", Found: true}}, []string{"No file that is followed was different"}},
+		{"not known", []session.Body{session.FilesChanged{Call: "2", Found: true, Note: "It is damaged."}}, []string{"call it again.\nIt is damaged."}},
+		{"the last time", []session.Body{some, many}, []string{"(50):"}},
+		{"of another call", []session.Body{session.FilesChanged{Call: "1", Found: true}}, []string{"before you call it again."}},
+		{"told by the command", []session.Body{session.FilesChanged{Call: "2"}}, []string{"before you call it again."}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			left := append([]session.Body{
+				session.RunStarted{Trigger: session.TriggerUser},
+				session.Message{Message: text("go")},
+				calls(call("1", "look"), call("2", "command")),
+				started("1", "look", true), started("2", "command", false),
+			}, test.found...)
+			b := died(t, "text Well.", left...)
+			got := ""
+			for _, m := range bodies[session.Message](b.journal()) {
+				if m.Role == llm.RoleTool && m.CallID == "2" {
+					got = m.Text()
+				} else if strings.Contains(m.Text(), "/p/") {
+					t.Errorf("told in %+v", m)
+				}
+			}
+			for _, want := range test.want {
+				if !strings.Contains(got, want) || !strings.HasPrefix(got, "The outcome of this call is unknown") {
+					t.Errorf("told %q, want %q", got, want)
+				}
+			}
+			if strings.Count(got, "different") > 1 || strings.Contains(test.want[0], "before you") && !strings.HasSuffix(got, "call it again.") {
+				t.Errorf("told %q", got)
+			}
+			checkJournal(t, b)
+		})
+	}
+}
