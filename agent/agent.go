@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -137,6 +138,25 @@ func (a *Agent) Continue(ctx context.Context, how Continuation) iter.Seq2[sessio
 		how.Kind = session.ContinuesDefault
 	}
 	return a.sequence(ctx, func(r *run) { r.how = how })
+}
+
+// Prepare lets the window do now what it would do before the next request, such as a digest that somebody has asked it for, and returns
+// the entries of that. While a run is on it is an [ErrBusy].
+func (a *Agent) Prepare(ctx context.Context) ([]session.Event, error) {
+	r, err := a.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer a.end(r)
+	a.feed.stampAs(session.Stamp{}) // it is no run
+	_, entries, err := a.options.Window.Request(r.ctx, a.feed.branch, r.header(a.client()))
+	if err != nil {
+		return nil, fmt.Errorf("agent: make the request: %w", err)
+	}
+	return a.feed.append(ctx, slices.DeleteFunc(entries, func(b session.Body) bool {
+		_, requested := b.(session.Requested)
+		return requested
+	})...)
 }
 
 func (a *Agent) sequence(ctx context.Context, prepare func(*run)) iter.Seq2[session.Event, error] {

@@ -107,11 +107,7 @@ func (r *run) headAgain() ([]session.Body, error) {
 		if from != "" {
 			return nil, errors.New("agent: a default continuation goes on where the branch stands; to name an entry, use a rerun or a branch")
 		}
-		messages, err := session.Messages(r.ctx, r.a.feed.branch)
-		if err != nil {
-			return nil, err
-		}
-		if err := session.Continuable(messages); err != nil || !r.a.queue.waiting(session.FromSteering) {
+		if err := session.Continuable(r.ctx, r.a.feed.branch); err != nil || !r.a.queue.waiting(session.FromSteering) {
 			return nil, err
 		}
 		return session.Settle(r.ctx, r.a.feed.branch) // for the message that enters first
@@ -126,12 +122,8 @@ func (r *run) headAgain() ([]session.Body, error) {
 		}
 		from = last
 	}
-	messages, err := session.Messages(r.ctx, session.Stored(r.a.store, r.a.Session(), from))
-	if err != nil {
+	if err := session.Continuable(r.ctx, session.Stored(r.a.store, r.a.Session(), from)); err != nil {
 		return nil, fmt.Errorf("agent: go on from entry %s: %w", from, err)
-	}
-	if err := session.Continuable(messages); err != nil {
-		return nil, err
 	}
 	return []session.Body{session.Head{To: from, Reason: string(r.how.Kind)}}, nil
 }

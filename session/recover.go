@@ -145,15 +145,28 @@ func Settle(ctx context.Context, p Path) ([]Body, error) {
 // ErrAnswered says that a conversation ends with an answer: there is nothing to go on with.
 var ErrAnswered = errors.New("the last message is an answer; give new input, or name an earlier entry to go on from")
 
-// Continuable returns an error when a run cannot go on from the end of a conversation: after an answer there is nothing to
-// say without new input.
-func Continuable(messages []Event) error {
-	if len(messages) == 0 {
-		return fmt.Errorf("session: there is no message to go on from")
+// ErrNoMessage says that nothing was said yet.
+var ErrNoMessage = errors.New("there is no message to go on from")
+
+// Continuable returns an error when a run cannot go on from the end of a path: after an answer there is nothing to say without new
+// input ([ErrAnswered]), and before the first message ([ErrNoMessage]). It reads back to the last message.
+func Continuable(ctx context.Context, p Path) error {
+	cut, void := false, false // an answer that was cut off stands at the end; what was cut off begins anew
+	for e, err := range p.Backward(ctx) {
+		if err != nil {
+			return err
+		}
+		switch b := e.Body.(type) {
+		case Partial:
+			cut = cut || !void
+		case Discarded:
+			void = true
+		case Message:
+			if b.Role == llm.RoleAssistant && b.Stop != llm.StopAborted && !cut {
+				return fmt.Errorf("session: %w", ErrAnswered)
+			}
+			return nil
+		}
 	}
-	last := messages[len(messages)-1].Body.(Message)
-	if last.Role == llm.RoleAssistant && last.Stop != llm.StopAborted {
-		return fmt.Errorf("session: %w", ErrAnswered)
-	}
-	return nil
+	return fmt.Errorf("session: %w", ErrNoMessage)
 }

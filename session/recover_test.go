@@ -150,13 +150,11 @@ func TestContinuable(t *testing.T) {
 		"an answer with calls":   {path(user("a"), answer("b", "1")), false},
 		"a result":               {path(user("a"), answer("b", "1"), done("1", "")), true},
 		"a cut answer":           {path(user("a"), partial(text("b"))), true},
+		"a cut answer behind":    {path(user("a"), answer("b"), partial(text("c"))), true},
+		"one that begins anew":   {path(user("a"), answer("b"), partial(text("c")), session.Discarded{}), false},
 		"an answer made of that": {path(user("a"), partial(text("b")), answer("b")), false},
 	} {
-		messages, err := session.Messages(t.Context(), test.path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := session.Continuable(messages); (err == nil) != test.can {
+		if err := session.Continuable(t.Context(), test.path); (err == nil) != test.can {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -46,7 +46,6 @@ type plan struct {
 	through session.ID
 	kept    []session.Kept
 	before  session.ID // the digest that was in the view
-	used    int        // tokens
 }
 
 // begin has a digest written in the background.
@@ -202,7 +201,8 @@ func (w *Window) plan(ctx context.Context, d *draft, reason, focus string) (plan
 		}
 	}
 	v := d.view
-	cut := v.cut(int(w.options.KeepTail * float64(d.usable)))
+	used := v.Estimate(d.header).Tokens
+	cut := v.cut(min(int(w.options.KeepTail*float64(d.usable)), used/4))
 	if cut == 0 {
 		return plan{}, errNothing
 	}
@@ -210,7 +210,7 @@ func (w *Window) plan(ctx context.Context, d *draft, reason, focus string) (plan
 	if budget <= 0 {
 		budget = d.usable / 20
 	}
-	p := plan{through: v.entries[cut-1].ID, before: v.Digest.ID, used: v.Estimate(d.header).Tokens}
+	p := plan{through: v.entries[cut-1].ID, before: v.Digest.ID}
 	p.kept = v.keep(cut, budget, pins)
 	p.task = Task{
 		Live: d.header.request(v.Messages), Model: d.header.Model, Events: v.original(cut), Todo: d.todo(),

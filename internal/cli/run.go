@@ -290,12 +290,11 @@ func (j *job) events(ctx context.Context, t *target, prompt, data string) (iter.
 	if prompt != "" {
 		return t.agent.Run(ctx, app.Input(prompt, data, t.dir, t.may, t.elsewhere, time.Now())), nil
 	}
-	messages, err := session.Messages(ctx, t.agent.Path())
-	if err != nil {
-		return nil, err
-	}
-	if session.Continuable(messages) != nil {
+	switch err := session.Continuable(ctx, t.agent.Path()); {
+	case errors.Is(err, session.ErrAnswered), errors.Is(err, session.ErrNoMessage):
 		return nil, usagef(j.command, "session %s has nothing left to do: give a prompt", t.agent.Session())
+	case err != nil:
+		return nil, err
 	}
 	return t.agent.Continue(ctx, agent.Continuation{}), nil
 }

@@ -18,8 +18,8 @@ func Tools(tools []llm.Tool) int { return Unknown.described(tools) }
 func Request(req *llm.Request) int { return Unknown.Request(req) }
 
 // Message returns about how many tokens m costs in a request to a model of the family. The unit is a token of o200k_base;
-// [Scale.Tokens] makes tokens of the model of it. Thinking is counted, though a provider may leave it out when it is of an
-// earlier turn.
+// [Scale.Tokens] makes tokens of the model of it. Thinking is counted for
+// families that read it again, though their providers may leave it out when it is of an earlier turn.
 func (f Family) Message(m llm.Message) int {
 	h := f.of()
 	n := h.frame
@@ -69,6 +69,9 @@ func (f Family) part(p llm.Part) int {
 	case llm.Text:
 		return Text(p.Text)
 	case llm.Thinking:
+		if !f.of().returns {
+			return 0
+		}
 		return max(Text(p.Text), len(p.Opaque)/encrypted)
 	case llm.ToolCall:
 		return f.of().wrap + Text(p.Name) + Text(p.Arguments)

@@ -78,18 +78,12 @@ func (s Scale) After(answer llm.Message, added ...llm.Message) int {
 func (s Scale) returning(answer llm.Message) int {
 	u := answer.Usage
 	if s.family == OpenAI {
-		answer.Content = slices.DeleteFunc(slices.Clone(answer.Content), isThinking)
 		return min(int(u.Output), s.Tokens(s.family.Message(answer)))
 	}
 	if s.family.of().returns && slices.ContainsFunc(answer.Content, carriesReasoning) {
 		return int(u.Output + u.Reasoning)
 	}
 	return int(u.Output)
-}
-
-func isThinking(p llm.Part) bool {
-	_, ok := p.(llm.Thinking)
-	return ok
 }
 
 // carriesReasoning reports whether reasoning goes back with a part: in its text, or as the provider's own data.

@@ -94,7 +94,9 @@ func blank(s string, i int) (end, cost int) {
 
 // What marks cost beyond the token of their run.
 const (
-	change    = 24 // another mark than the one before, from the second time on
+	change    = 40 // another mark than the one before, from the second time on
+	changeIn  = 20 // both of them among those of JSON and of code, whose usual orders are in vocabularies
+	known     = 8  // what a vocabulary saves of the changes
 	lineBreak = 3  // a line break behind the marks, which is often in one piece with them
 	longRun   = 96 // marks of one kind that are one token
 
@@ -103,41 +105,65 @@ const (
 
 // marks reads a run of marks, with the line breaks behind it.
 func marks(s string, i int) (end, cost int) {
-	begin, changes := i, 0
+	begin, changes := i, -1
 	var before rune
 	for i < len(s) {
 		c, size := rune(s[i]), 1
-		if c >= utf8.RuneSelf {
+		switch {
+		case c >= utf8.RuneSelf:
 			c, size = utf8.DecodeRuneInString(s[i:])
 			if isForeignLetter(c) {
-				break
+				return run(s, begin, i, cost)
 			}
 			if c != before || c >= emoji {
 				cost += foreignMark(c)
 			}
-		} else if !isMark(s[i]) {
-			break
-		} else if c != before {
-			changes++
+		case !isMark(s[i]):
+			return run(s, begin, i, cost)
+		case c != before:
+			if changes++; changes > 1 {
+				cost += change
+				if isUsual(c) && isUsual(before) {
+					cost += changeIn - change
+				}
+			}
 		}
 		before = c
 		i += size
 	}
-	cost += unit*(1+(i-begin)/longRun) + change*max(0, changes-2)
-	if before >= utf8.RuneSelf && changes == 0 {
-		cost -= 40 // the first of them is in the token of the run
+	return run(s, begin, i, cost)
+}
+
+// run adds what a run of marks costs as such, with the line breaks behind it.
+func run(s string, begin, i, cost int) (end, all int) {
+	if s[begin] >= utf8.RuneSelf {
+		cost -= 40 // the first mark is in the token of the run
+	} else {
+		cost -= known
 	}
+	all = unit*(1+(i-begin)/longRun) + max(0, cost)
 	for end = i; end < len(s) && (s[end] == '\n' || s[end] == '\r'); end++ {
-		cost += lineBreak
+		all += lineBreak
 	}
-	return end, cost
+	return end, all
+}
+
+// isUsual reports whether a mark is one of those that data and code are made of.
+func isUsual(c rune) bool {
+	switch c {
+	case '"', '\'', ':', ',', ';', '(', ')', '[', ']', '{', '}':
+		return true
+	}
+	return false
 }
 
 // foreignMark is what a mark outside ASCII adds.
 func foreignMark(c rune) int {
 	switch {
 	case c >= emoji:
-		return 80
+		return 96
+	case 0x2500 <= c && c < 0x2580: // what boxes and trees are drawn with
+		return 56
 	case c == 0x200d: // joins emoji
 		return unit
 	default:
@@ -177,6 +203,10 @@ func word(s string, i int, row byte) (end, cost int) {
 	return i, unit + max(0, score)
 }
 
+// rareLetter is what a letter adds that only some of the languages of a script have: Cyrillic ones that Russian has not, and half of
+// it Latin ones beyond those of Western Europe. There is less of these languages in vocabularies.
+const rareLetter = 30
+
 // foreignLetters reads on in a word, from a letter on that may be outside ASCII. It returns how many Latin letters there were.
 func foreignLetters(s string, i int, row byte) (end, letters, score int) {
 	var last *script
@@ -198,9 +228,15 @@ func foreignLetters(s string, i int, row byte) (end, letters, score int) {
 		i += size
 		if isLatin(r) {
 			score += int(follows[row&31][accented])
+			if r >= 0x100 {
+				score += rareLetter / 2
+			}
 			row = accented
 			letters++
 			continue
+		}
+		if 0x450 <= r && r <= 0x45f {
+			score += rareLetter
 		}
 		if sc := scriptOf(r); last != nil {
 			score += int(sc.more)
