@@ -46,7 +46,7 @@ func (a *App) New(ctx context.Context, s Spec) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	ag, err := a.Resume(ctx, id, s)
+	ag, err := a.open(ctx, id, s)
 	if err != nil {
 		return nil, errors.Join(err, a.Store.Delete(ctx, id)) // nothing has happened in it
 	}
@@ -54,7 +54,18 @@ func (a *App) New(ctx context.Context, s Spec) (*Agent, error) {
 }
 
 // Resume makes an agent that goes on with a session. The error is a [*session.LockedError] while another process writes it.
-func (a *App) Resume(ctx context.Context, id session.SessionID, s Spec) (_ *Agent, err error) {
+func (a *App) Resume(ctx context.Context, id session.SessionID, s Spec) (*Agent, error) {
+	ag, err := a.open(ctx, id, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := ag.recall(ctx); err != nil {
+		return nil, errors.Join(err, ag.Close())
+	}
+	return ag, nil
+}
+
+func (a *App) open(ctx context.Context, id session.SessionID, s Spec) (_ *Agent, err error) {
 	ag := &Agent{store: a.Store, secrets: s.Secrets}
 	defer func() {
 		if err != nil {
@@ -101,9 +112,6 @@ func (a *App) Resume(ctx context.Context, id session.SessionID, s Spec) (_ *Agen
 	})
 	if err != nil {
 		return nil, err
-	}
-	if err := ag.recall(ctx); err != nil {
-		return nil, errors.Join(err, ag.Agent.Close())
 	}
 	return ag, nil
 }
@@ -182,7 +190,10 @@ func (a *Agent) Close() error {
 
 // sweep drops the copies of files that no command has changed after all.
 func (a *Agent) sweep() error {
-	if a.checkpoints.HasLog() {
+	switch {
+	case a.checkpoints.Empty():
+		return nil
+	case a.checkpoints.HasLog():
 		return nil // of a command whose changes could not be told: who opens the session next finds them
 	}
 	kept := make(map[string]bool)

@@ -276,6 +276,13 @@ func (s *Store) reserve(n, limit int64) bool {
 	return true
 }
 
+// Empty reports whether nothing was ever kept: there is no directory then.
+func (s *Store) Empty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.root == nil
+}
+
 // Has reports whether the store has a content, by its hash.
 func (s *Store) Has(hash string) bool {
 	h, ok := parseSum(hash)

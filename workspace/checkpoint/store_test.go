@@ -382,8 +382,14 @@ func TestNoDirectoryBeforeThereIsContent(t *testing.T) {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("there is a directory: %v", err)
 	}
+	if !s.Empty() {
+		t.Error("it is not empty")
+	}
 	put(t, open(t, dir, checkpoint.Options{}), "x")
 	has(t, s, hashOf("x"), "x")
+	if s.Empty() {
+		t.Error("it is empty")
+	}
 	put(t, s, "y")
 	if got := len(files(t, dir)); got != 3 { // with the lock
 		t.Errorf("%d files: %q", got, files(t, dir))
