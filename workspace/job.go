@@ -151,6 +151,8 @@ type jobs struct {
 
 	marks  // how the processes of commands are recognised
 	warden // what ends them when this process dies
+
+	repositories repositories
 }
 
 // reserve takes a place for a job, to be given back by free, and is waited for until done.Done.

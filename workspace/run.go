@@ -88,11 +88,16 @@ func (w *Workspace) launch(ctx context.Context, c Command) (*running, error) {
 			return nil, err
 		}
 	}
-	r, err := w.begin(c, dir)
+	disarmed, err := w.watchRepositories(ctx, c)
 	if err != nil {
 		return nil, errors.Join(err, tracked(ctx))
 	}
-	r.tracked, r.note = tracked, note
+	r, err := w.begin(c, dir)
+	if err != nil {
+		_, failed := disarmed(ctx)
+		return nil, errors.Join(err, tracked(ctx), failed)
+	}
+	r.tracked, r.note, r.disarmed = tracked, note, disarmed
 	w.jobs.begin(r)
 	return r, nil
 }
@@ -126,16 +131,17 @@ func (w *Workspace) finish(ctx context.Context, r *running) (Finished, error) {
 	done.ExitCode, done.Signal = exitStatus(r.cmd.ProcessState)
 	trouble := r.unwrap()
 	changes := r.tracked(ctx)
+	disarmed, failed := r.disarmed(ctx)
 	if _, ok := errors.AsType[*sandbox.UnavailableError](trouble); ok {
 		return done, trouble
 	}
-	done.Trouble = errors.Join(r.collector.failure(), trouble, changes)
+	done.Trouble = errors.Join(r.collector.failure(), trouble, changes, failed)
 	if r.confined != nil {
 		done.Left = done.Left || r.confined.Left
 		if n := r.confined.Signal; n > 0 {
 			done.ExitCode, done.Signal = -1, syscall.Signal(n).String()
 		}
-		done.Blocked = r.confined.Explain([]byte(done.Head+done.Tail), done.ExitCode)
+		done.Blocked = append(disarmed, r.confined.Explain([]byte(done.Head+done.Tail), done.ExitCode)...)
 	}
 	return done, nil
 }

@@ -29,6 +29,7 @@ type running struct {
 	collector *collector
 	tracked   func(context.Context) error // tells what it changed
 	note      string                      // what it changes unseen
+	disarmed  func(context.Context) ([]sandbox.Blocked, error)
 
 	started chan error
 	ended   chan struct{} // the shell has, but is still known to the system by its number

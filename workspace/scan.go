@@ -113,16 +113,18 @@ func (s *scan) dir(d *scanDir) (more []*scanDir, err error) {
 	if s.ctx.Err() != nil {
 		return nil, context.Cause(s.ctx)
 	}
+	abs := filepath.Join(d.top.tree.dir, filepath.FromSlash(d.rel))
 	f, err := d.top.openDir(d.rel)
 	if err != nil {
+		s.noteRepositories(abs, nil, err)
 		return nil, nil // it went away, or may not be read: then commands of this user cannot read it either
 	}
 	defer f.Close()
 	entries, err := f.ReadDir(-1)
+	s.noteRepositories(abs, entries, err)
 	if err != nil {
 		return nil, nil
 	}
-	abs := filepath.Join(d.top.tree.dir, filepath.FromSlash(d.rel))
 	list, known := s.old[abs]
 	if !known {
 		slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })

@@ -80,6 +80,9 @@ func (r Report) Level() Level {
 	return ""
 }
 
+// Level is how commands of the policy are confined on this machine.
+func (p *Policy) Level() Level { return p.look().Level() }
+
 // look looks once for each policy.
 func (p *Policy) look() Report {
 	p.once.Do(func() { p.machine = Look() })

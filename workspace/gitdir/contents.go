@@ -1,0 +1,229 @@
+package gitdir
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// contents is what a git directory says about what git runs there, and where else it leads.
+type contents struct {
+	info  fs.FileInfo     // of the directory
+	stamp string          // of what is in it, where only people change that
+	files map[string]file // those that can run something, by name within it: config, hooks/pre-commit
+
+	worktree string   // as its settings say
+	common   string   // the directory that it shares most with, as commondir says
+	back     string   // the .git of a linked worktree, as gitdir says
+	remotes  []string // addresses that are paths
+}
+
+// file is a file that can make git run something.
+type file struct {
+	mode   fs.FileMode
+	data   []byte // what is in it; of a link, where it leads
+	lost   bool   // it could not be kept: it is too large, or no file
+	steers string // what in it can run something, or leads to what can; empty: nothing
+	names  string // the same for a person
+}
+
+// maxKept is how large a file may be to be put back as it was.
+const maxKept = 1 << 20
+
+// reader reads git directories. inside reports whether a path lies in the trees that are guarded.
+type reader struct {
+	inside func(path string) bool
+}
+
+// read reads a directory, which lies at a path.
+func (r reader) read(root *os.Root, at string) (contents, error) {
+	info, err := root.Stat(".")
+	if err != nil {
+		return contents{}, err
+	}
+	c := contents{info: info, files: map[string]file{}}
+	for _, name := range []string{"config", "config.worktree"} {
+		f, err := load(root, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		r.settings(&f, &c, at)
+		c.files[name] = f
+	}
+	if f, err := load(root, "commondir"); !errors.Is(err, fs.ErrNotExist) {
+		c.common, _ = real(at, line(f.data))
+		if f.lost || !f.mode.IsRegular() || filepath.Dir(filepath.Dir(at)) != c.common {
+			f.steers, f.names = "to "+string(f.data), "commondir, which leads to other settings"
+		}
+		c.files["commondir"] = f
+	}
+	if f, err := load(root, "gitdir"); err == nil && f.mode.IsRegular() {
+		c.back, _ = real(at, line(f.data))
+	}
+	return c, hooks(root, c.files)
+}
+
+// stamp tells whether a person has changed what steers git in a directory.
+func stamp(root *os.Root) (stamp string) {
+	for _, name := range []string{"config", "hooks"} {
+		if info, err := root.Lstat(name); err == nil {
+			stamp += fmt.Sprintf("%d %d;", info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return stamp
+}
+
+// settings finds what steers git in a file of settings.
+func (r reader) settings(f *file, c *contents, at string) {
+	all, err := parseConfig(f.data)
+	if f.lost || !f.mode.IsRegular() || err != nil {
+		f.steers, f.names = "unreadable "+string(f.data), "settings that cannot be read with certainty"
+		return
+	}
+	var steers, names []string
+	for _, s := range all {
+		switch {
+		case s.key() == "core.worktree":
+			c.worktree, _ = real(at, s.value)
+		case s.key() == "remote.*.url", s.key() == "remote.*.pushurl", s.key() == "branch.*.remote":
+			if path, ok := localURL(s.value); ok {
+				c.remotes = append(c.remotes, path)
+			}
+		}
+		if !r.allows(s, at) {
+			steers, names = append(steers, s.String()), append(names, s.String())
+		}
+	}
+	f.steers, f.names = strings.Join(steers, "\n"), strings.Join(names, ", ")
+}
+
+// allows reports whether a setting may stay. A worktree may, as long as it is in the guarded trees: a checkout writes there.
+func (r reader) allows(s setting, at string) bool {
+	if s.key() != "core.worktree" {
+		return s.harmless()
+	}
+	place, ok := real(at, s.value)
+	return ok && r.inside(place)
+}
+
+// clean is a file of settings without what steers git.
+func (r reader) clean(f file, at string) []byte {
+	all, err := parseConfig(f.data)
+	if err != nil || f.lost || !f.mode.IsRegular() {
+		return nil
+	}
+	var rest []setting
+	for _, s := range all {
+		if r.allows(s, at) {
+			rest = append(rest, s)
+		}
+	}
+	return writeConfig(rest)
+}
+
+// hooks adds the hooks that git would run.
+func hooks(root *os.Root, files map[string]file) error {
+	info, err := root.Lstat("hooks")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		f, err := load(root, "hooks")
+		if f.steers, f.names = "link "+string(f.data), "hooks, which is a link"; info.Mode().Type() == fs.ModeSymlink && err == nil {
+			files["hooks"] = f
+		}
+		return nil
+	}
+	dir, err := root.Open("hooks")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1)
+	for _, entry := range entries {
+		name := path.Join("hooks", entry.Name())
+		if entry.IsDir() || strings.HasSuffix(name, ".sample") {
+			continue
+		}
+		f, err := load(root, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if !f.mode.IsRegular() || f.mode.Perm()&0o111 != 0 || runtime.GOOS == "windows" {
+			f.steers, f.names = fmt.Sprintf("%v %s", f.mode, f.data), name
+		}
+		files[name] = f
+	}
+	return err
+}
+
+// load reads a file of a directory, but no link and nothing that could keep it waiting. It says of what it cannot read that it is
+// lost; the only error is that there is nothing.
+func load(root *os.Root, name string) (file, error) {
+	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return file{}, err
+	}
+	if err != nil {
+		return file{lost: true, data: []byte(err.Error())}, nil
+	}
+	f := file{mode: info.Mode()}
+	switch {
+	case info.Mode().Type() == fs.ModeSymlink:
+		target, err := root.Readlink(name)
+		f.data, f.lost = []byte(target), err != nil
+		return f, nil
+	case !info.Mode().IsRegular() || info.Size() > maxKept:
+		f.lost, f.data = true, fmt.Appendf(nil, "%v %d %v", info.Mode(), info.Size(), info.ModTime())
+		return f, nil
+	}
+	opened, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	if err == nil {
+		defer opened.Close()
+		f.data, err = io.ReadAll(io.LimitReader(opened, maxKept+1))
+	}
+	if err != nil || len(f.data) > maxKept {
+		f.lost = true
+	}
+	return f, nil
+}
+
+// line is the path that is all of a file.
+func line(data []byte) string { return strings.TrimRight(string(data), "\r\n") }
+
+// real is a path as a file in a directory says it, with its links followed. What does not exist stays as it is, but no way leads back
+// out of it.
+func real(dir, name string) (path string, ok bool) {
+	if name == "" || strings.ContainsRune(name, 0) {
+		return "", false
+	}
+	path = filepath.FromSlash(name)
+	if !filepath.IsAbs(path) {
+		path = dir + string(filepath.Separator) + path // not cleaned: .. after a link means the parent of where it leads
+	}
+	rest := ""
+	for {
+		found, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			return filepath.Join(found, rest), true
+		}
+		path = strings.TrimRight(path, string(filepath.Separator))
+		if _, there := os.Lstat(path); !errors.Is(there, fs.ErrNotExist) {
+			return "", false // a link to nowhere, or something that may not be looked at
+		}
+		parent, base := filepath.Split(path)
+		if base == ".." || parent == "" || parent == path {
+			return "", false
+		}
+		path, rest = parent, filepath.Join(base, rest)
+	}
+}

@@ -1,0 +1,142 @@
+package gitdir
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+)
+
+var errIndex = errors.New("an index of a kind that is not known")
+
+// gitlinks returns the paths of the repositories that an index names as parts of its own, from its worktree and with slashes.
+// shared are the names of the files that hold the rest of a split index. An index does not say how long its names of objects are,
+// and can be made so that it reads well both ways: then it is read both ways.
+func gitlinks(data []byte) (paths, shared []string, err error) {
+	readable := false
+	for _, size := range []int{sha1.Size, sha256.Size} {
+		some, rest, err := (&indexParser{data: data, hash: size}).parse()
+		if err != nil {
+			continue
+		}
+		readable = true
+		paths = append(paths, some...)
+		if rest != "" {
+			shared = append(shared, rest)
+		}
+	}
+	if !readable {
+		return nil, nil, errIndex
+	}
+	return paths, shared, nil
+}
+
+const gitlink = 0o160000
+
+type indexParser struct {
+	data []byte
+	hash int // bytes of the name of an object
+}
+
+func (p *indexParser) parse() (paths []string, shared string, err error) {
+	const header = 12
+	if len(p.data) < header+p.hash || string(p.data[:4]) != "DIRC" {
+		return nil, "", errIndex
+	}
+	version, count := binary.BigEndian.Uint32(p.data[4:]), binary.BigEndian.Uint32(p.data[8:])
+	if version < 2 || version > 4 {
+		return nil, "", errIndex
+	}
+	body := p.data[:len(p.data)-p.hash]
+	at, name := header, []byte(nil)
+	for range count {
+		mode, next, ok := p.entry(body, at, version, &name)
+		if !ok {
+			return nil, "", errIndex
+		}
+		if at = next; mode == gitlink {
+			paths = append(paths, string(name))
+		}
+	}
+	shared, err = p.extensions(body[at:])
+	return paths, shared, err
+}
+
+// entry reads one entry. name is that of the one before, and becomes its own.
+func (p *indexParser) entry(body []byte, at int, version uint32, name *[]byte) (mode uint32, next int, ok bool) {
+	const stat = 40 // what the file system says of a file; the mode among it
+	fixed := stat + p.hash + 2
+	if len(body)-at < fixed {
+		return 0, 0, false
+	}
+	mode = binary.BigEndian.Uint32(body[at+24:])
+	if flags := binary.BigEndian.Uint16(body[at+stat+p.hash:]); flags&0x4000 != 0 {
+		if fixed += 2; version < 3 || len(body)-at < fixed {
+			return 0, 0, false
+		}
+	}
+	rest := body[at+fixed:]
+	if version == 4 {
+		drop, n := offset(rest)
+		if n == 0 || drop > len(*name) {
+			return 0, 0, false
+		}
+		end := bytes.IndexByte(rest[n:], 0)
+		if end < 0 {
+			return 0, 0, false
+		}
+		*name = append((*name)[:len(*name)-drop], rest[n:n+end]...)
+		return mode, at + fixed + n + end + 1, true
+	}
+	end := bytes.IndexByte(rest, 0)
+	if end < 0 {
+		return 0, 0, false
+	}
+	*name = append((*name)[:0], rest[:end]...)
+	next = at + (fixed+end+8)&^7 // one to eight zeros
+	return mode, next, next <= len(body)
+}
+
+// offset reads a number as packs have it, and how many bytes it took: none when there is none.
+func offset(data []byte) (value, n int) {
+	for i, c := range data {
+		if i > 4 {
+			break
+		}
+		if i > 0 {
+			value++
+		}
+		value = value<<7 | int(c&0x7f)
+		if c&0x80 == 0 {
+			return value, i + 1
+		}
+	}
+	return 0, 0
+}
+
+// extensions goes through what follows the entries. One that must be understood is: the link of a split index, and that
+// directories may stand for what is in them, which is not checked out then.
+func (p *indexParser) extensions(rest []byte) (shared string, err error) {
+	for len(rest) > 0 {
+		if len(rest) < 8 {
+			return "", errIndex
+		}
+		name, size := string(rest[:4]), binary.BigEndian.Uint32(rest[4:])
+		if rest = rest[8:]; int64(size) > int64(len(rest)) {
+			return "", errIndex
+		}
+		switch data := rest[:size]; {
+		case name == "link" && len(data) >= p.hash:
+			if id := data[:p.hash]; len(bytes.Trim(id, "\x00")) > 0 {
+				shared = "sharedindex." + hex.EncodeToString(id)
+			}
+		case name == "sdir", name[0] >= 'A' && name[0] <= 'Z':
+		default:
+			return "", errIndex
+		}
+		rest = rest[size:]
+	}
+	return shared, nil
+}

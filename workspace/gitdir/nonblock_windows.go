@@ -1,0 +1,3 @@
+package gitdir
+
+const nonblock = 0
