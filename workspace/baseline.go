@@ -38,10 +38,18 @@ func (l *ledger) moved(before, after map[string]*record) {
 	if l.log == nil {
 		return
 	}
+	both := 0
 	for name, r := range after {
-		if b := before[name]; b == nil || b != r && *b != *r {
+		b := before[name]
+		if b != nil {
+			both++
+		}
+		if b == nil || b != r && *b != *r {
 			l.note(name)
 		}
+	}
+	if both == len(before) {
+		return
 	}
 	for name := range before {
 		if after[name] == nil {

@@ -29,7 +29,8 @@ func (p *program) undo() *cobra.Command {
 		Short: "Take back what the last run did to files and conversation",
 		Long: `Take back what the last run of a session did: the files are what they were before, and the conversation goes on from there.
 Without SESSION it is the one of this directory that was changed last. Only files that the session changed are touched, by
-tools or by commands; when somebody else has changed one of them since, nothing is done. 'tenon redo' takes the undo back.
+tools or by commands; when somebody else has changed one of them since, nothing is done. 'tenon redo' takes the undo back. After Tenon was killed
+under a command, what that changed is found; what may be somebody else's stays as it is without --force.
 
   tenon undo --dry-run          what would happen
   tenon undo --files            only the files

@@ -7,13 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
+	"github.com/tenon-agent/tenon/internal/nobody"
 	"github.com/tenon-agent/tenon/internal/undo"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/workspace"
@@ -268,10 +267,9 @@ func TestLostAndDone(t *testing.T) {
 	sameTree(t, b.tree(), before)
 }
 
-// A folder that cannot be written stops all of it, files and conversation. Root can write everywhere: it runs this as somebody else.
+// A folder that cannot be written stops all of it, files and conversation.
 func TestReadOnlyFolder(t *testing.T) {
-	if os.Getuid() == 0 {
-		asNobody(t)
+	if !nobody.Is(t) {
 		return
 	}
 	b := newBench(t)
@@ -291,28 +289,6 @@ func TestReadOnlyFolder(t *testing.T) {
 // files are those of a list that are no directories: their times tell of temporary files, too.
 func files(list string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(list, "\n"), func(line string) bool { return strings.Contains(line, " d") }), "\n")
-}
-
-// asNobody runs a test again in a process that is not root's.
-func asNobody(t *testing.T) {
-	t.Helper()
-	const nobody = 65534
-	base, err := os.MkdirTemp("", "undo-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(base)
-	data, err := os.ReadFile(os.Args[0])
-	program, temp := filepath.Join(base, "test.exe"), filepath.Join(base, "temp")
-	if err = errors.Join(err, os.WriteFile(program, data, 0o755), os.Mkdir(temp, 0o755), os.Chmod(base, 0o755), os.Chown(temp, nobody, nobody)); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(program, "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.Dir, cmd.Env = temp, append(os.Environ(), "TMPDIR="+temp, "HOME="+temp)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
-		t.Errorf("as nobody: %v\n%s", err, out)
-	}
 }
 
 // Many hundred files in one entry come back and go again, and what is beyond the limit of an entry is told.
