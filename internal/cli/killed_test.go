@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/tenon-agent/tenon/workspace/checkpoint"
+	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
 // killedRun lets the program run a command and kills it under it, when it is known that it lived after what the command did first.
-func killedRun(t *testing.T, dir, project, command string) {
+func killedRun(t *testing.T, dir, project, mode, command string) {
 	t.Helper()
 	env := []string{"TENON_TEST_SCRIPT=" + writeFile(t, filepath.Join(dir, "script"), `call shell {"command":"`+command+`; touch ready; sleep 1000"}`)}
-	c := start(t, dir, env, "run", "--yes", "-C", project, "do it")
+	c := start(t, dir, env, "run", "--mode", mode, "-C", project, "do it")
 	ready := filepath.Join(project, "ready")
 	for deadline := time.Now().Add(30 * time.Second); ; runtime.Gosched() {
 		if made, err := os.Stat(ready); err == nil && aliveSince(dir, made.ModTime().Add(50*time.Millisecond)) {
@@ -52,7 +53,7 @@ func aliveSince(dir string, since time.Time) bool {
 // The program is killed under a command: what that changed is seen, taken back, brought again, and told to the model.
 func TestKilledUnderACommand(t *testing.T) {
 	const command = "echo two >a; rm b; mv c d; mkdir e; echo new >e/f"
-	prepare := func(t *testing.T) (dir, project string) {
+	prepare := func(t *testing.T, mode string) (dir, project string) {
 		dir = t.TempDir()
 		project = filepath.Join(dir, "project")
 		if err := os.Mkdir(project, 0o755); err != nil {
@@ -61,11 +62,11 @@ func TestKilledUnderACommand(t *testing.T) {
 		for _, name := range []string{"a", "b", "c"} {
 			writeFile(t, filepath.Join(project, name), name+"\n")
 		}
-		killedRun(t, dir, project, command)
+		killedRun(t, dir, project, mode, command)
 		return dir, project
 	}
 	t.Run("undo", func(t *testing.T) {
-		dir, project := prepare(t)
+		dir, project := prepare(t, "yolo")
 		tell := func(want string, args ...string) {
 			t.Helper()
 			code, out, told := start(t, dir, nil, append(args, "-C", project)...).end()
@@ -88,7 +89,11 @@ func TestKilledUnderACommand(t *testing.T) {
 		}
 	})
 	t.Run("go on", func(t *testing.T) {
-		dir, project := prepare(t)
+		mode := "yolo"
+		if sandbox.Look().Level() == sandbox.Namespaces {
+			mode = "auto"
+		}
+		dir, project := prepare(t, mode)
 		env := []string{"TENON_TEST_SCRIPT=" + writeFile(t, filepath.Join(dir, "script"), "text Never.\n---\ntext Well.")}
 		if code, _, told := start(t, dir, env, "run", "--continue", "-C", project, "and now?").end(); code != 0 {
 			t.Fatalf("exit code %d: %s", code, told)

@@ -72,7 +72,7 @@ func workOn(line string) error {
 		}
 		defer j.Kill(ctx)
 		for j.Output(0, 10).Size == 0 {
-			time.Sleep(time.Millisecond)
+			runtime.Gosched()
 		}
 		if err := ws.Apply(ctx, []workspace.Edit{{Path: "by-tool", Data: []byte("tool")}}); err != nil {
 			return err
