@@ -46,7 +46,7 @@ func (w *Workspace) watchRepositories(ctx context.Context, c Command) (done func
 		late, err := guard.End()
 		var told []sandbox.Blocked
 		for _, d := range slices.Concat(early, late) {
-			told = append(told, sandbox.Blocked{What: sandbox.Write, Path: d.Path, Why: d.Why})
+			told = append(told, sandbox.Blocked{What: sandbox.Write, Path: d.Path, Why: d.Why, Undone: true})
 		}
 		return told, errors.Join(sought, err)
 	}, nil

@@ -182,10 +182,10 @@ func (a *Agent) recall(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the jobs and the run that is on, gives the session back and lets go of the workspace.
+// Close ends the jobs and the run that is on, gives the session back and lets go of the workspace. A [*TakenBackError] is about a job.
 func (a *Agent) Close() error {
-	a.workspace.EndJobs() // while what they changed can be recorded
-	return errors.Join(a.Agent.Close(), a.workspace.Close(), a.sweep(), a.checkpoints.Close())
+	taken := a.endJobs() // while what they changed can be recorded
+	return errors.Join(taken, a.Agent.Close(), a.workspace.Close(), a.sweep(), a.checkpoints.Close())
 }
 
 // sweep drops the copies of files that no command has changed after all.

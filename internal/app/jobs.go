@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/tenon-agent/tenon/llm"
@@ -33,6 +35,34 @@ func (a *Agent) tell(j workspace.JobStatus) {
 	if d, err := a.FollowUp(context.Background(), llm.UserText(text)); err == nil { // a journal that cannot be written says so to the run
 		a.endings.note(j.ID, d.ID)
 	}
+}
+
+// TakenBackError says what the sandbox took back from jobs that ended with the agent: nobody else is told of that.
+type TakenBackError struct{ What []string }
+
+func (e *TakenBackError) Error() string { return strings.Join(e.What, "; ") }
+
+// endJobs ends the jobs that run.
+func (a *Agent) endJobs() error {
+	over := func(j *workspace.Job) bool { return !j.Status().Ended.IsZero() }
+	jobs := slices.DeleteFunc(a.workspace.Jobs(), over)
+	a.workspace.EndJobs()
+	taken := &TakenBackError{}
+	for _, j := range jobs {
+		for _, b := range j.Status().Blocked {
+			text := j.Status().ID + ": " + b.String()
+			if a.secrets != nil {
+				text = a.secrets.Redact(text)
+			}
+			if b.Undone {
+				taken.What = append(taken.What, text)
+			}
+		}
+	}
+	if len(taken.What) == 0 {
+		return nil
+	}
+	return taken
 }
 
 // told takes back what waits to be said of a job: a tool has said it.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -10,10 +11,23 @@ import (
 	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/workspace"
+	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
 // newAgent makes an agent that may do everything, with a model that follows a script.
 func newAgent(t *testing.T, script string) *Agent {
+	t.Helper()
+	ag := openAgent(t, script, permission.Yolo)
+	t.Cleanup(func() {
+		if err := ag.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return ag
+}
+
+// openAgent makes one for the caller to close.
+func openAgent(t *testing.T, script string, mode permission.Mode) *Agent {
 	t.Helper()
 	data, dir := t.TempDir(), t.TempDir()
 	getenv := vars("TENON_DATA_DIR", data, "TENON_CONFIG_DIR", t.TempDir(), "HOME", t.TempDir())
@@ -22,7 +36,7 @@ func newAgent(t *testing.T, script string) *Agent {
 		t.Fatal(err)
 	}
 	b := s.Bounds(dir)
-	policy, err := s.Policy(b, Permissions{Mode: permission.Yolo})
+	policy, err := s.Policy(b, Permissions{Mode: mode})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,14 +49,29 @@ func newAgent(t *testing.T, script string) *Agent {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := ag.Close(); err != nil {
-			t.Error(err)
-		}
 		if err := a.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	return ag
+}
+
+// What the sandbox takes back when the agent ends a job, is told by Close: there is nobody else.
+func TestWhatIsTakenBackFromJobsIsTold(t *testing.T) {
+	if sandbox.Look().Level() != sandbox.Namespaces {
+		t.Skip("no sandbox here")
+	}
+	ag := openAgent(t, "text Done.", permission.Auto)
+	up := make(chan bool)
+	const line = "git init -q sub; git -C sub config core.fsmonitor ./program; echo up; sleep 1000"
+	if _, err := ag.workspace.Start(t.Context(), workspace.Command{Line: line, Report: func([]byte) { close(up) }}); err != nil {
+		t.Fatal(err)
+	}
+	<-up
+	err := ag.Close()
+	if taken, ok := errors.AsType[*TakenBackError](err); !ok || !strings.Contains(taken.Error(), "core.fsmonitor") {
+		t.Error(err)
+	}
 }
 
 // The end of a job is told once, whether a tool or the queue comes first.

@@ -213,7 +213,11 @@ func (j *job) do(ctx context.Context, args []string) error {
 		return err
 	}
 	j.agent.Store(t.agent)
-	defer func() { _ = t.agent.Close() }()
+	defer func() {
+		if taken, ok := errors.AsType[*app.TakenBackError](t.agent.Close()); ok {
+			j.tell("! " + oneLine(taken.Error()))
+		}
+	}()
 	if err := j.drive(ctx, t, model, schema.instruct(j.setup.Secrets.Redact(prompt)), j.setup.Secrets.Redact(data)); err != nil {
 		return err
 	}

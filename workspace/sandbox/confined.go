@@ -77,7 +77,9 @@ func (c *Confined) sweep() error {
 		if err := os.RemoveAll(path); err != nil {
 			errs = append(errs, fmt.Errorf("%s was made by a command and must not stay, remove it: %w", path, err))
 		}
-		c.made = append(c.made, Blocked{What: Write, Path: path, Why: "it must not come into being, and was removed when the command ended"})
+		c.made = append(c.made, Blocked{
+			What: Write, Path: path, Why: "it must not come into being, and was removed when the command ended", Undone: true,
+		})
 	}
 	return errors.Join(errs...)
 }

@@ -24,6 +24,8 @@ type Blocked struct {
 	Path string // what it wanted to read or write, absolute
 	Host string // what it wanted to reach; empty when that is not known
 	Why  string
+
+	Undone bool // it was let through, and taken back when the command had ended
 }
 
 // String says it in a sentence.
