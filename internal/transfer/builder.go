@@ -1,0 +1,273 @@
+package transfer
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// root is the parent of what has none: the beginning of the session.
+const root = -1
+
+// node is a message of a person, an answer with its results, or something that stands between such.
+type node struct {
+	parent  int
+	parts   []segment // of an answer the pieces in which it came; else the event, and what follows it
+	results []segment
+	calls   []call
+	kept    []int      // of a digest: the nodes whose messages it keeps
+	usage   *llm.Usage // of an answer, when it came later
+	side    bool       // of a sub-agent
+}
+
+// call is a call of a tool in an answer.
+type call struct {
+	id, name string
+	done     bool
+}
+
+// builder collects what a parser reads.
+type builder struct {
+	spool  *spool
+	losses losses
+	redact func(string) string // takes keys out
+	nodes  []node
+	byCall map[string]int // the node of each call
+	loose  []segment      // what hangs on no branch
+	leaf   int            // where the session goes on; the last node that is of no sub-agent, unless a parser says otherwise
+	newest time.Time      // the last time that made sense
+	size   int64          // what was read
+
+	// What is known about the session.
+	id, dir, title, version string
+	created                 time.Time
+}
+
+func newBuilder(redact func(string) string) (*builder, error) {
+	s, err := newSpool()
+	if err != nil {
+		return nil, err
+	}
+	return &builder{spool: s, redact: redact, byCall: map[string]int{}, leaf: root}, nil
+}
+
+// add appends a node. A side is a branch of a sub-agent.
+func (b *builder) add(parent int, side bool, at time.Time, body session.Body) (int, error) {
+	b.nodes = append(b.nodes, node{parent: parent, side: side})
+	n := len(b.nodes) - 1
+	if !side {
+		b.leaf = n
+	}
+	return n, b.grow(n, at, body)
+}
+
+// grow appends to a node: another piece of its answer, or something that stands behind it.
+func (b *builder) grow(n int, at time.Time, body session.Body) error {
+	e := b.event(at, body)
+	if m, ok := e.Body.(session.Message); ok {
+		for _, c := range m.Calls() {
+			b.byCall[c.ID] = n
+			b.nodes[n].calls = append(b.nodes[n].calls, call{id: c.ID, name: c.Name})
+		}
+	}
+	seg, err := b.spool.add(e)
+	b.nodes[n].parts = append(b.nodes[n].parts, seg)
+	return err
+}
+
+// result adds the result of a call to the answer that has the call, and returns its node. A result without a call is lost: -1.
+func (b *builder) result(at time.Time, place string, m session.Message) (int, error) {
+	n, ok := b.byCall[m.CallID]
+	if !ok {
+		b.losses.add("result of a call that is not there", place, m.CallID+" "+m.Text())
+		return root, nil
+	}
+	calls := b.nodes[n].calls
+	i := slices.IndexFunc(calls, func(c call) bool { return c.id == m.CallID })
+	if calls[i].done {
+		b.losses.add("second result of a call", place, m.CallID+" "+m.Text())
+		return n, nil
+	}
+	calls[i].done = true
+	m.Role, m.Tool = llm.RoleTool, calls[i].name
+	if m.IsError && m.Outcome == "" {
+		m.Outcome = session.OutcomeFailed
+	}
+	seg, err := b.spool.add(b.event(at, m))
+	b.nodes[n].results = append(b.nodes[n].results, seg)
+	return n, err
+}
+
+// aside adds what hangs on no branch.
+func (b *builder) aside(at time.Time, body session.Body) error {
+	seg, err := b.spool.add(b.event(at, body))
+	b.loose = append(b.loose, seg)
+	return err
+}
+
+// event makes an entry: with an ID, a time that makes sense, in valid UTF-8 and without keys.
+func (b *builder) event(at time.Time, body session.Body) session.Event {
+	if m, ok := body.(session.Message); ok {
+		m.Message = m.Valid()
+		body = m
+	}
+	return session.Event{ID: session.NewID(), Time: b.when(at), Body: b.clean(body)}
+}
+
+// clean takes keys out of a body.
+func (b *builder) clean(body session.Body) session.Body {
+	if b.redact == nil {
+		return body
+	}
+	kind, data, err := session.EncodeBody(body)
+	if err != nil {
+		return body
+	}
+	text := b.redact(string(data))
+	if text == string(data) {
+		return body
+	}
+	out, err := session.DecodeBody(kind, []byte(text))
+	if err != nil { // a key that is a piece of the JSON itself
+		return session.Note{Text: "[an entry that could not be kept without a key]"}
+	}
+	if m, ok := out.(session.Message); ok {
+		m.Content = unsigned(m.Content)
+		out = m
+	}
+	return out
+}
+
+// unsigned takes the proofs from thinking that was changed.
+func unsigned(c llm.Content) llm.Content {
+	for i, p := range c {
+		if t, ok := p.(llm.Thinking); ok {
+			c[i] = llm.Thinking{Text: t.Text}
+		}
+	}
+	return c
+}
+
+// when is at, or the last time before it that makes sense.
+func (b *builder) when(at time.Time) time.Time {
+	at = at.UTC().Truncate(time.Microsecond)
+	if plausible(at) {
+		b.newest = at
+		return at
+	}
+	if b.newest.IsZero() {
+		b.newest = session.Now()
+	}
+	return b.newest
+}
+
+// plausible reports whether a program of this kind can have written at that time.
+func plausible(at time.Time) bool {
+	return at.Year() >= 2020 && at.Before(time.Now().Add(48*time.Hour))
+}
+
+// setDir takes the working directory that a file names, if it can be one.
+func (b *builder) setDir(dir, place string) {
+	if dir == "" || b.dir != "" {
+		return
+	}
+	if d, ok := cleanDir(dir); ok {
+		b.dir = d
+		return
+	}
+	b.losses.add("working directory that is no absolute path", place, dir)
+}
+
+// cleanDir is an absolute path without surprises.
+func cleanDir(dir string) (string, bool) {
+	windows := len(dir) > 2 && dir[1] == ':' && (dir[2] == '\\' || dir[2] == '/')
+	if !utf8.ValidString(dir) || strings.ContainsFunc(dir, func(r rune) bool { return r < ' ' || r == 0x7f }) || len(dir) > 4096 {
+		return "", false
+	}
+	switch {
+	case filepath.IsAbs(dir):
+		return filepath.Clean(dir), true
+	case windows || strings.HasPrefix(dir, "/"): // of another operating system
+		return dir, true
+	}
+	return "", false
+}
+
+// ---- Small conversions that the parsers share.
+
+// stamp is a time as programs write it in text.
+func stamp(text string) time.Time {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// unix is a time in seconds or milliseconds since 1970: whichever makes sense.
+func unix(n float64) time.Time {
+	switch {
+	case !(n > 0 && n < 1e14):
+		return time.Time{}
+	case n > 1e11:
+		return time.UnixMilli(int64(n))
+	}
+	return time.Unix(int64(n), 0)
+}
+
+// arguments is the JSON of a call's arguments.
+func arguments(raw json.RawMessage) string {
+	if len(raw) == 0 || string(raw) == "null" {
+		return "{}"
+	}
+	return string(raw)
+}
+
+// tokens is a count from a file: never negative, never absurd.
+func tokens(n float64) int64 {
+	if n > 0 && n < 1e12 {
+		return int64(n)
+	}
+	return 0
+}
+
+// dollars is a cost from a file.
+func dollars(n float64) float64 {
+	if n > 0 && n < 1e6 {
+		return n
+	}
+	return 0
+}
+
+// modelOf is a model's name as people write it.
+func modelOf(provider, id string) string {
+	switch {
+	case id == "":
+		return ""
+	case provider == "":
+		return "unknown/" + id
+	}
+	return provider + "/" + id
+}
+
+// todoStatus is one of ours.
+func todoStatus(s string) string {
+	switch s {
+	case "in_progress", "completed":
+		return s
+	case "in-progress", "inProgress":
+		return "in_progress"
+	case "done", "cancelled", "canceled":
+		return "completed"
+	}
+	return "pending"
+}
+
+// shortName is the end of a path, for places in messages.
+func shortName(path string) string { return filepath.Base(path) }

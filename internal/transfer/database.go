@@ -1,0 +1,91 @@
+package transfer
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// database is another program's SQLite file, which is only read. Its schema is not believed: what is named a table may be a view that
+// never ends.
+type database struct {
+	*sql.DB
+	path    string
+	columns map[string][]string // of the tables that we know
+}
+
+// openDatabase opens a file and looks for tables.
+func openDatabase(ctx context.Context, path string, tables ...string) (*database, error) {
+	f, _, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	_ = f.Close() // it was only looked at
+	slash := filepath.ToSlash(path)
+	if !strings.HasPrefix(slash, "/") { // such as C:/
+		slash = "/" + slash
+	}
+	q := url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)", "trusted_schema(0)", "busy_timeout(2000)"}}
+	if _, err := os.Stat(path + "-wal"); errors.Is(err, os.ErrNotExist) {
+		q.Set("immutable", "1") // nobody writes it now; else SQLite would have to make files beside it
+	}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: slash, RawQuery: q.Encode()}).String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	d := &database{db, path, map[string][]string{}}
+	for _, table := range tables {
+		if d.columns[table], err = d.columnsOf(ctx, table); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.Close())
+		}
+	}
+	return d, nil
+}
+
+// columnsOf returns the columns of a real table, or none.
+func (d *database) columnsOf(ctx context.Context, table string) ([]string, error) {
+	rows, err := d.QueryContext(ctx, `SELECT c.name FROM sqlite_schema s, pragma_table_info(s.name) c WHERE s.type = 'table' AND s.name = ?`, table)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		out = append(out, name)
+	}
+	return out, rows.Err()
+}
+
+// has reports whether a table has all of these columns.
+func (d *database) has(table string, columns ...string) bool {
+	for _, c := range columns {
+		if !slices.Contains(d.columns[table], c) {
+			return false
+		}
+	}
+	return len(d.columns[table]) > 0
+}
+
+// column is the name of a column, or what stands for it where the table has none.
+func (d *database) column(table, name, otherwise string) string {
+	if d.has(table, name) {
+		return name
+	}
+	return otherwise
+}
+
+// isDatabase reports whether a file begins as SQLite's do.
+func isDatabase(head []byte) bool { return strings.HasPrefix(string(head), "SQLite format 3\x00") }

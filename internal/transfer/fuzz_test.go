@@ -1,0 +1,132 @@
+package transfer_test
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tenon-agent/tenon/internal/transfer"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/memory"
+	"github.com/tenon-agent/tenon/window"
+)
+
+// take imports a file, and checks what every import promises.
+func take(t *testing.T, s transfer.Source) {
+	store := memory.New()
+	defer store.Close()
+	r, err := transfer.Import(t.Context(), store, s, transfer.Options{})
+	if err != nil {
+		if n := sessionsIn(t, store); n != 0 {
+			t.Fatalf("%d sessions were kept of an import that failed: %v", n, err)
+		}
+		return
+	}
+	events, err := session.Messages(t.Context(), session.Stored(store, r.Session, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	window.Repair(events)
+	for _, e := range entriesOf(t, store, r.Session) {
+		if _, err := e.MarshalJSON(); err != nil {
+			t.Fatalf("entry %d cannot be written: %v", e.Seq, err)
+		}
+	}
+	if s.Program == transfer.Tenon {
+		return
+	}
+	// What was made can be exported and comes back.
+	again := transfer.Source{Program: transfer.Tenon, File: write(t, "again.jsonl", string(export(t, store, r.Session))), ID: "x"}
+	if _, err := transfer.Import(context.Background(), store, again, transfer.Options{}); err != nil {
+		t.Fatalf("our own export is refused: %v", err)
+	}
+}
+
+// seed adds the fixture of a program, whole and in lines.
+func seed(f *testing.F, name string) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add(data[:len(data)/2])
+}
+
+func fuzzLines(f *testing.F, program, fixture string) {
+	seed(f, fixture)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "s.jsonl")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = transfer.Open(t.Context(), "", path) // whatever it takes it for
+		take(t, transfer.Source{Program: program, File: path, ID: "s"})
+	})
+}
+
+func FuzzClaude(f *testing.F) { fuzzLines(f, transfer.Claude, fixtures(f)[transfer.Claude]) }
+func FuzzCodex(f *testing.F)  { fuzzLines(f, transfer.Codex, fixtures(f)[transfer.Codex]) }
+func FuzzPi(f *testing.F)     { fuzzLines(f, transfer.Pi, fixtures(f)[transfer.Pi]) }
+
+func FuzzTenon(f *testing.F) {
+	store := newStore(f)
+	r := imported(f, store, "", fixtures(f)[transfer.Claude])
+	data := export(f, store, r.Session)
+	f.Add(data)
+	f.Add([]byte(`{"format":"tenon.session","version":1,"entries":[` + string(data[:200]) + `]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "s.jsonl")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		take(t, transfer.Source{Program: transfer.Tenon, File: path, ID: "s"})
+	})
+}
+
+func FuzzOpenCode(f *testing.F) {
+	f.Add(`{"id":"ses_1","directory":"/x","title":"t","time":{"created":1762600000000}}`, `{"id":"msg_1","role":"user"}`, `{"type":"text","text":"x"}`)
+	f.Add(`{"id":"ses_1","revert":{"messageID":"msg_1"}}`, `{"id":"../../x","role":"assistant","summary":true}`, `{"type":"tool","callID":"c","state":{"status":"completed"}}`)
+	f.Add(`{"id":"ses_1"}`, `{"id":"msg_1","role":"assistant"}`, `{"type":"file","mime":"application/pdf","url":"data:application/pdf;base64,AAAA"}`)
+	f.Fuzz(func(t *testing.T, info, message, part string) {
+		dir := t.TempDir()
+		for name, text := range map[string]string{
+			"session/p/ses_1.json": info, "message/ses_1/msg_1.json": message, "message/ses_1/msg_2.json": message,
+			"part/msg_1/prt_1.json": part, "part/msg_1/prt_2.json": part, "todo/ses_1.json": part,
+		} {
+			path := filepath.Join(dir, filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		take(t, transfer.Source{Program: transfer.OpenCode, File: filepath.Join(dir, "session", "p", "ses_1.json"), ID: "ses_1"})
+	})
+}
+
+func FuzzCrush(f *testing.F) {
+	f.Add("user", `[{"type":"text","data":{"text":"x"}}]`, `[{"type":"tool_call","data":{"id":"a","name":"b","input":"{"}},{"type":"finish","data":{"reason":"tool_use"}}]`, int64(1))
+	f.Add("tool", `[{"type":"binary","data":{"Path":"a","MIMEType":"image/png","Data":"AAAA"}}]`, `[{"type":"tool_result","data":{"tool_call_id":"a"}}]`, int64(-5))
+	f.Fuzz(func(t *testing.T, role, one, two string, at int64) {
+		file := database(t, filepath.Join(t.TempDir(), ".crush", "crush.db"), `
+			CREATE TABLE sessions (id TEXT, parent_session_id TEXT, title TEXT, created_at, updated_at, cost, prompt_tokens, todos, summary_message_id);
+			CREATE TABLE messages (id TEXT, session_id TEXT, role TEXT, parts TEXT, model TEXT, created_at)`)
+		db, err := sql.Open("sqlite", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		for _, q := range []string{
+			`INSERT INTO sessions VALUES ('s', NULL, $2, $4, $4, 0, 0, $3, 'm2')`, `INSERT INTO messages VALUES ('m1', 's', $1, $2, 'x', $4)`,
+			`INSERT INTO messages VALUES ('m2', 's', 'assistant', $3, NULL, 7)`,
+		} {
+			if _, err := db.ExecContext(t.Context(), q, role, one, two, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		take(t, transfer.Source{Program: transfer.Crush, File: file, ID: "s"})
+	})
+}

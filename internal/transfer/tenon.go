@@ -1,0 +1,408 @@
+package transfer
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+	"strings"
+
+	"github.com/tenon-agent/tenon/session"
+)
+
+// Our own exports: each entry as JSON on a line (JSONL), or one object {"format":"tenon.session","version":1,"session":...,
+// "entries":[...]}. Unlike those of others they are whole or worth nothing: what is wrong with one is an error.
+
+// Format is the value of "format" in an export as one JSON object.
+const Format = "tenon.session"
+
+// FormatVersion is the version of that object which is written, and the newest that is read.
+const FormatVersion = 1
+
+// importTenon reads an export and hands it on. Its entries keep their IDs; the root gets a new one.
+func importTenon(ctx context.Context, store session.Store, s Source, r *Report) error {
+	file, _, err := openRegular(s.File)
+	if err != nil {
+		return err
+	}
+	defer file.Close() // it was only read
+	in := bufio.NewReaderSize(file, 64<<10)
+	var raw iter.Seq2[rawEntry, error]
+	if wrapped(in) {
+		raw = wrappedEntries(ctx, in)
+	} else {
+		raw = lineEntries(ctx, in)
+	}
+	c := &checker{source: s, id: session.NewSessionID(), places: map[session.ID]bool{}}
+	r.Session, err = store.Import(ctx, func(yield func(session.Event, error) bool) {
+		for one, err := range raw {
+			var e session.Event
+			if err == nil {
+				e, err = c.entry(one.data)
+			}
+			if err != nil {
+				yield(e, fmt.Errorf("%s:%s: %w", s.File, one.place, err))
+				return
+			}
+			r.count(e)
+			if !yield(e, nil) {
+				return
+			}
+		}
+	})
+	return err
+}
+
+// rawEntry is an entry that was not looked at yet.
+type rawEntry struct {
+	place string // in the file
+	data  []byte
+}
+
+var errTooLong = fmt.Errorf("an entry of more than %d MB", maxLine>>20)
+
+func lineEntries(ctx context.Context, in io.Reader) iter.Seq2[rawEntry, error] {
+	return func(yield func(rawEntry, error) bool) {
+		for l, err := range lines(ctx, in, maxLine) {
+			if err == nil && l.tooLong() {
+				err = errTooLong
+			}
+			if !yield(rawEntry{fmt.Sprint(l.number), l.data}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// wrapped reports whether a file is one object, and not an entry on each line.
+func wrapped(in *bufio.Reader) bool {
+	head, _ := in.Peek(512) // a shorter file has a shorter beginning
+	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	d := json.NewDecoder(bytes.NewReader(head))
+	for range 2 {
+		if _, err := d.Token(); err != nil {
+			return false
+		}
+	}
+	value, err := d.Token()
+	return err == nil && value == Format
+}
+
+// wrappedEntries reads the object, an entry at a time. "format" comes first; the entries after the version.
+func wrappedEntries(ctx context.Context, in io.Reader) iter.Seq2[rawEntry, error] {
+	return func(yield func(rawEntry, error) bool) {
+		guard := &guard{in: in}
+		d := json.NewDecoder(guard)
+		n := 0
+		fail := func(err error) {
+			if err == nil || errors.Is(err, io.EOF) {
+				err = errors.New("the file ends too early")
+			}
+			yield(rawEntry{place: fmt.Sprintf("entry %d", n+1)}, err)
+		}
+		_, _ = d.Token() // the bracket: wrapped has seen it
+		for d.More() {
+			key, err := d.Token()
+			if err != nil {
+				fail(err)
+				return
+			}
+			switch key {
+			case "version":
+				var v float64
+				if err := d.Decode(&v); err != nil || v > FormatVersion {
+					fail(cmpError(err, fmt.Errorf("the export has version %v; this Tenon knows %d: update it", v, FormatVersion)))
+					return
+				}
+			case "entries":
+				if t, err := d.Token(); err != nil || t != json.Delim('[') {
+					fail(cmpError(err, errors.New("the entries are no list")))
+					return
+				}
+				for ; d.More(); n++ {
+					guard.read = 0
+					var data json.RawMessage
+					if err := cmpError(ctx.Err(), d.Decode(&data)); err != nil {
+						fail(err)
+						return
+					}
+					if !yield(rawEntry{fmt.Sprintf("entry %d", n+1), data}, nil) {
+						return
+					}
+				}
+				if _, err := d.Token(); err != nil {
+					fail(err)
+					return
+				}
+			default:
+				var skipped json.RawMessage
+				if err := d.Decode(&skipped); err != nil {
+					fail(err)
+					return
+				}
+			}
+			guard.read = 0
+		}
+		if _, err := d.Token(); err != nil {
+			fail(err)
+		}
+	}
+}
+
+// guard ends a file that would have to be held in memory.
+type guard struct {
+	in   io.Reader
+	read int // since the last entry
+}
+
+func (g *guard) Read(p []byte) (int, error) {
+	n, err := g.in.Read(p)
+	if g.read += n; g.read > maxLine {
+		return n, errTooLong
+	}
+	return n, err
+}
+
+// checker makes sure that the entries of an export are a journal.
+type checker struct {
+	source Source
+	id     session.SessionID // the new one
+	old    session.ID        // of the root, as the export has it
+	seq    int64
+	tip    session.ID
+	places map[session.ID]bool // of the entries on branches
+}
+
+func (c *checker) entry(data []byte) (session.Event, error) {
+	var e session.Event
+	if err := json.Unmarshal(data, &e); err != nil {
+		return e, err
+	}
+	if session.Passing(e.Body) {
+		return e, fmt.Errorf("%s is no entry of a journal: this is the output of a run, not an export", e.Body.Kind())
+	}
+	if e.ID == "" || e.Seq <= c.seq {
+		return e, fmt.Errorf("entry %q has the number %d and follows %d: entries are missing, twice, or in another order", e.ID, e.Seq, c.seq)
+	}
+	c.seq = e.Seq
+	if root, ok := e.Body.(session.Created); ok != (c.old == "") {
+		return e, errors.New("the first entry, and no other, is a created: this is no whole export")
+	} else if ok {
+		c.old, c.tip = e.ID, e.ID
+		c.places[e.ID] = true
+		root.Imported = session.Import{Program: Tenon, ID: c.source.ID, File: c.source.File, Size: c.source.Size}
+		if dir, fine := cleanDir(root.Dir); fine || root.Dir == "" {
+			root.Dir = dir
+		} else {
+			return e, fmt.Errorf("the working directory %q is no absolute path", brief(root.Dir, 100))
+		}
+		e.ID, e.Body = c.id, root
+		return e, nil
+	}
+	if err := c.parent(e); err != nil {
+		return e, err
+	}
+	e.Body = c.renamed(e.Body)
+	return e, nil
+}
+
+// parent checks that an entry goes on from where it says.
+func (c *checker) parent(e session.Event) error {
+	if !session.OnBranch(e.Body) {
+		if e.Parent != "" {
+			return fmt.Errorf("entry %s hangs on no branch, but has a parent", e.ID)
+		}
+		return nil
+	}
+	from := c.tip
+	if h, ok := e.Body.(session.Head); ok {
+		if from = h.To; !c.places[from] {
+			return fmt.Errorf("entry %s goes back to %q, which is not there", e.ID, h.To)
+		}
+	}
+	if e.Parent != from {
+		return fmt.Errorf("entry %s follows %q, but the branch ends at %q: entries are missing or in another order", e.ID, e.Parent, from)
+	}
+	c.tip, c.places[e.ID] = e.ID, true
+	return nil
+}
+
+// renamed gives the root its new name where a body speaks of it.
+func (c *checker) renamed(body session.Body) session.Body {
+	name := func(id session.ID) session.ID {
+		if id == c.old {
+			return c.id
+		}
+		return id
+	}
+	switch b := body.(type) {
+	case session.Head:
+		b.To = name(b.To)
+		return b
+	case session.Digest:
+		b.Through = name(b.Through)
+		return b
+	case session.Revert:
+		b.To = name(b.To)
+		return b
+	case session.FilesChanged:
+		b.To = name(b.To)
+		return b
+	}
+	return body
+}
+
+// lookTenon says what an export is from its beginning.
+func lookTenon(_ context.Context, file string) (Source, bool, error) {
+	s, err := sourceOf(Tenon, file)
+	if err != nil {
+		return s, false, err
+	}
+	f, _, err := openRegular(file)
+	if err != nil {
+		return s, false, err
+	}
+	defer f.Close() // it was only read
+	in := bufio.NewReaderSize(io.LimitReader(f, 1<<20), 64<<10)
+	next, stop := iter.Pull2(firstOf(in))
+	defer stop()
+	first, err, ok := next()
+	if err != nil || !ok {
+		return s, false, nil //nolint:nilerr // it is no export, or one whose error is told when it is read
+	}
+	var e session.Event
+	if json.Unmarshal(first.data, &e) != nil {
+		return s, false, nil
+	}
+	c, ok := e.Body.(session.Created)
+	if !ok || e.Seq != 1 {
+		return s, false, nil
+	}
+	s.ID = string(e.ID)
+	s.Dir, _ = cleanDir(c.Dir)
+	for one, err, ok := next(); ok && err == nil && s.Title == ""; one, err, ok = next() {
+		var sum session.Summary
+		if json.Unmarshal(one.data, &e) == nil {
+			sum.Add(e)
+			s.Title = brief(sum.Title, 80)
+		}
+	}
+	return s, true, nil
+}
+
+func firstOf(in *bufio.Reader) iter.Seq2[rawEntry, error] {
+	if wrapped(in) {
+		return wrappedEntries(context.Background(), in)
+	}
+	return lineEntries(context.Background(), in)
+}
+
+// ---- Files that a person names.
+
+// Open says which sessions a file or a directory has. An empty program lets its content decide.
+func Open(ctx context.Context, program, path string) ([]Source, error) {
+	in, _, err := openRegular(path)
+	if err != nil {
+		if dir := subdirsAndFiles(path); dir != nil {
+			return openDir(ctx, program, path, dir)
+		}
+		return nil, err
+	}
+	head := make([]byte, 16)
+	n, _ := io.ReadFull(in, head) // a shorter file has a shorter beginning
+	_ = in.Close()
+	if n == 0 {
+		return nil, fmt.Errorf("%s is empty", path)
+	}
+	if isDatabase(head) {
+		return openAnyDatabase(ctx, program, path)
+	}
+	looks := []struct {
+		program string
+		look    func(context.Context, string) (Source, bool, error)
+	}{{Tenon, lookTenon}, {Codex, lookCodex}, {Pi, lookPi}, {OpenCode, lookOpenCode}, {Claude, lookClaude}}
+	for _, l := range looks {
+		if program != "" && program != l.program {
+			continue
+		}
+		s, ok, err := l.look(ctx, path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if ok {
+			return []Source{s}, nil
+		}
+	}
+	if program == "" {
+		program = "any program that is known (" + strings.Join(Programs(), ", ") + ")"
+	}
+	return nil, fmt.Errorf("%s:1: this is no session of %s", path, program)
+}
+
+func openAnyDatabase(ctx context.Context, program, path string) ([]Source, error) {
+	d, err := openDatabase(ctx, path, "session", "message", "part", "sessions", "messages")
+	if err != nil {
+		return nil, err
+	}
+	opencode, crush := d.isOpenCode(), d.isCrush()
+	_ = d.Close() // it was only looked at
+	var found []Source
+	switch {
+	case opencode && (program == "" || program == OpenCode):
+		found, err = listOpenCodeDB(ctx, path)
+	case crush && (program == "" || program == Crush):
+		found, err = listCrush(ctx, path)
+	default:
+		return nil, fmt.Errorf("%s: this database has no sessions of %s or %s", path, OpenCode, Crush)
+	}
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("%s has no sessions", path)
+	}
+	return found, err
+}
+
+// subdirsAndFiles returns what could be a session in a directory and those below it, or nil when it is none.
+func subdirsAndFiles(dir string) []string {
+	const deepest, most = 8, 20_000
+	var out []string
+	level := []string{dir}
+	for range deepest {
+		var next []string
+		for _, d := range level {
+			out = append(out, filesIn(d, ".jsonl")...)
+			out = append(out, filesIn(d, ".json")...)
+			out = append(out, filesIn(d, ".db")...)
+			next = append(next, subdirs(d)...)
+			if len(out) > most {
+				return out
+			}
+		}
+		level = next
+	}
+	return out
+}
+
+func openDir(ctx context.Context, program, dir string, files []string) ([]Source, error) {
+	var found []Source
+	for _, f := range files {
+		if strings.HasPrefix(filepath.Base(f), "agent-") {
+			continue // of a sub-agent
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if some, err := Open(ctx, program, f); err == nil { // what is no session is not told: a directory has other files too
+			found = append(found, some...)
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("there is no session in %s", dir)
+	}
+	byUpdate(found)
+	return found, nil
+}

@@ -1,0 +1,23 @@
+CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, title TEXT NOT NULL, message_count INTEGER NOT NULL DEFAULT 0,
+  prompt_tokens INTEGER NOT NULL DEFAULT 0, completion_tokens INTEGER NOT NULL DEFAULT 0, cost REAL NOT NULL DEFAULT 0.0,
+  updated_at INTEGER NOT NULL, created_at INTEGER NOT NULL, summary_message_id TEXT, todos TEXT);
+CREATE TABLE files (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, path TEXT NOT NULL, content TEXT NOT NULL, version INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL);
+CREATE TABLE messages (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, role TEXT NOT NULL, parts TEXT NOT NULL default '[]', model TEXT,
+  created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, finished_at INTEGER, provider TEXT, is_summary_message INTEGER DEFAULT 0 NOT NULL);
+INSERT INTO sessions VALUES ('8d1f', NULL, 'Rename a flag', 8, 4200, 310, 0.034, 1762700900, 1762700000, NULL,
+  '[{"content":"Rename the flag","status":"completed","active_form":"Renaming"},{"content":"Update the docs","status":"in_progress","active_form":"Updating"}]');
+INSERT INTO sessions VALUES ('title-8d1f', '8d1f', 'Generate a title', 0, 10, 5, 0.0001, 1762700002, 1762700001, NULL, NULL);
+INSERT INTO sessions VALUES ('8d1f-agent', '8d1f', 'New Agent Session', 2, 100, 10, 0.001, 1762700060, 1762700050, NULL, NULL);
+INSERT INTO messages VALUES ('c1', '8d1f', 'user', '[{"type":"text","data":{"text":"Rename --quick to --fast."}},{"type":"binary","data":{"Path":"/home/me/tool/notes.txt","MIMEType":"text/plain","Data":"cXVpY2sgaXMgb2xk"}},{"type":"finish","data":{"reason":"stop","time":0}}]', '', 1762700001, 1762700001, NULL, NULL, 0);
+INSERT INTO messages VALUES ('c2', '8d1f', 'assistant', '[{"type":"reasoning","data":{"thinking":"Find it first.","signature":"EuABCkYI","thought_signature":"","tool_id":"","responses_data":null,"started_at":1762700002,"finished_at":1762700003}},{"type":"text","data":{"text":"I search for it."}},{"type":"tool_call","data":{"id":"toolu_C1","name":"grep","input":"{\"pattern\":\"quick\"}","provider_executed":false,"finished":true}},{"type":"tool_call","data":{"id":"toolu_C2","name":"view","input":"{\"file_path\":\"main.go\"}","provider_executed":false,"finished":true}},{"type":"finish","data":{"reason":"tool_use","time":1762700004}}]', 'claude-sonnet-4-5', 1762700002, 1762700004, 1762700004, 'anthropic', 0);
+INSERT INTO messages VALUES ('c3', '8d1f', 'tool', '[{"type":"tool_result","data":{"tool_call_id":"toolu_C1","name":"grep","content":"main.go:12: quick","metadata":"{}","is_error":false}},{"type":"tool_result","data":{"tool_call_id":"toolu_C2","name":"view","content":"permission denied","metadata":"","is_error":true}},{"type":"finish","data":{"reason":"stop","time":0}}]', '', 1762700005, 1762700005, NULL, NULL, 0);
+INSERT INTO messages VALUES ('c4', '8d1f', 'assistant', '[{"type":"text","data":{"text":"It is on line 12."}},{"type":"finish","data":{"reason":"end_turn","time":1762700008}}]', 'claude-sonnet-4-5', 1762700006, 1762700008, 1762700008, 'anthropic', 0);
+INSERT INTO messages VALUES ('c5', '8d1f', 'assistant', '[{"type":"text","data":{"text":"The flag --quick is on line 12 of main.go; it becomes --fast."}},{"type":"finish","data":{"reason":"end_turn","time":1762700100}}]', 'claude-haiku-4-5', 1762700090, 1762700100, 1762700100, 'anthropic', 1);
+INSERT INTO messages VALUES ('c6', '8d1f', 'user', '[{"type":"text","data":{"text":"Go on."}},{"type":"image_url","data":{"url":"https://example.org/a.png"}}]', '', 1762700200, 1762700200, NULL, NULL, 0);
+INSERT INTO messages VALUES ('c7', '8d1f', 'assistant', '[{"type":"text","data":{"text":""}},{"type":"finish","data":{"reason":"error","time":1762700201,"message":"overloaded"}}]', 'claude-sonnet-4-5', 1762700201, 1762700201, 1762700201, 'anthropic', 0);
+INSERT INTO messages VALUES ('c8', '8d1f', 'assistant', 'not json', 'claude-sonnet-4-5', 1762700202, 1762700202, NULL, 'anthropic', 0);
+INSERT INTO messages VALUES ('g1', '8d1f-agent', 'user', '[{"type":"text","data":{"text":"Which files name quick?"}}]', '', 1762700051, 1762700051, NULL, NULL, 0);
+INSERT INTO messages VALUES ('g2', '8d1f-agent', 'assistant', '[{"type":"text","data":{"text":"Only main.go."}},{"type":"finish","data":{"reason":"end_turn","time":1762700060}}]', 'claude-haiku-4-5', 1762700052, 1762700060, 1762700060, 'anthropic', 0);
+INSERT INTO files VALUES ('f1', '8d1f', '/home/me/tool/main.go', 'package main', 0, 1762700005, 1762700005);
+INSERT INTO files VALUES ('f2', '8d1f', '/home/me/tool/main.go', 'package main // fast', 1, 1762700009, 1762700009);
