@@ -59,23 +59,30 @@ func (w *Workspace) repositories() *gitdir.Guard {
 		if w.sandbox == nil {
 			return
 		}
-		var trees, fixed []string
+		var roots []string
 		for _, t := range w.roots {
-			trees = append(trees, t.dir)
+			roots = append(roots, t.dir)
 		}
-		for _, dir := range w.sandbox.Writable {
-			if dir, err := filepath.EvalSymlinks(dir); err == nil && !slices.Contains(trees, dir) {
-				trees = append(trees, dir)
-			}
-		}
-		if w.sandbox.Level() != sandbox.Partly {
-			for _, path := range slices.Concat(w.sandbox.Protected, w.sandbox.Absent) {
-				fixed = append(fixed, filepath.Clean(path))
-			}
-		}
-		r.guard = gitdir.New(trees, fixed)
+		r.guard = GuardRepositories(roots, w.sandbox)
 	})
 	return r.guard
+}
+
+// GuardRepositories returns a guard of the git repositories in roots, which are absolute paths without links, for commands in a sandbox.
+// It knows of none before it is told where to look.
+func GuardRepositories(roots []string, p *sandbox.Policy) *gitdir.Guard {
+	trees, fixed := slices.Clone(roots), []string(nil)
+	for _, dir := range p.Writable {
+		if dir, err := filepath.EvalSymlinks(dir); err == nil && !slices.Contains(trees, dir) {
+			trees = append(trees, dir)
+		}
+	}
+	if p.Level() != sandbox.Partly { // which cannot protect them
+		for _, path := range slices.Concat(p.Protected, p.Absent) {
+			fixed = append(fixed, filepath.Clean(path))
+		}
+	}
+	return gitdir.New(trees, fixed)
 }
 
 // excluded is what is ignored besides what ignore files say, which scans take as it is now.

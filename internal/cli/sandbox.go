@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tenon-agent/tenon/internal/app"
+	"github.com/tenon-agent/tenon/workspace"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
@@ -69,6 +71,16 @@ func (p *program) confine(c *cobra.Command, dir string, hosts, args []string) (e
 	cmd := exec.CommandContext(c.Context(), args[0], args[1:]...)
 	cmd.Dir, cmd.Env = b.Root, os.Environ()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.env.Stdin, p.env.Stdout, p.env.Stderr
+	guard := workspace.GuardRepositories([]string{b.Root}, b.Sandbox)
+	seek := func() {
+		if below, err := filepath.Rel(b.Root, b.Home); err != nil || !filepath.IsLocal(below) {
+			guard.Unseen(b.Root) // a home directory is too much to look everywhere
+		}
+	}
+	seek()
+	if _, err := guard.Begin(); err != nil {
+		return err
+	}
 	confined, err := b.Sandbox.Wrap(cmd)
 	if err != nil {
 		return p.notStarted(err)
@@ -78,10 +90,19 @@ func (p *program) confine(c *cobra.Command, dir string, hosts, args []string) (e
 	}
 	err = cmd.Run()
 	code := cmd.ProcessState.ExitCode()
+	closed := confined.Close()
+	seek()
+	disarmed, failed := guard.End()
 	for _, blocked := range confined.Explain(nil, code) {
 		fmt.Fprintln(p.env.Stderr, "tenon: "+harmless(blocked.String()))
 	}
-	if closed := confined.Close(); closed != nil {
+	for _, d := range disarmed {
+		fmt.Fprintln(p.env.Stderr, "tenon: "+harmless(d.Path+": "+d.Why))
+	}
+	if failed != nil {
+		fmt.Fprintln(p.env.Stderr, "tenon: "+harmless(failed.Error()))
+	}
+	if closed != nil {
 		return closed
 	}
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
