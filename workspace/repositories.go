@@ -31,10 +31,7 @@ func (w *Workspace) watchRepositories(ctx context.Context, c Command) (done func
 	if err != nil {
 		return nil, err
 	}
-	early, err := guard.Begin()
-	if err != nil {
-		return nil, err
-	}
+	early := guard.Begin()
 	excluded := w.excluded()
 	return func(ctx context.Context) ([]sandbox.Blocked, error) {
 		if w.excluded() != excluded { // what scans leave out now, the command may have chosen

@@ -78,9 +78,7 @@ func (p *program) confine(c *cobra.Command, dir string, hosts, args []string) (e
 		}
 	}
 	seek()
-	if _, err := guard.Begin(); err != nil {
-		return err
-	}
+	guard.Begin()
 	confined, err := b.Sandbox.Wrap(cmd)
 	if err != nil {
 		return p.notStarted(err)

@@ -58,7 +58,7 @@ func (r reader) read(root *os.Root, at string) (contents, error) {
 	}
 	if f, err := load(root, "commondir"); !errors.Is(err, fs.ErrNotExist) {
 		c.common, _ = real(at, line(f.data))
-		if f.lost || !f.mode.IsRegular() || filepath.Dir(filepath.Dir(at)) != c.common {
+		if f.lost || !f.mode.IsRegular() || filepath.Dir(filepath.Dir(at)) != c.common || !r.inside(c.common) {
 			f.steers, f.names = "to "+string(f.data), "commondir, which leads to other settings"
 		}
 		c.files["commondir"] = f

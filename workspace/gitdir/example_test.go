@@ -19,9 +19,7 @@ func Example() {
 		panic(err)
 	}
 	guard := gitdir.New([]string{dir}, nil)
-	if _, err := guard.Begin(); err != nil {
-		panic(err)
-	}
+	guard.Begin()
 
 	// This is what a command does that wants to have a program run by the next git status.
 	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o700); err != nil {

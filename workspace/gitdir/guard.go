@@ -2,7 +2,6 @@ package gitdir
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -82,16 +81,13 @@ func (g *Guard) Unseen(dir string) {
 const unwalked = ".tenon-"
 
 // Begin must be called before a command, and End after it. What is there when no command runs, is somebody's and stays as it is; what
-// another command that runs has left by now is disarmed and told. After an error there must be no End.
-func (g *Guard) Begin() ([]Disarmed, error) {
+// another command that runs has left by now is disarmed and told; what cannot be disarmed is for End.
+func (g *Guard) Begin() []Disarmed {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	found, err := g.look(g.active == 0)
-	if err == nil || g.active > 0 {
-		g.active++
-		return found, nil // what could not be disarmed will be tried again
-	}
-	return nil, fmt.Errorf("the git repositories could not be looked at: %w", err)
+	found, _ := g.look(g.active == 0)
+	g.active++
+	return found
 }
 
 // End disarms what has become of the repositories since Begin. The error says what could not be disarmed.
@@ -119,7 +115,7 @@ func (g *Guard) look(accept bool) ([]Disarmed, error) {
 	}
 	clear(g.unseen)
 	g.known = l.now
-	return l.told, l.failure()
+	return l.told, errors.Join(l.errs...)
 }
 
 // within reports whether a path is a directory or lies in it. Both are clean.

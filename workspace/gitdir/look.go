@@ -32,13 +32,6 @@ var errMany = errors.New("there are too many repositories, or directories that m
 
 func (l *look) inside(path string) bool { return l.guard.inside(path) }
 
-func (l *look) failure() error {
-	if l.accept {
-		return nil
-	}
-	return errors.Join(l.errs...)
-}
-
 // first reports whether the look has not come to something before.
 func (l *look) first(path string) bool {
 	if l.seen[path] {
