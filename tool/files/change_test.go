@@ -95,10 +95,11 @@ func TestDelete(t *testing.T) {
 	p.call("read", `{"path":"dir/x"}`)
 	p.put("dir/x", "2\n")
 	p.fails("delete", `{"paths":["dir"],"recursive":true}`, "dir/x has changed since it was read")
-	for i := range 1100 {
+	for i := range 600 {
 		p.put(fmt.Sprintf("many/%d", i), "")
+		p.put(fmt.Sprintf("more/%d", i), "")
 	}
-	p.fails("delete", `{"paths":["many"],"recursive":true}`, "many holds more than 1000 files")
+	p.fails("delete", `{"paths":["many","more"],"recursive":true}`, "with more more than 1000 files would be deleted at once")
 	call, err := p.tools["delete"].Prepare(t.Context(), `{"paths":["many"],"recursive":true}`)
 	if err != nil || len(call.Effects.Writes) != 1 || !call.Effects.Writes[0].Tree {
 		t.Errorf("effects %+v, %v", call.Effects, err)

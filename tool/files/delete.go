@@ -14,7 +14,7 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-// maxDelete is how many files and directories one call removes.
+// maxDelete is from how many files and directories on a call goes into no further directory.
 const maxDelete = 1000
 
 type deleteArguments struct {
@@ -52,68 +52,59 @@ func (s *Set) planDelete(ctx context.Context, p *plan, name string, recursive bo
 		return err
 	}
 	if !info.IsDir() {
-		one, err := s.removal(ctx, name, abs, info.Mode())
-		if err != nil {
-			return err
+		one, err := s.removal(name, abs, info.Mode())
+		if err == nil {
+			p.remove(one)
 		}
-		return p.remove(one)
+		return err
 	}
-	inside := 0
 	for e, err := range s.ws.Walk(ctx, abs, workspace.WalkOptions{Ignored: true}) {
+		switch {
+		case err != nil:
+			return err
+		case !recursive:
+			return fmt.Errorf("%s is not empty; set recursive to delete it with all that is in it", workspace.Quote(name))
+		case len(p.steps) >= maxDelete:
+			return fmt.Errorf("with %s more than %d files would be deleted at once; delete parts of it, or use shell", workspace.Quote(name), maxDelete)
+		}
+		one, err := s.inside(e)
 		if err != nil {
 			return err
 		}
-		if inside++; !recursive || inside > maxDelete {
-			break
-		}
-		if err := s.planInside(ctx, p, e); err != nil {
-			return err
-		}
+		p.remove(one)
 	}
-	switch {
-	case inside > 0 && !recursive:
-		return fmt.Errorf("%s is not empty; set recursive to delete it with all that is in it", workspace.Quote(name))
-	case inside > maxDelete:
-		return fmt.Errorf("%s holds more than %d files; delete parts of it, or use shell", workspace.Quote(name), maxDelete)
-	}
-	return p.remove(s.gone(abs, "deleted directory", fs.ModeDir))
+	p.remove(s.gone(abs, "deleted directory", fs.ModeDir))
+	return nil
 }
 
-// planInside adds what lies in a directory that is deleted. It need not have been read, but what was read must not have changed.
-func (s *Set) planInside(ctx context.Context, p *plan, e workspace.Entry) error {
+// inside is the step that removes what lies in a directory that is deleted. It need not have been read, but what was read must not
+// have changed.
+func (s *Set) inside(e workspace.Entry) (step, error) {
 	abs := filepath.FromSlash(e.Path)
 	if !filepath.IsAbs(abs) {
 		abs = filepath.Join(s.ws.Dir(), abs)
 	}
 	switch {
 	case e.Type.IsDir():
-		return p.remove(s.gone(abs, "deleted directory", fs.ModeDir))
+		return s.gone(abs, "deleted directory", fs.ModeDir), nil
 	case e.Type&fs.ModeSymlink != 0:
-		return p.remove(s.gone(abs, "deleted link", fs.ModeSymlink))
+		return s.gone(abs, "deleted link", fs.ModeSymlink), nil
 	}
 	if _, known := s.knows(abs); known {
-		one, err := s.removal(ctx, e.Path, abs, e.Type)
-		if err != nil {
-			return err
-		}
-		return p.remove(one)
+		return s.removal(e.Path, abs, e.Type)
 	}
-	v, ok, err := s.current(abs)
-	if err != nil || !ok {
-		return err
-	}
+	v, _, err := s.current(abs) // when it has gone, that is found out before anything is removed
 	one := s.gone(abs, "deleted", 0)
 	one.base = &v
-	return p.remove(one)
+	return one, err
 }
 
 // remove adds a removal, once.
-func (p *plan) remove(one step) error {
+func (p *plan) remove(one step) {
 	same := func(other step) bool { return other.Edit.Path == one.Edit.Path }
 	if !slices.ContainsFunc(p.steps, same) {
 		p.steps = append(p.steps, one)
 	}
-	return nil
 }
 
 // entry is what lies at a path itself, be it a link.
@@ -130,7 +121,7 @@ func (s *Set) entry(ctx context.Context, name string) (string, fs.FileInfo, erro
 }
 
 // removal is the step that removes a link, or a file that the model has seen.
-func (s *Set) removal(_ context.Context, name, abs string, mode fs.FileMode) (step, error) {
+func (s *Set) removal(name, abs string, mode fs.FileMode) (step, error) {
 	if mode&fs.ModeSymlink != 0 {
 		return s.gone(abs, "deleted link", fs.ModeSymlink), nil
 	}

@@ -129,6 +129,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("details %+v, want %+v", details, want)
 	}
 	p.ok("read", `{"path":"three","offset":9}`, "[the file has 3 lines; line 9 is beyond its end]")
+	p.ok("read", `{"path":"three","offset":3,"limit":9223372036854775807}`, "3\tthree\n[lines 3-3 of 3]")
 	p.ok("read", `{"path":"open"}`, "1\tone\n2\ttwo\n[lines 1-2 of 2; no line end at the end]")
 	p.ok("read", `{"path":"empty"}`, "[the file is empty]")
 	p.ok("read", `{"path":"bom"}`, "1\tone\n[lines 1-1 of 1; starts with a byte order mark]")
@@ -236,6 +237,11 @@ func TestList(t *testing.T) {
 	}
 	p.ok("list", `{"path":"empty"}`, "[empty, or all of it is ignored]")
 	p.fails("list", `{"path":"b.go"}`, "b.go is a file", "read")
+	p.put("\u202ex", "1\n") // a name that is not what it looks like
+	p.fails("list", "{\"path\":\"\u202ex\"}", `"\u202ex" is a file`)
+	p.fails("write", "{\"path\":\"\u202ex\"}", `"\u202ex" exists and was not read`)
+	p.call("read", "{\"path\":\"\u202ex\"}")
+	p.fails("write", "{\"path\":\"\u202ex\"}", `"\u202ex" exists and content is missing`)
 	p.fails("list", `{"path":"aa/deep"}`, "did you mean a/deep?")
 	p.fails("list", `{"path":"/"}`, "outside the workspace")
 	for i := range 600 {

@@ -20,6 +20,7 @@ func FuzzHunks(f *testing.F) {
 	f.Add("x\n", "```\n*** Begin Patch\n*** Add File: g\n+a\n\n*** Delete File: `h`\n*** Update File: f\n*** Move to: 'i'\n```")
 	f.Add("func f() {\n\tx\n}\n", "*** Update File: f\n@@ func f()\nfunc f() {\n-  x\n+  y\n+    z\n }\n")
 	f.Add("“a”\n\n\nb\n", "*** Update File: f\n@@\n \"a\"\n\n\n-b\n\\ No newline at end of file\n")
+	f.Add("a\nb\nc\nd\n", "*** Update File: f\n@@\n-b\n-c\n+x\n@@ a\n+y\n@@ b\n+z\n@@ c\n+z\n@@ -2,0 +3,1 @@\n+n\n")
 	f.Fuzz(func(t *testing.T, text, patch string) {
 		sections, _, err := parsePatch(patch)
 		if (err == nil) == (len(sections) == 0) {

@@ -40,7 +40,7 @@ func (s *Set) list() tool.Tool {
 				return tool.Result{}, s.missing(ctx, name, err)
 			}
 			if !info.IsDir() {
-				return tool.Result{}, fmt.Errorf("%s is a file, not a directory; see what is in it with read", name)
+				return tool.Result{}, fmt.Errorf("%s is a file, not a directory; see what is in it with read", workspace.Quote(name))
 			}
 			return s.tree(ctx, name, cmp.Or(args.Depth, 1))
 		})

@@ -95,7 +95,7 @@ func (s *Set) planSection(ctx context.Context, p *plan, one section) error {
 		if info.IsDir() {
 			return fmt.Errorf("%s is a directory; a patch deletes files only", workspace.Quote(one.path))
 		}
-		gone, err := s.removal(ctx, one.path, abs, info.Mode())
+		gone, err := s.removal(one.path, abs, info.Mode())
 		if err != nil {
 			return err
 		}

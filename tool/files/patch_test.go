@@ -67,6 +67,10 @@ func TestPatchOfOneFile(t *testing.T) {
 		{"hunks out of order", "a\nb\nc\nd\n", head + "@@\n-d\n+D\n@@\n-a\n+A\n", "A\nb\nc\nD\n", "edited f: 2 lines added, 2 removed"},
 		{"one file twice", "a\nb\n", head + "@@\n-a\n+A\n" + head + "@@\n-b\n+B\n", "A\nB\n", "edited f: 2 lines added, 2 removed"},
 		{"the end of the file", "a\nb\na\n", head + "@@\n-a\n+x\n*** End of File\n", "a\nb\nx\n", done},
+		{
+			"only new lines right before a hunk that came earlier", "a\nb\nc\n", head + "@@\n-b\n-c\n+x\n@@ a\n+y\n", "a\ny\nx\n",
+			"edited f: 2 lines added, 2 removed",
+		},
 		{"only new lines behind a line", "a\nb\n", head + "@@ a\n+x\n", "a\nx\nb\n", "edited f: 1 lines added, 0 removed"},
 		{
 			"only new lines", "a\n", head + "@@\n+x\n", "a\nx\n",
@@ -163,6 +167,10 @@ func TestPatchThatFails(t *testing.T) {
 		{"nothing like it", "a\n", head + "@@\n-zzzzz\n+b\n", []string{"nothing in the 1 lines of the file is like it"}},
 		{"several hunks", "a\n", head + "@@\n-zzzzz\n+b\n@@\n-yyyyy\n+b\n", []string{"hunk 1 (line 3", "hunk 2 (line 6"}},
 		{"line numbers of read", "a\nb\n", head + "@@\n-1\ta\n 2\tb\n", []string{"has the line numbers of read in it"}},
+		{
+			"only new lines in the midst of another hunk", "a\nb\nc\n", head + "@@\n-a\n-b\n+x\n@@ a\n+y\n",
+			[]string{"hunk 2 (line 7 of the patch) adds lines in the midst of those that a hunk before it changes; make one hunk of the two"},
+		},
 		{"ambiguous", "x\na\nx\na\n", head + "@@\n-a\n+b\n", []string{"hunk 1 (line 3 of the patch) fits in 2 places, at lines 2, 4; take in more of the lines around it"}},
 		{"two hunks for one place", "a\n", head + "@@\n-a\n+b\n@@\n-a\n+c\n", []string{"hunk 2"}},
 		{"only new lines behind a line that is not there", "a\n", head + "@@ zz\n+b\n", []string{"the line behind its @@ is not in the file"}},

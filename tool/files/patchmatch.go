@@ -62,7 +62,7 @@ func applyHunks(content string, hunks []hunk) (after string, notes []string, err
 }
 
 func (p *patched) text() string {
-	slices.SortStableFunc(p.done, func(a, b placed) int { return cmp.Compare(a.from, b.from) })
+	slices.SortStableFunc(p.done, func(a, b placed) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
 	var b strings.Builder
 	at := 0
 	for _, d := range append(p.done, placed{from: len(p.lines)}) {
@@ -273,6 +273,9 @@ func (p *patched) insert(h *hunk, name string, start int, anchored bool) error {
 		return fmt.Errorf("%s only adds lines, and the line behind its @@ is not in the file; take in a line that is there", name)
 	default:
 		p.notes = append(p.notes, name+" has no line that is in the file: its lines went to the end")
+	}
+	if p.taken(at, at) {
+		return fmt.Errorf("%s adds lines in the midst of those that a hunk before it changes; make one hunk of the two", name)
 	}
 	p.done = append(p.done, placed{from: at, to: at, new: h.new()})
 	p.cursor = max(p.cursor, at)

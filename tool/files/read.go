@@ -55,7 +55,7 @@ func (s *Set) read() tool.Tool {
 			if err != nil {
 				return tool.Result{}, s.unreadable(ctx, args.Path, err)
 			}
-			args.Offset = max(args.Offset, 1)
+			args.Offset, args.Limit = max(args.Offset, 1), min(args.Limit, maxScan)
 			l, err := s.look(ctx, abs, args)
 			if err != nil {
 				return tool.Result{}, s.unreadable(ctx, args.Path, err)

@@ -32,7 +32,7 @@ func (s *Set) planWrite(_ context.Context, args writeArguments) (plan, error) {
 		return plan{}, err
 	}
 	if base != nil && args.Content == nil {
-		return plan{}, fmt.Errorf("%s exists and content is missing; give the whole content, \"\" to empty the file", args.Path)
+		return plan{}, fmt.Errorf("%s exists and content is missing; give the whole content, \"\" to empty the file", workspace.Quote(args.Path))
 	}
 	if args.Content == nil {
 		return plan{[]step{s.step(abs, nil, "", "", nil, true)}, []string{"content was missing, so the file is empty"}}, nil
