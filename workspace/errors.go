@@ -55,7 +55,7 @@ func (e *SpecialError) Error() string {
 // DirectoryError refuses a directory where a file is wanted.
 type DirectoryError struct{ Path string }
 
-func (e *DirectoryError) Error() string { return e.Path + " is a directory, not a file" }
+func (e *DirectoryError) Error() string { return Quote(e.Path) + " is a directory, not a file" }
 
 // TooLargeError refuses to read a file beyond a limit.
 type TooLargeError struct {
@@ -89,7 +89,7 @@ func regular(name string, mode fs.FileMode) error {
 	return &SpecialError{name, kind}
 }
 
-// tell puts the path as it was given in the place of the one below the root, and gives an escape its type.
+// tell puts the path as it was given, quoted, in the place of the one below the root, and gives an escape its type.
 func (w *Workspace) tell(name string, err error) error {
 	op, reason := "", error(nil)
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
@@ -103,5 +103,5 @@ func (w *Workspace) tell(name string, err error) error {
 	if reason.Error() == "path escapes from parent" {
 		return &OutsideError{Path: name, Dir: w.dir}
 	}
-	return &fs.PathError{Op: strings.TrimSuffix(op, "at"), Path: name, Err: reason}
+	return &fs.PathError{Op: strings.TrimSuffix(op, "at"), Path: Quote(name), Err: reason}
 }

@@ -1,9 +1,11 @@
 package workspace_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/tenon-agent/tenon/workspace"
@@ -55,5 +57,19 @@ func TestQuotedNames(t *testing.T) {
 	}
 	if _, err := ws.ReadFile(`"../\x6futside"`, 100); err == nil {
 		t.Error("a quoted name leads outside")
+	}
+	// Nor can a name begin a new line in an error.
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "a\ndir"), 0o700), os.Symlink("a\nloop", filepath.Join(dir, "a\nloop"))); err != nil {
+		t.Fatal(err)
+	}
+	read := func(name string) error { _, err := ws.ReadFile(name, 100); return err }
+	run := func(dir string) error {
+		_, err := ws.Run(t.Context(), workspace.Command{Line: "true", Dir: dir})
+		return err
+	}
+	for _, err := range []error{read("a\nnone"), read("a\ndir"), read("a\nloop"), run("two\nlines"), run("a\nnone")} {
+		if err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("the error %q", err)
+		}
 	}
 }

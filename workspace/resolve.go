@@ -53,7 +53,7 @@ func (w *Workspace) Locate(name string) (string, error) {
 
 // named judges a path that is to be known, and not yet used.
 func (w *Workspace) named(name, abs string, u use) (string, error) {
-	if path, ok := in(w.policy.hidden, abs); ok {
+	if path, ok := w.policy.secret(abs, u); ok {
 		return "", &HiddenError{Path: name, Hidden: path}
 	}
 	if w.policy.outside == AskOutside {
@@ -101,7 +101,7 @@ func (w *Workspace) readable(name string) (place, error) {
 
 // judge finds the tree of a resolved path, if it may be reached.
 func (w *Workspace) judge(name, abs string, u use) (place, error) {
-	if path, ok := in(w.policy.hidden, abs); ok {
+	if path, ok := w.policy.secret(abs, u); ok {
 		return place{}, &HiddenError{Path: name, Hidden: path}
 	}
 	if w.policy.refuse != nil && u == reading {
@@ -276,17 +276,17 @@ func (w *Workspace) followFrom(look lstat, name, abs string) (string, error) {
 		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 			return filepath.Join(next, rest), nil
 		case err != nil:
-			return "", fmt.Errorf("%s: %w", name, errors.Unwrap(err))
+			return "", fmt.Errorf("%s: %w", Quote(name), errors.Unwrap(err))
 		case info.Mode()&fs.ModeSymlink == 0:
 			done = next
 			continue
 		}
 		if links++; links > maxLinks {
-			return "", fmt.Errorf("%s goes through more than %d links", name, maxLinks)
+			return "", fmt.Errorf("%s goes through more than %d links", Quote(name), maxLinks)
 		}
 		target, err := os.Readlink(next)
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", name, errors.Unwrap(err))
+			return "", fmt.Errorf("%s: %w", Quote(name), errors.Unwrap(err))
 		}
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(done, target) // done has no links: .. in the target means its parent

@@ -156,7 +156,7 @@ func (w *Workspace) commandDir(name string) (string, error) {
 		return "", w.tell(name, err)
 	}
 	if !info.IsDir() {
-		return "", fmt.Errorf("%s is not a directory", name)
+		return "", fmt.Errorf("%s is not a directory", Quote(name))
 	}
 	return p.abs, nil
 }

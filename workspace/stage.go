@@ -154,7 +154,7 @@ func (t *transaction) keep(s *State, name string, p place) error {
 	kept, err := t.store.Put(f)
 	s.Hash, s.Size, s.Lost = kept.Hash, kept.Size, kept.Lost
 	if err != nil {
-		return fmt.Errorf("what %s has now could not be kept, so nothing was changed: %w", name, err)
+		return fmt.Errorf("what %s has now could not be kept, so nothing was changed: %w", Quote(name), err)
 	}
 	return nil
 }

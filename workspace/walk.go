@@ -213,7 +213,7 @@ func sorted(ctx context.Context, d *os.File, rel string) (entries []fs.DirEntry,
 		err = nil
 	case err == nil:
 		entries = entries[:maxEntries]
-		err = fmt.Errorf("%s has more than %d entries; the rest is left out", cmp.Or(rel, "."), maxEntries)
+		err = fmt.Errorf("%s has more than %d entries; the rest is left out", Quote(cmp.Or(rel, ".")), maxEntries)
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, err

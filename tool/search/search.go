@@ -35,14 +35,25 @@ func (s set) reads(name string) (tool.Effects, error) {
 func (s set) start(ctx context.Context, name string) (string, error) {
 	name = cmp.Or(name, ".")
 	if _, err := s.ws.Stat(name); err != nil {
-		near := s.ws.Similar(ctx, name, 5)
-		if errors.Is(err, fs.ErrNotExist) && len(near) > 0 {
-			return "", fmt.Errorf("%s does not exist; did you mean %s?", name, strings.Join(near, ", "))
-		}
-		return "", err
+		return "", s.missing(ctx, name, err)
 	}
 	abs, err := s.ws.Resolve(name)
 	return s.ws.Rel(abs), err
+}
+
+// missing adds to the error for what does not exist what may have been meant.
+func (s set) missing(ctx context.Context, name string, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	near := s.ws.Similar(ctx, name, 5)
+	if len(near) == 0 {
+		return err
+	}
+	for i, other := range near {
+		near[i] = workspace.Quote(other)
+	}
+	return fmt.Errorf("%s does not exist; did you mean %s?", workspace.Quote(name), strings.Join(near, ", "))
 }
 
 // nameFilter matches paths with a glob pattern.

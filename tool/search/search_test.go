@@ -108,6 +108,15 @@ func TestGlob(t *testing.T) {
 	}
 }
 
+// A name that is not what it looks like stands in quotes.
+func TestMissingIsQuoted(t *testing.T) {
+	p := newProject(t, map[string]string{"dir/\u202ename/f": ""})
+	_, _, err := p.call(t.Context(), "glob", args{"pattern": "*", "path": "\u202enames"})
+	if want := `"\u202enames" does not exist; did you mean "dir/\u202ename"?`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 func TestGlobTellsOverflow(t *testing.T) {
 	content := map[string]string{}
 	for i := range 300 {

@@ -12,6 +12,7 @@ import (
 	"os"
 
 	"github.com/tenon-agent/tenon/tool"
+	"github.com/tenon-agent/tenon/workspace"
 )
 
 const (
@@ -64,7 +65,7 @@ func (s *set) download() tool.Tool {
 			if err != nil {
 				return tool.Result{}, err
 			}
-			result := tool.TextResult(fmt.Sprintf("saved %s: %d bytes, %s", done.Path, done.Bytes, done.MIME))
+			result := tool.TextResult(fmt.Sprintf("saved %s: %d bytes, %s", workspace.Quote(done.Path), done.Bytes, done.MIME))
 			result.Details = done
 			return result, nil
 		})
@@ -79,11 +80,11 @@ func (s *set) replaceable(name, abs string) error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s exists and is no file; choose another path", name)
+		return fmt.Errorf("%s exists and is no file; choose another path", workspace.Quote(name))
 	case info.Mode()&0o111 != 0:
-		return fmt.Errorf("%s is executable, which nothing from the network may be; choose another path", name)
+		return fmt.Errorf("%s is executable, which nothing from the network may be; choose another path", workspace.Quote(name))
 	case s.replace == nil:
-		return fmt.Errorf("%s exists; choose another path, or delete it first", name)
+		return fmt.Errorf("%s exists; choose another path, or delete it first", workspace.Quote(name))
 	}
 	return s.replace(abs)
 }

@@ -63,6 +63,10 @@ func TestDownloadReplacesOnlyWhatWasRead(t *testing.T) {
 	if data, _ := os.ReadFile(file); string(data) != "old" {
 		t.Errorf("the file is %q", data)
 	}
+	put(s, "\u202ea", 0o644) // a name that is not what it looks like
+	if _, err := run(t, s.download(), "{\"url\":%q,\"path\":\"\u202ea\"}", server.URL); err == nil || !strings.Contains(err.Error(), `"\u202ea" exists`) {
+		t.Errorf("error %v", err)
+	}
 
 	unread := errors.New("read it first")
 	var asked []string

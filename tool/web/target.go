@@ -33,8 +33,7 @@ func parseTarget(text string) (target, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		var e *url.Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*url.Error](err); ok {
 			err = e.Err
 		}
 		return target{}, fmt.Errorf("the URL cannot be understood: %w", err)
