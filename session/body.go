@@ -193,7 +193,7 @@ type Requested struct {
 	Model    string    `json:"model,omitzero"`    // "provider/model" that is asked
 	Segments int       `json:"segments"`          // the system prompt, each tool, each message
 	Same     int       `json:"same"`              // segments at its beginning that are those of the request before
-	Hashes   []string  `json:"hashes,omitzero"`   // of the segments after these
+	Hashes   []string  `json:"hashes,omitzero"`   // of the last segments: those after these, or all of them in a new epoch
 	Chain    string    `json:"chain"`             // hash of all segments
 	Estimate int64     `json:"estimate,omitzero"` // tokens of the whole, as the window saw it
 	Counted  int64     `json:"counted,omitzero"`  // tokens of the whole by the local count alone, in the first request of an epoch
@@ -302,7 +302,9 @@ type TodoItem struct {
 
 // Title names the session for people. The last one stands.
 type Title struct {
-	Title string `json:"title"`
+	Title string    `json:"title"`
+	By    string    `json:"by,omitzero"`    // "provider/model" that wrote it; empty: a person
+	Usage llm.Usage `json:"usage,omitzero"` // what that cost
 }
 
 // Tags are the words under which people find the session. The last one stands.

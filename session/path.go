@@ -42,8 +42,9 @@ func (p stored) Backward(ctx context.Context) iter.Seq2[Event, error] {
 }
 
 // Branch is the current branch of a session that is being written: what was appended since it was made stays in memory, the
-// rest is read from the store when a view asks for it, and then stays too. It is safe for concurrent use: an iteration
-// shows the branch as it was when it began.
+// rest is read from the store when a view asks for it, and as far as it does, and then stays too. So views that go back to the
+// same place read the store once, and memory holds no more than the longest of them read: [Branch.Forget] lets go of that.
+// It is safe for concurrent use: an iteration shows the branch as it was when it began.
 type Branch struct {
 	store Store
 	id    SessionID
@@ -99,6 +100,7 @@ func (b *Branch) Backward(ctx context.Context) iter.Seq2[Event, error] {
 			return
 		}
 		var read []Event
+		defer func() { b.keep(read, moves) }()
 		for e, err := range older.Backward(ctx) {
 			if err != nil {
 				yield(Event{}, err)
@@ -106,22 +108,44 @@ func (b *Branch) Backward(ctx context.Context) iter.Seq2[Event, error] {
 			}
 			read = append(read, e)
 			if !yield(e, nil) {
-				return // what was read is dropped: the next view reads it again, or all of it
+				return
 			}
 		}
-		slices.Reverse(read)
-		b.keep(read, moves)
 	}
 }
 
-// keep puts what was read of older before recent, unless older is another one by now.
+// keep puts what was read of older, newest first, before recent, unless older is another one by now. What lies before that
+// is older then.
 func (b *Branch) keep(read []Event, moves int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.moves == moves {
-		b.older, b.recent = nil, append(read, b.recent...)
-		b.moves++
+	if len(read) == 0 || b.moves != moves {
+		return
 	}
+	slices.Reverse(read)
+	b.older, b.recent = b.before(read[0]), append(read, b.recent...)
+	b.moves++
+}
+
+// before is the path that ends before an entry; nil when that is the root.
+func (b *Branch) before(e Event) Path {
+	if e.Parent == "" {
+		return nil
+	}
+	return Stored(b.store, b.id, e.Parent)
+}
+
+// Forget lets go of the entries before one, when it is in memory: after a compaction no view goes further back, most of the time. One
+// that does reads them again.
+func (b *Branch) Forget(before ID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at := slices.IndexFunc(b.recent, func(e Event) bool { return e.ID == before })
+	if at <= 0 {
+		return
+	}
+	b.older, b.recent = b.before(b.recent[at]), slices.Clone(b.recent[at:])
+	b.moves++
 }
 
 // Tip is the newest entry of a path; the zero Event when the path is empty.

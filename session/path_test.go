@@ -143,3 +143,86 @@ func TestTip(t *testing.T) {
 		t.Errorf("the tip of nothing is %+v, %v", e, err)
 	}
 }
+
+// reads counts how many entries are read of a store.
+type reads struct {
+	session.Store
+	entries, times int
+}
+
+func (r *reads) Backward(ctx context.Context, id session.SessionID, leaf session.ID) iter.Seq2[session.Event, error] {
+	r.times++
+	return func(yield func(session.Event, error) bool) {
+		for e, err := range r.Store.Backward(ctx, id, leaf) {
+			r.entries++
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+func TestViewsThatStopEarlyReadOnce(t *testing.T) {
+	s := write(t)
+	for range 100 {
+		s.add(session.Message{Message: llm.UserText("x")})
+	}
+	r := &reads{Store: s.store}
+	branch, err := session.NewBranch(t.Context(), r, s.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect := func(what string, limit, entries int) {
+		t.Helper()
+		r.entries, r.times = 0, 0
+		if got := seqs(t, branch.Backward(t.Context()), limit); len(got) != min(limit, 101) || got[0] != 101 || got[len(got)-1] != int64(102-len(got)) {
+			t.Fatalf("%s: %v", what, got)
+		}
+		if r.entries != entries || r.times > 1 {
+			t.Errorf("%s: %d entries were read, %d times, want %d", what, r.entries, r.times, entries)
+		}
+	}
+	expect("the first time", 10, 10)
+	expect("again", 10, 0)
+	expect("less", 5, 0)
+	expect("further", 30, 20)
+	tenth := seqs(t, branch.Backward(t.Context()), 30)[9]
+	var at session.ID
+	for e, err := range branch.Backward(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Seq == tenth {
+			at = e.ID
+			break
+		}
+	}
+	branch.Forget(at)
+	expect("what was not forgotten", 10, 0)
+	expect("what was forgotten", 12, 2)
+	branch.Forget("nowhere")
+	branch.Forget(s.id)
+	expect("after forgetting nothing", 12, 0)
+	expect("all", 200, 101-12)
+	expect("all again", 200, 0)
+	for range branch.Backward(t.Context()) { // forgotten while a view reads
+		branch.Forget(at)
+	}
+	expect("what a view had when it was forgotten", 10, 0)
+	expect("what is before", 200, 91)
+
+	// An error does not lose what was read before it.
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	branch.Forget(at)
+	n := 0
+	for _, err := range branch.Backward(ctx) {
+		if n++; n == 20 {
+			cancel()
+		}
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	expect("after an error", 20, 0)
+}

@@ -113,14 +113,18 @@ func Settle(ctx context.Context, p Path) ([]Body, error) {
 		if err != nil {
 			return nil, err
 		}
-		switch e.Body.(type) {
+		switch b := e.Body.(type) {
 		case Partial:
 			if len(open) > 0 && !sameAnswer(open[0], e) {
 				break // an older attempt, which this one replaced
 			}
 			open = append(open, e)
 			continue
-		case Message, Discarded, Created:
+		case Message, Discarded:
+		case Created:
+			if b.Fork {
+				continue // what was cut off may be inherited
+			}
 		default:
 			continue // such as the end of its run, and another model since then
 		}

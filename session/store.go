@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/tenon-agent/tenon/llm"
 )
@@ -19,32 +17,38 @@ import (
 // Errors: [ErrNotFound], [ErrExists], [ErrFull], [ErrCorrupt], [ErrUnwritable] and [ErrNewer] are wrapped with what, where and what to
 // do; [*LockedError] and [*FencedError] are about the lease.
 type Store interface {
-	// Create makes a session whose first entry is c.
+	// Create makes a session whose first entry is c. With c.Fork it goes on from c.From, an entry that the other session's
+	// branches reach (ErrNotFound when there is none; an empty c.From.Entry is the end of its current branch): what the other
+	// session had when that entry was written is inherited, whoever writes it meanwhile and whatever becomes of it later.
+	// A fork reads nothing and copies nothing.
 	Create(ctx context.Context, c Created) (SessionID, error)
 
 	// Import makes a session of entries that were written elsewhere, whole or not at all. The first is a Created, and its ID that
 	// of the session: one that is there already is ErrExists. Of each entry ID, Run, Turn, Time and Body are kept; an ID or a Time
 	// that is missing is made. Seq and Parent are given as Append gives them. An error of the sequence is returned, and nothing is
-	// kept. While it runs no other entry can be written: the sequence must not wait for the store, and should not wait for long.
+	// kept. The origin of a fork must be there. While it runs no other entry can be written: the sequence must not wait for the store, and should not wait for long.
 	Import(ctx context.Context, entries iter.Seq2[Event, error]) (SessionID, error)
 
 	// Open takes the lease of a session. While a living writer has it, the error is a *LockedError, unless l.TakeOver is
-	// set; the lease of a writer whose process died is free at once.
+	// set; the lease of a writer whose process died is free at once. A session in the trash is ErrNotFound.
 	Open(ctx context.Context, id SessionID, l Lease) (Writer, error)
 
-	// Read yields the entries after sequence number after, in order, up to the last one there is.
+	// Read yields the session's own entries after sequence number after, in order, up to the last one there is. What a fork
+	// inherited is not among them: Backward leads there.
 	Read(ctx context.Context, id SessionID, after int64) iter.Seq2[Event, error]
 
 	// Watch is Read that goes on: it yields further entries as any process appends them, until ctx ends (with its error)
-	// or the session is deleted (ErrNotFound).
+	// or the session is purged (ErrNotFound).
 	Watch(ctx context.Context, id SessionID, after int64) iter.Seq2[Event, error]
 
 	// Backward yields the branch that ends at entry leaf, newest first, down to the root. An empty leaf is the end of the
 	// current branch: the newest entry that is on a branch. A leaf that is no entry of the session, or hangs on no branch,
-	// is ErrNotFound. It costs as much as is read, not as much as there is.
+	// is ErrNotFound. It costs as much as is read, not as much as there is. In a fork the Created is followed by the entry
+	// that it goes on from, and so down to the root of the first session; leaf may be an inherited entry. Inherited entries
+	// have the sequence numbers of the session that they were written in.
 	Backward(ctx context.Context, id SessionID, leaf ID) iter.Seq2[Event, error]
 
-	// Annotations yields the entries that hang on no branch, in order.
+	// Annotations yields the entries that hang on no branch, in order. A fork inherits none.
 	Annotations(ctx context.Context, id SessionID) iter.Seq2[Event, error]
 
 	// Annotate appends entries that hang on no branch ([OnBranch]). It needs no lease.
@@ -53,9 +57,31 @@ type Store interface {
 	// List yields summaries of sessions, the last changed first. It reads no entries.
 	List(ctx context.Context, q Query) iter.Seq2[Summary, error]
 
-	// Delete removes a session, its entries and the blobs that no other session uses. A living writer's session is a
-	// *LockedError.
+	// Delete moves a session to the trash: it is in no list and no search, and nobody may write it, but it can be read. What
+	// is there already stays. A living writer's session is a *LockedError.
 	Delete(ctx context.Context, id SessionID) error
+
+	// Restore brings a session back from the trash. One that is not there stays as it is.
+	Restore(ctx context.Context, id SessionID) error
+
+	// Purge removes a session for ever, in the trash or not, with the blobs that no other session uses. What forks inherited
+	// from it stays, for them alone, until the last of them is purged. A living writer's session is a *LockedError.
+	Purge(ctx context.Context, id SessionID) error
+
+	// Search finds what was said in all sessions but those in the trash, the best hits first.
+	Search(ctx context.Context, q SearchQuery) iter.Seq2[Hit, error]
+
+	// Index brings what Search reads up to date with the journal. Search does it too, so this saves time then. It may be
+	// interrupted and goes on where it was.
+	Index(ctx context.Context) error
+
+	// Usage sums what was consumed, in groups. Sessions in the trash count, purged ones do not.
+	Usage(ctx context.Context, q UsageQuery) iter.Seq2[UsageRow, error]
+
+	// Check yields what is wrong with the store: everything that was computed from entries is computed anew and compared, and
+	// entries and blobs are checked for gaps and damage. With repair it puts right what it can; nothing is ever removed
+	// from the journal for it. It takes as long as reading everything does.
+	Check(ctx context.Context, repair bool) iter.Seq2[Problem, error]
 
 	// PutBlob keeps data for a session and returns its name: the SHA-256 in lower-case hexadecimal.
 	PutBlob(ctx context.Context, id SessionID, data []byte) (hash string, err error)
@@ -63,7 +89,8 @@ type Store interface {
 	// Blob returns what PutBlob kept. An unknown hash is ErrNotFound.
 	Blob(ctx context.Context, hash string) ([]byte, error)
 
-	// Spent is the usage of all answers in all sessions since a time, to the microsecond. What was deleted no longer counts.
+	// Spent is the usage of all answers, summaries and titles in all sessions since a time, to the microsecond. Sessions in the trash
+	// count, purged ones do not.
 	Spent(ctx context.Context, since time.Time) (llm.Usage, error)
 
 	// Close lets go of what the store holds. Writers must be closed before.
@@ -97,29 +124,6 @@ type Stamp struct {
 	Turn int
 }
 
-// Query selects sessions. The zero value selects all.
-type Query struct {
-	Prefix string // of the ID
-	Dir    string // of Created.Dir, exact
-	Limit  int    // 0: all
-}
-
-// Summary is what a list shows of a session.
-type Summary struct {
-	ID       SessionID `json:"id"`
-	Title    string    `json:"title"` // the last Title, or the beginning of the first input
-	Named    bool      `json:"named"` // a Title gave it
-	Dir      string    `json:"dir"`
-	Model    string    `json:"model,omitzero"` // "provider/model" of the last answer
-	Created  time.Time `json:"created"`
-	Updated  time.Time `json:"updated"`
-	Entries  int64     `json:"entries"`  // the last sequence number
-	Messages int       `json:"messages"` // of users and models, on all branches
-	Usage    llm.Usage `json:"usage"`    // of all answers, on all branches
-	From     Origin    `json:"from,omitzero"`
-	Owner    string    `json:"owner,omitzero"` // who holds the lease now
-}
-
 // The errors of stores.
 var (
 	// ErrNotFound: there is no such session, entry or blob.
@@ -135,6 +139,11 @@ var (
 	// ErrNewer: a newer version of Tenon wrote the store in a form that this one does not know.
 	ErrNewer = errors.New("written by a newer version")
 )
+
+// InTrash is the error of a session that cannot be written because it is in the trash: an ErrNotFound. Stores return it.
+func InTrash(id SessionID) error {
+	return fmt.Errorf("session %s: %w: it is in the trash; restore it first", id, ErrNotFound)
+}
 
 // LockedError says that a living writer has the lease.
 type LockedError struct {
@@ -161,7 +170,8 @@ func (e *FencedError) Error() string {
 }
 
 // Check returns an error when bodies cannot be appended: none may be nil or passing; an [Opaque] needs a kind that is
-// really unknown, and JSON; when annotation is set, none may be on a branch. Stores call it before they write.
+// really unknown, and JSON; when annotation is set, none may be on a branch, nor a [Deleted], which is for Store.Delete and
+// Store.Restore to write. Stores call it before they write.
 func Check(annotation bool, bodies ...Body) error {
 	for _, b := range bodies {
 		switch {
@@ -171,6 +181,8 @@ func Check(annotation bool, bodies ...Body) error {
 			return fmt.Errorf("session: opaque body of kind %q: the kind must be unknown and the body JSON", b.Kind())
 		case Passing(b):
 			return fmt.Errorf("session: %s is a passing moment, not an entry", b.Kind())
+		case annotation && isDeleted(b):
+			return errors.New("session: deleted is no annotation to make: use the store's Delete or Restore")
 		case annotation && OnBranch(b):
 			return fmt.Errorf("session: %s belongs on a branch: append it with a Writer", b.Kind())
 		}
@@ -186,6 +198,11 @@ func CheckRoot(e Event) error {
 	return nil
 }
 
+func isDeleted(b Body) bool {
+	_, ok := b.(Deleted)
+	return ok
+}
+
 // validOpaque reports whether b, if it is an Opaque, will be read back as the same.
 func validOpaque(b Body) bool {
 	o, ok := b.(Opaque)
@@ -194,45 +211,4 @@ func validOpaque(b Body) bool {
 	}
 	_, known := decoders[o.Name]
 	return !known && o.Name != "" && json.Valid(o.JSON)
-}
-
-// Add brings the summary up to date with a further entry. Stores call it for every entry that they append.
-func (s *Summary) Add(e Event) {
-	s.Entries, s.Updated = e.Seq, e.Time
-	switch b := e.Body.(type) {
-	case Created:
-		s.Dir, s.Created, s.From = b.Dir, e.Time, b.From
-	case Title:
-		s.Title, s.Named = b.Title, b.Title != ""
-	case Message:
-		switch b.Role {
-		case llm.RoleUser:
-			s.Messages++
-			if s.Title == "" {
-				s.Title = firstWords(b.Text(), 60)
-			}
-		case llm.RoleAssistant:
-			s.Messages++
-			s.Usage = s.Usage.Plus(b.Usage)
-			s.Model = b.Model
-		}
-	}
-}
-
-// firstWords returns the beginning of the first line of text with words in it, at most limit runes, cut between words.
-func firstWords(text string, limit int) string {
-	const look = 4 << 10 // a title needs no more of a long input
-	if len(text) > look {
-		text = strings.ToValidUTF8(text[:look], "")
-	}
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	line = strings.Join(strings.Fields(line), " ")
-	if utf8.RuneCountInString(line) <= limit {
-		return line
-	}
-	cut := string([]rune(line)[:limit])
-	if i := strings.LastIndexByte(cut, ' '); i > limit/2 {
-		cut = cut[:i]
-	}
-	return cut + "…"
 }

@@ -135,7 +135,7 @@ func (j *joiner) content() llm.Content {
 	return j.done
 }
 
-// Used is what a path consumed.
+// Used is what a path consumed, in answers and summaries.
 type Used struct {
 	Total   llm.Usage            `json:"total"`
 	ByModel map[string]llm.Usage `json:"by_model"` // by "provider/model"
@@ -151,8 +151,10 @@ func Uses(ctx context.Context, p Path) (Used, error) {
 		}
 		if m, ok := e.Body.(Message); ok && m.Role == llm.RoleAssistant {
 			used.Answers++
-			used.Total = used.Total.Plus(m.Usage)
-			used.ByModel[m.Model] = used.ByModel[m.Model].Plus(m.Usage)
+		}
+		if model, u, ok := Consumed(e.Body); ok {
+			used.Total = used.Total.Plus(u)
+			used.ByModel[model] = used.ByModel[model].Plus(u)
 		}
 	}
 	return used, nil
@@ -209,6 +211,8 @@ func StateOf(ctx context.Context, p Path) (State, error) {
 			}
 		case Head:
 			moved = moved || !begun && e.Run == ""
+		case Created:
+			moved = moved || !begun // in a fork: the run goes on elsewhere, if it does
 		case RunStarted:
 			if !begun {
 				begun, s.Run, s.Running = true, b.Run, s.Ended == nil && !moved

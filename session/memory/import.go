@@ -43,6 +43,9 @@ func (s *Store) Import(ctx context.Context, entries iter.Seq2[session.Event, err
 		return "", fmt.Errorf("session %s: %w", id, session.ErrExists)
 	}
 	j, seen := newJournal(id), make(map[session.ID]bool, len(all))
+	if _, err := s.inherit(j, all[0].Body.(session.Created)); err != nil {
+		return "", err
+	}
 	for _, e := range all {
 		if seen[e.ID] {
 			return "", fmt.Errorf("session %s: entry %q: %w", id, e.ID, session.ErrExists)
@@ -52,15 +55,15 @@ func (s *Store) Import(ctx context.Context, entries iter.Seq2[session.Event, err
 			return "", err
 		}
 	}
-	s.sessions[id] = j
+	s.begin(j)
 	return id, nil
 }
 
 // take gives an imported event its place.
 func (j *journal) take(e session.Event) error {
 	if h, ok := e.Body.(session.Head); ok {
-		if _, ok := j.places[h.To]; !ok {
-			return notFound(fmt.Sprintf("session %s, entry %q", j.id, h.To))
+		if _, _, err := j.reach(h.To); err != nil {
+			return err
 		}
 	}
 	if e.Time = e.Time.UTC().Truncate(time.Microsecond); e.Time.IsZero() {

@@ -13,21 +13,49 @@ import (
 // journal is one session. Its slices only grow, so a copy of their headers is a snapshot.
 type journal struct {
 	id      session.SessionID
-	entries []session.Event
-	parents []int              // of each entry, its parent's place in entries; -1: none
-	places  map[session.ID]int // of the entries that are on a branch
-	tip     int                // the end of the current branch; -1: none yet
+	entries []*entry
+	places  map[session.ID]*entry // those that are on a branch
+	tip     *entry                // the end of the current branch; nil: none yet
+	base    *entry                // that a fork goes on from
+	origin  *journal              // where base is
 	summary session.Summary
 	writer  *writer         // who holds the lease
 	blobs   map[string]bool // hashes that the session uses
+	forks   int             // sessions whose origin it is
+	purged  bool            // and here for its forks alone
 	changed chan struct{}   // closed and renewed with every change
+}
+
+// entry is an event and the one before it on its branch, in whichever journal that is.
+type entry struct {
+	session.Event
+	before *entry
 }
 
 func newJournal(id session.SessionID) *journal {
 	return &journal{
-		id: id, tip: -1, summary: session.Summary{ID: id},
-		places: map[session.ID]int{}, blobs: map[string]bool{}, changed: make(chan struct{}),
+		id: id, summary: session.Summary{ID: id},
+		places: map[session.ID]*entry{}, blobs: map[string]bool{}, changed: make(chan struct{}),
 	}
+}
+
+// reach returns the entry of an ID on the branches of the session, or in what it inherited: what its origin had when base
+// was written.
+func (j *journal) reach(id session.ID) (*entry, *journal, error) {
+	until := int64(-1)
+	for at := j; at != nil; at, until = at.origin, at.baseSeq() {
+		if e := at.places[id]; e != nil && (until < 0 || e.Seq <= until) {
+			return e, at, nil
+		}
+	}
+	return nil, nil, notFound(fmt.Sprintf("session %s, entry %q", j.id, id))
+}
+
+func (j *journal) baseSeq() int64 {
+	if j.base == nil {
+		return -1
+	}
+	return j.base.Seq
 }
 
 // append makes entries of bodies, all or none. The store must be locked.
@@ -37,41 +65,46 @@ func (j *journal) append(at session.Stamp, bodies []session.Body) ([]session.Eve
 	}
 	for _, b := range bodies {
 		if h, ok := b.(session.Head); ok {
-			if _, ok := j.places[h.To]; !ok {
-				return nil, notFound(fmt.Sprintf("session %s, entry %q", j.id, h.To))
+			if _, _, err := j.reach(h.To); err != nil {
+				return nil, err
 			}
 		}
 	}
-	from, now := len(j.entries), session.Now()
+	now := session.Now()
+	events := make([]session.Event, 0, len(bodies))
 	for _, b := range bodies {
-		j.add(session.Event{Run: at.Run, Turn: at.Turn, Time: now, Body: b})
+		events = append(events, j.add(session.Event{Run: at.Run, Turn: at.Turn, Time: now, Body: b}))
 	}
 	j.wake()
-	return append([]session.Event(nil), j.entries[from:]...), nil
+	return events, nil
 }
 
 // add gives the event its place.
-func (j *journal) add(e session.Event) {
-	place, parent := len(j.entries), -1
-	e.Seq = int64(place + 1)
+func (j *journal) add(event session.Event) session.Event {
+	e := &entry{Event: event}
+	e.Seq = int64(len(j.entries) + 1)
 	switch {
-	case place == 0:
+	case e.Seq == 1:
 		e.ID = j.id
 	case e.ID == "":
 		e.ID = session.NewID()
 	}
 	if session.OnBranch(e.Body) {
-		parent = j.tip
+		e.before = j.tip
 		if h, ok := e.Body.(session.Head); ok {
-			parent = j.places[h.To]
+			e.before, _, _ = j.reach(h.To)
 		}
-		if parent >= 0 {
-			e.Parent = j.entries[parent].ID
+		if e.Seq == 1 {
+			e.before = j.base
 		}
-		j.places[e.ID], j.tip = place, place
+		if e.before != nil {
+			e.Parent = e.before.ID
+		}
+		j.places[e.ID], j.tip = e, e
 	}
-	j.entries, j.parents = append(j.entries, e), append(j.parents, parent)
-	j.summary.Add(e)
+	j.entries = append(j.entries, e)
+	j.summary.Add(e.Event)
+	return e.Event
 }
 
 // wake tells those who watch that something changed.
@@ -129,31 +162,30 @@ func (w *writer) Close() error {
 	return nil
 }
 
-// snapshot is a journal at one moment.
-type snapshot struct {
-	entries []session.Event
-	parents []int
-	leaf    int
-	changed chan struct{}
-}
-
-// snapshot returns a journal as it is now, with the place of leaf or, when that is empty, of the branch's end.
-func (s *Store) snapshot(ctx context.Context, id session.SessionID, leaf session.ID) (snapshot, error) {
+// snapshot returns the entries of a journal as they are now, and what will tell of more.
+func (s *Store) snapshot(ctx context.Context, id session.SessionID) (entries []*entry, changed chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j, err := s.find(ctx, id)
 	if err != nil {
-		return snapshot{}, err
+		return nil, nil, err
 	}
-	now := snapshot{j.entries, j.parents, j.tip, j.changed}
-	if leaf != "" {
-		place, ok := j.places[leaf]
-		if !ok {
-			return snapshot{}, notFound(fmt.Sprintf("session %s, entry %q", id, leaf))
-		}
-		now.leaf = place
+	return j.entries, j.changed, nil
+}
+
+// leaf returns the entry that a path begins with.
+func (s *Store) leaf(ctx context.Context, id session.SessionID, leaf session.ID) (*entry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j, err := s.find(ctx, id)
+	if err != nil {
+		return nil, err
 	}
-	return now, nil
+	if leaf == "" {
+		return j.tip, nil
+	}
+	e, _, err := j.reach(leaf)
+	return e, err
 }
 
 // Read implements [session.Store].
@@ -169,17 +201,17 @@ func (s *Store) Watch(ctx context.Context, id session.SessionID, after int64) it
 func (s *Store) read(ctx context.Context, id session.SessionID, after int64, follow bool) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
 		for next := max(after, 0); ; {
-			now, err := s.snapshot(ctx, id, "")
+			entries, changed, err := s.snapshot(ctx, id)
 			if err != nil {
 				yield(session.Event{}, err)
 				return
 			}
-			for ; next < int64(len(now.entries)); next++ {
+			for ; next < int64(len(entries)); next++ {
 				if err := ctx.Err(); err != nil {
 					yield(session.Event{}, err)
 					return
 				}
-				if !yield(now.entries[next], nil) {
+				if !yield(entries[next].Event, nil) {
 					return
 				}
 			}
@@ -187,7 +219,7 @@ func (s *Store) read(ctx context.Context, id session.SessionID, after int64, fol
 				return
 			}
 			select {
-			case <-now.changed:
+			case <-changed:
 			case <-ctx.Done():
 			}
 		}
@@ -197,17 +229,17 @@ func (s *Store) read(ctx context.Context, id session.SessionID, after int64, fol
 // Backward implements [session.Store].
 func (s *Store) Backward(ctx context.Context, id session.SessionID, leaf session.ID) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
-		now, err := s.snapshot(ctx, id, leaf)
+		e, err := s.leaf(ctx, id, leaf)
 		if err != nil {
 			yield(session.Event{}, err)
 			return
 		}
-		for place := now.leaf; place >= 0; place = now.parents[place] {
+		for ; e != nil; e = e.before {
 			if err := ctx.Err(); err != nil {
 				yield(session.Event{}, err)
 				return
 			}
-			if !yield(now.entries[place], nil) {
+			if !yield(e.Event, nil) {
 				return
 			}
 		}

@@ -14,11 +14,8 @@ import (
 	"io/fs"
 	"iter"
 	"slices"
-	"strings"
 	"sync"
-	"time"
 
-	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 )
 
@@ -75,11 +72,42 @@ func (s *Store) Create(ctx context.Context, c session.Created) (session.SessionI
 		return "", err
 	}
 	j := newJournal(session.NewSessionID())
+	c, err := s.inherit(j, c)
+	if err != nil {
+		return "", err
+	}
 	if _, err := j.append(session.Stamp{}, []session.Body{c}); err != nil {
 		return "", err
 	}
-	s.sessions[j.id] = j
+	s.begin(j)
 	return j.id, nil
+}
+
+// inherit finds what a fork goes on from, and returns its Created with the entry's name.
+func (s *Store) inherit(j *journal, c session.Created) (session.Created, error) {
+	if !c.Fork {
+		return c, nil
+	}
+	parent := s.sessions[c.From.Session]
+	if parent == nil {
+		return c, notFound("fork: session " + string(c.From.Session))
+	}
+	if c.From.Entry == "" {
+		c.From.Entry = parent.tip.ID
+	}
+	var err error
+	if j.base, j.origin, err = parent.reach(c.From.Entry); err != nil {
+		return c, fmt.Errorf("fork: %w", err)
+	}
+	return c, nil
+}
+
+// begin puts a new journal among the others.
+func (s *Store) begin(j *journal) {
+	s.sessions[j.id] = j
+	if j.origin != nil {
+		j.origin.forks++
+	}
 }
 
 // Open implements [session.Store].
@@ -92,6 +120,9 @@ func (s *Store) Open(ctx context.Context, id session.SessionID, l session.Lease)
 	}
 	if j.writer != nil && !l.TakeOver {
 		return nil, j.locked()
+	}
+	if !j.summary.Deleted.IsZero() {
+		return nil, session.InTrash(id)
 	}
 	j.writer = &writer{store: s, id: id, owner: l.Owner, since: session.Now()}
 	return j.writer, nil
@@ -153,8 +184,8 @@ func (s *Store) summaries(ctx context.Context, q session.Query) ([]session.Summa
 		return nil, err
 	}
 	var all []session.Summary
-	for id, j := range s.sessions {
-		if !strings.HasPrefix(string(id), q.Prefix) || q.Dir != "" && j.summary.Dir != q.Dir {
+	for _, j := range s.sessions {
+		if !q.Selects(j.summary) {
 			continue
 		}
 		one := j.summary
@@ -164,28 +195,6 @@ func (s *Store) summaries(ctx context.Context, q session.Query) ([]session.Summa
 		all = append(all, one)
 	}
 	return all, nil
-}
-
-// Delete implements [session.Store].
-func (s *Store) Delete(ctx context.Context, id session.SessionID) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	j, err := s.find(ctx, id)
-	if err != nil {
-		return err
-	}
-	if j.writer != nil {
-		return j.locked()
-	}
-	delete(s.sessions, id)
-	for hash := range j.blobs {
-		b := s.blobs[hash]
-		if b.uses--; b.uses == 0 {
-			delete(s.blobs, hash)
-		}
-	}
-	j.wake()
-	return nil
 }
 
 // PutBlob implements [session.Store].
@@ -221,26 +230,6 @@ func (s *Store) Blob(ctx context.Context, hash string) ([]byte, error) {
 		return nil, notFound("blob " + hash)
 	}
 	return slices.Clone(b.data), nil
-}
-
-// Spent implements [session.Store].
-func (s *Store) Spent(ctx context.Context, since time.Time) (llm.Usage, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var sum llm.Usage
-	if err := s.usable(ctx); err != nil {
-		return sum, err
-	}
-	since = since.Truncate(time.Microsecond)
-	for _, j := range s.sessions {
-		for _, e := range j.entries {
-			m, ok := e.Body.(session.Message)
-			if ok && m.Role == llm.RoleAssistant && !e.Time.Before(since) {
-				sum = sum.Plus(m.Usage)
-			}
-		}
-	}
-	return sum, nil
 }
 
 // Close implements [session.Store]. What was kept is gone; whoever watches is told.

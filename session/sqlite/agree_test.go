@@ -89,7 +89,16 @@ func TestAgreesWithMemory(t *testing.T) {
 				if rapid.IntRange(0, 9).Draw(rt, "really") > 0 {
 					return
 				}
-				both(rt, sides, func(s *side) error { return s.store.Delete(t.Context(), s.id) })
+				both(rt, sides, func(s *side) error { return s.store.Purge(t.Context(), s.id) })
+			},
+			"trash": func(rt *rapid.T) {
+				back := rapid.Bool().Draw(rt, "back")
+				both(rt, sides, func(s *side) error {
+					if back {
+						return s.store.Restore(t.Context(), s.id)
+					}
+					return s.store.Delete(t.Context(), s.id)
+				})
 			},
 			"look": look,
 		})

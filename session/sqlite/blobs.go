@@ -55,34 +55,3 @@ func hashOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
-
-// Delete implements [session.Store].
-func (s *Store) Delete(ctx context.Context, id session.SessionID) error {
-	return s.write(ctx, "delete from", false, func(t *txn) error {
-		h, err := t.holder(id)
-		if err != nil {
-			return err
-		}
-		if err := s.free(id, h); err != nil {
-			return err
-		}
-		first, last := place(h.key, 0), lastPlace(h.key)
-		for _, step := range []struct {
-			query string
-			args  []any
-		}{
-			{`DELETE FROM entries WHERE place BETWEEN ? AND ?`, []any{first, last}},
-			{`DELETE FROM spending WHERE place BETWEEN ? AND ?`, []any{first, last}},
-			{`DELETE FROM blobs WHERE key IN (SELECT blob FROM blob_uses WHERE session = ?1)
-				AND NOT EXISTS (SELECT 1 FROM blob_uses WHERE blob = blobs.key AND session <> ?1)`, []any{h.key}},
-			{`DELETE FROM blob_uses WHERE session = ?`, []any{h.key}},
-			{`DELETE FROM sessions WHERE key = ?`, []any{h.key}},
-		} {
-			if err := t.exec(step.query, step.args...); err != nil {
-				return err
-			}
-		}
-		t.changed = id
-		return nil
-	})
-}

@@ -60,13 +60,15 @@ func (t *txn) beginImport(e session.Event) (row, error) {
 		return row{}, err
 	}
 	e.Time = stamped(e.Time)
-	c, at := e.Body.(session.Created), e.Time.UnixMicro()
-	if err := t.exec(`INSERT INTO sessions (id, seq, tip, title, named, dir, created, updated, from_session, from_entry)
-		VALUES (?, 0, ?, '', 0, ?, ?, ?, ?, ?)`,
-		string(r.id), string(r.id), c.Dir, at, at, string(c.From.Session), string(c.From.Entry)); err != nil {
+	c := e.Body.(session.Created)
+	base, err := t.inherit(&c)
+	if err != nil {
 		return row{}, err
 	}
-	if err := t.row(`SELECT key FROM sessions WHERE id = ?`, []any{string(r.id)}, &r.key); err != nil {
+	if base != 0 {
+		e.Body, r.tip = c, c.From.Entry
+	}
+	if r.key, err = t.begin(r.id, c, e.Time.UnixMicro(), 0, base); err != nil {
 		return row{}, err
 	}
 	return r, r.put(t, e)

@@ -22,7 +22,7 @@ type holder struct {
 }
 
 func (t *txn) holder(id session.SessionID) (h holder, err error) {
-	err = t.row(`SELECT key, epoch, token, owner, since FROM sessions WHERE id = ?`, []any{string(id)},
+	err = t.row(`SELECT key, epoch, token, owner, since FROM sessions WHERE id = ? AND kept = 0`, []any{string(id)},
 		&h.key, &h.epoch, &h.token, &h.owner, &h.since)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = noSession(id)
@@ -48,6 +48,9 @@ func (s *Store) Open(ctx context.Context, id session.SessionID, l session.Lease)
 		}
 		if err := s.free(id, h); err != nil && !l.TakeOver {
 			return err
+		}
+		if trashed, err := t.trashed(h.key); err != nil || trashed {
+			return errors.Join(err, session.InTrash(id))
 		}
 		token, err := s.owner.token()
 		if err != nil {
@@ -99,3 +102,18 @@ func (w *writer) Close() error {
 }
 
 func fromMicro(t int64) time.Time { return time.UnixMicro(t).UTC() }
+
+// fromMicroOrNever and microOrNever are for columns in which 0 is the zero time.
+func fromMicroOrNever(t int64) time.Time {
+	if t == 0 {
+		return time.Time{}
+	}
+	return fromMicro(t)
+}
+
+func microOrNever(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}

@@ -65,6 +65,13 @@ func play(ctx context.Context, name string, args []string) error {
 		return watchUntil(ctx, s, id, until)
 	case "hold":
 		return holdSession(ctx, s, &id)
+	case "fork":
+		return forkForEver(ctx, s, id)
+	case "trash":
+		return trashForEver(ctx, s, id)
+	case "index":
+		fmt.Println("indexing")
+		return s.Index(ctx)
 	default:
 		return errors.New("no such role")
 	}
@@ -132,4 +139,38 @@ func holdSession(ctx context.Context, s *Store, id *session.SessionID) error {
 		return nil
 	}
 	return errors.Join(err, w.Close())
+}
+
+// forkForEver makes forks of forks, and writes into each.
+func forkForEver(ctx context.Context, s *Store, id session.SessionID) error {
+	for {
+		next, err := s.Create(ctx, session.Created{From: session.Origin{Session: id}, Fork: true})
+		if err != nil {
+			return err
+		}
+		w, err := s.Open(ctx, next, session.Lease{})
+		if err != nil {
+			return err
+		}
+		_, err = w.Append(ctx, session.Stamp{}, user("of a fork"), answer("yes"))
+		if err := errors.Join(err, w.Close()); err != nil {
+			return err
+		}
+		fmt.Println(next)
+		id = next
+	}
+}
+
+// trashForEver makes forks of a session and deletes, restores and purges them.
+func trashForEver(ctx context.Context, s *Store, id session.SessionID) error {
+	for i := 0; ; i++ {
+		first, err1 := s.Create(ctx, session.Created{From: session.Origin{Session: id}, Fork: true})
+		_, err2 := s.PutBlob(ctx, first, fmt.Append(nil, "blob ", i))
+		second, err3 := s.Create(ctx, session.Created{From: session.Origin{Session: first}, Fork: true})
+		if err := errors.Join(err1, err2, err3, s.Delete(ctx, first), s.Restore(ctx, first), s.Delete(ctx, second),
+			s.Purge(ctx, first), s.Purge(ctx, second)); err != nil {
+			return err
+		}
+		fmt.Println(i)
+	}
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -221,4 +222,151 @@ func TestKilledWhileAppending(t *testing.T) {
 			t.Fatalf("%d entries are left of %d that were seen", n, seen)
 		}
 	}
+}
+
+// killed runs a role until it has said so many lines, and kills it a moment later.
+func killed(t *testing.T, lines int, name string, args ...string) {
+	t.Helper()
+	cmd := role(t.Context(), name, args...)
+	out, err := cmd.StdoutPipe()
+	if err := errors.Join(err, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	said := bufio.NewScanner(out)
+	for range lines {
+		if !said.Scan() {
+			t.Fatalf("%s ended: %v", name, cmd.Wait())
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+}
+
+// sound fails the test unless a store is whole.
+func sound(t *testing.T, s *Store) {
+	t.Helper()
+	if found := problems(t, s, false); len(found) != 0 {
+		t.Fatalf("there is %+v", found)
+	}
+}
+
+// A process that is killed while it forks leaves whole forks and no others.
+func TestKilledWhileForking(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	s := open(t, path)
+	id := newSession(t, s)
+	for round := range 4 {
+		killed(t, 3+round, "fork", path, string(id))
+		sound(t, s)
+		for sum, err := range s.List(t.Context(), session.Query{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			var root session.ID
+			for e, err := range s.Backward(t.Context(), sum.ID, "") {
+				if err != nil {
+					t.Fatal(err)
+				}
+				root = e.ID
+			}
+			if root != id {
+				t.Fatalf("session %s begins with %s", sum.ID, root)
+			}
+		}
+	}
+}
+
+// A process that is killed between or amid deleting, restoring and purging leaves nothing half done.
+func TestKilledWhilePurging(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	s := open(t, path)
+	id, _ := lived(t, s)
+	for round := range 4 {
+		killed(t, 1+2*round, "trash", path, string(id))
+		sound(t, s)
+		for _, deleted := range []bool{false, true} {
+			for sum, err := range s.List(t.Context(), session.Query{Deleted: deleted}) {
+				if err == nil && sum.From.Session != "" && sum.Title == "" { // what the process left
+					err = s.Purge(t.Context(), sum.ID)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		var rows, blobs int
+		err := errors.Join(s.row(`SELECT count(*) FROM sessions`, nil, &rows), s.row(`SELECT count(*) FROM blobs`, nil, &blobs))
+		if err != nil || rows != 2 || blobs != 1 {
+			t.Fatalf("when all was purged, %d sessions and %d blobs are left, %v", rows, blobs, err)
+		}
+	}
+}
+
+// A process that is killed while it indexes loses what it had not finished, and the next one goes on.
+func TestKilledWhileIndexing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	s := open(t, path)
+	const sessions, each = 12, 60
+	text := strings.Repeat("the mill turns in the river and the miller sleeps ", 800)
+	for i := range sessions {
+		w := writerFor(t, s)
+		var bodies []session.Body
+		for n := range each {
+			bodies = append(bodies, answer(fmt.Sprint("needle", i, " ", n, " ", text)))
+		}
+		if _, err := w.Append(t.Context(), session.Stamp{}, bodies...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		killed(t, 1, "index", path, "-")
+	}
+	sound(t, s)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Index(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("an interrupted Index returned %v", err)
+	}
+	for i := range sessions {
+		n := 0
+		for _, err := range s.Search(t.Context(), session.SearchQuery{Text: fmt.Sprint("needle", i), Limit: 1000}) {
+			if n++; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n != each {
+			t.Errorf("of session %d are found %d entries", i, n)
+		}
+	}
+	sound(t, s)
+}
+
+// Several processes bring the index up to date at once while sessions are written.
+func TestManyIndex(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	s := open(t, path)
+	var wg sync.WaitGroup
+	for i := range 4 {
+		id := newSession(t, s)
+		for _, cmd := range []*exec.Cmd{role(t.Context(), "append", path, string(id), "100"), role(t.Context(), "index", path, "-")} {
+			wg.Go(func() {
+				if err := cmd.Run(); err != nil {
+					t.Error(i, err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	n := 0
+	for _, err := range s.Search(t.Context(), session.SearchQuery{Text: "entry", Limit: 1000}) {
+		if n++; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n != 4*96 {
+		t.Errorf("%d entries are found", n)
+	}
+	sound(t, s)
 }

@@ -63,7 +63,7 @@ func (s *Store) find(ctx context.Context, id session.SessionID) (key, seq int64,
 	if err := s.ended(ctx); err != nil {
 		return 0, 0, "", err
 	}
-	err = s.row(`SELECT key, seq, tip FROM sessions WHERE id = ?`, []any{string(id)}, &key, &seq, (*string)(&tip))
+	err = s.row(`SELECT key, seq, tip FROM sessions WHERE id = ? AND kept = 0`, []any{string(id)}, &key, &seq, (*string)(&tip))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = noSession(id)
 	}
@@ -115,7 +115,7 @@ func (s *Store) page(ctx context.Context, id session.SessionID, key, after, unti
 		return !missing, !missing
 	}, columns+`WHERE place > ? AND place <= ? ORDER BY place LIMIT ?`, place(key, after), place(key, until), batchRows)
 	if err == nil && (missing || len(events) == 0) {
-		if _, _, _, err = s.find(ctx, id); err == nil { // it was not deleted meanwhile
+		if _, _, _, err = s.find(ctx, id); err == nil { // it was not purged meanwhile
 			err = s.damaged(id, after+int64(len(events))+1, errors.New("it is missing"))
 		}
 	}
@@ -133,7 +133,7 @@ func (s *Store) Backward(ctx context.Context, id session.SessionID, leaf session
 		rows := 32 // who wants the end of a branch often wants no more of it
 		for err == nil {
 			var events []session.Event
-			if events, err = s.upward(ctx, id, key, leaf, from, rows); err != nil {
+			if events, key, err = s.upward(ctx, id, key, leaf, from, rows); err != nil {
 				break
 			}
 			for _, e := range events {
@@ -151,23 +151,25 @@ func (s *Store) Backward(ctx context.Context, id session.SessionID, leaf session
 	}
 }
 
-// upward returns the entry leaf and those before it on its branch, newest first, as far as they lie close together. It is
-// damage when leaf is missing although entry from names it.
+// upward returns the entry leaf and those before it on its branch, newest first, as far as they lie close together, and the key
+// of the session that they lie in: that with the given key, or one that it inherited from. It is damage when leaf is
+// missing although entry from names it.
 func (s *Store) upward(
 	ctx context.Context, id session.SessionID, key int64, leaf session.ID, from int64, rows int,
-) ([]session.Event, error) {
-	at, err := findOnBranch(s, id, key, leaf)
+) ([]session.Event, int64, error) {
+	at, err := locate(s, id, key, leaf)
 	if errors.Is(err, session.ErrNotFound) {
 		if _, _, _, gone := s.find(ctx, id); gone != nil {
-			return nil, gone
+			return nil, 0, gone
 		}
 		if from > 0 {
-			return nil, s.damaged(id, from, fmt.Errorf("entry %q before it is missing", leaf))
+			return nil, 0, s.damaged(id, from, fmt.Errorf("entry %q before it is missing", leaf))
 		}
 	}
 	if err != nil {
-		return nil, s.fail("read", err)
+		return nil, 0, s.fail("read", err)
 	}
+	key = keyOf(at)
 	want := leaf
 	events, err := s.batch(id, func(e session.Event) (bool, bool) {
 		if e.ID == want {
@@ -175,11 +177,11 @@ func (s *Store) upward(
 			return true, want != ""
 		}
 		return false, e.Parent == "" // hangs on no branch; any other begins a stretch of another branch
-	}, columns+`WHERE place <= ? AND place >= ? ORDER BY place DESC LIMIT ?`, place(key, at), place(key, 1), rows)
+	}, columns+`WHERE place <= ? AND place >= ? ORDER BY place DESC LIMIT ?`, at, place(key, 1), rows)
 	if err == nil && len(events) == 0 { // it was there a moment ago
 		err = noEntry(id, leaf)
 	}
-	return events, s.fail("read", err)
+	return events, key, s.fail("read", err)
 }
 
 // Annotations implements [session.Store].

@@ -76,6 +76,25 @@ var migrations = []string{
 		PRIMARY KEY (session, blob)
 	) WITHOUT ROWID;
 	CREATE INDEX blob_uses_blob ON blob_uses(blob);`,
+
+	// What was there before has no forks, tags or trash; its runs are counted, and those that have a name give it to what they spent.
+	`ALTER TABLE sessions ADD COLUMN base INTEGER NOT NULL DEFAULT 0;    -- place of the entry that a fork goes on from; 0: no fork
+	ALTER TABLE sessions ADD COLUMN runs INTEGER NOT NULL DEFAULT 0;
+	ALTER TABLE sessions ADD COLUMN tags TEXT NOT NULL DEFAULT '';       -- a JSON array; '': none
+	ALTER TABLE sessions ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0;  -- when it was moved to the trash; 0: it is not there
+	ALTER TABLE sessions ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;     -- it was purged, and its entries are here for forks alone
+	ALTER TABLE spending ADD COLUMN agent TEXT NOT NULL DEFAULT '';
+	CREATE INDEX sessions_base ON sessions(base) WHERE base <> 0;
+	CREATE INDEX sessions_trash ON sessions(deleted) WHERE deleted <> 0;
+	CREATE TEMP TABLE runs_of_old AS
+		SELECT place >> 36 AS key, run, json_extract(CAST(body AS TEXT), '$.tag') AS tag, json_extract(CAST(body AS TEXT), '$.trigger') AS trig
+		FROM entries WHERE kind = 'run_started' AND json_valid(CAST(body AS TEXT));
+	UPDATE sessions SET runs = (SELECT count(*) FROM runs_of_old r WHERE r.key = sessions.key);
+	DELETE FROM runs_of_old WHERE coalesce(tag, '') = '' AND coalesce(trig, '') <> 'sub_agent';
+	UPDATE spending SET agent = coalesce((SELECT CASE WHEN coalesce(tag, '') = '' THEN 'sub-agent' ELSE tag END
+		FROM runs_of_old r JOIN entries e ON e.place = spending.place WHERE r.key = spending.place >> 36 AND r.run = e.run), '')
+		WHERE EXISTS (SELECT 1 FROM runs_of_old);
+	DROP TABLE runs_of_old;`,
 }
 
 // seqBits is how many bits of entries.place are the sequence number.
@@ -83,6 +102,7 @@ const seqBits = 36
 
 func place(key, seq int64) int64 { return key<<seqBits | seq }
 func seqOf(place int64) int64    { return place & (1<<seqBits - 1) }
+func keyOf(place int64) int64    { return place >> seqBits }
 
 // lastPlace is the highest place that an entry of the session can have.
 func lastPlace(key int64) int64 { return place(key, 1<<seqBits-1) }

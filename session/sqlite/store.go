@@ -24,6 +24,7 @@ type Store struct {
 	queries queries // prepared, for readers
 	owner   owner   // our proof of life, and that of others
 	watch   hub     // those who wait for entries
+	index   index   // for Search, beside the journal
 	closed  atomic.Bool
 }
 
@@ -40,6 +41,7 @@ func Open(path string) (*Store, error) {
 	s.owner.init(s.path + ".owners")
 	s.watch.init(s.owner.dir)
 	s.lane.init(s.path)
+	s.index.init(s.path)
 	s.readers = connect(s.path, "query_only(1)", "busy_timeout(20000)")
 	s.readers.SetMaxOpenConns(maxReaders)
 	s.readers.SetMaxIdleConns(maxReaders)
@@ -153,7 +155,7 @@ func (s *Store) Close() error {
 	}
 	s.watch.wakeAll()
 	s.queries.close()
-	return errors.Join(s.readers.Close(), s.lane.close(), s.owner.close())
+	return errors.Join(s.index.lane.close(), s.readers.Close(), s.lane.close(), s.owner.close())
 }
 
 // queries are prepared statements of the readers, made when they are first used.

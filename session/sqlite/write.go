@@ -16,7 +16,8 @@ type lane struct {
 	turn   chan struct{} // holds one token
 	conn   *sql.Conn     // nil until it is needed
 	stmts  map[string]*sql.Stmt
-	synced bool // PRAGMA synchronous is FULL
+	agents agents // of the last runs
+	synced bool   // PRAGMA synchronous is FULL
 	closed bool
 }
 
@@ -24,12 +25,15 @@ type lane struct {
 const patience = time.Minute
 
 func (l *lane) init(path string) {
-	// SQLite's own waiting does not end with a context, so it is kept short and write goes around again.
-	l.db = connect(path, "busy_timeout(200)", "synchronous(NORMAL)")
+	l.db = lanePool(path)
 	l.turn = make(chan struct{}, 1)
 	l.turn <- struct{}{}
 	l.stmts = map[string]*sql.Stmt{}
 }
+
+// lanePool is where a lane has its connection from. SQLite's own waiting does not end with a context, so it is kept short and
+// write goes around again.
+func lanePool(path string) *sql.DB { return connect(path, "busy_timeout(200)", "synchronous(NORMAL)") }
 
 func (l *lane) close() error {
 	<-l.turn

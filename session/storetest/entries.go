@@ -236,7 +236,7 @@ func testAnnotations(t *testing.T, s session.Store) {
 	if got, err := s.Annotate(t.Context(), id); got != nil || err != nil {
 		t.Errorf("annotate with nothing: %v, %v", got, err)
 	}
-	for _, bad := range []session.Body{answer("on a branch"), session.Notice{}, nil, session.Opaque{Name: "later", JSON: []byte("1")}} {
+	for _, bad := range []session.Body{answer("on a branch"), session.Notice{}, nil, session.Deleted{}, session.Opaque{Name: "later", JSON: []byte("1")}} {
 		if got, err := s.Annotate(t.Context(), id, session.Note{}, bad); err == nil {
 			t.Errorf("annotate with %T: %v", bad, got)
 		}
@@ -255,6 +255,8 @@ func testNotFound(t *testing.T, s session.Store) {
 		_, err = s.PutBlob(ctx, id, nil)
 		isErr(t, "put a blob", err, session.ErrNotFound)
 		isErr(t, "delete", s.Delete(ctx, id), session.ErrNotFound)
+		isErr(t, "restore", s.Restore(ctx, id), session.ErrNotFound)
+		isErr(t, "purge", s.Purge(ctx, id), session.ErrNotFound)
 		isErr(t, "read", failure(t, s.Read(ctx, id, 0)), session.ErrNotFound)
 		isErr(t, "watch", failure(t, s.Watch(ctx, id, 0)), session.ErrNotFound)
 		isErr(t, "backward", failure(t, s.Backward(ctx, id, "")), session.ErrNotFound)
@@ -295,6 +297,12 @@ func testCancelled(t *testing.T, s session.Store) {
 	_, err = s.Spent(ctx, time.Time{})
 	isErr(t, "spent", err, context.Canceled)
 	isErr(t, "delete", s.Delete(ctx, id), context.Canceled)
+	isErr(t, "restore", s.Restore(ctx, id), context.Canceled)
+	isErr(t, "purge", s.Purge(ctx, id), context.Canceled)
+	isErr(t, "index", s.Index(ctx), context.Canceled)
+	isErr(t, "search", failure(t, s.Search(ctx, session.SearchQuery{Text: "a"})), context.Canceled)
+	isErr(t, "usage", failure(t, s.Usage(ctx, session.UsageQuery{})), context.Canceled)
+	isErr(t, "check", failure(t, s.Check(ctx, false)), context.Canceled)
 	isErr(t, "backward", failure(t, s.Backward(ctx, id, "")), context.Canceled)
 	isErr(t, "annotations", failure(t, s.Annotations(ctx, id)), context.Canceled)
 	isErr(t, "list", failure(t, s.List(ctx, session.Query{})), context.Canceled)
@@ -332,7 +340,7 @@ func testBlobs(t *testing.T, s session.Store) {
 	before := read(t, s, a)
 	same(t, "blobs are no entries", before, before[:1])
 
-	if err := s.Delete(t.Context(), a); err != nil {
+	if err := s.Purge(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
 	for _, hash := range []string{empty, large} {
@@ -342,7 +350,7 @@ func testBlobs(t *testing.T, s session.Store) {
 	if _, err := s.Blob(t.Context(), known); err != nil {
 		t.Errorf("a blob that another session uses: %v", err)
 	}
-	if err := errors.Join(s.Delete(t.Context(), b)); err != nil {
+	if err := errors.Join(s.Purge(t.Context(), b)); err != nil {
 		t.Fatal(err)
 	}
 	_, err = s.Blob(t.Context(), known)

@@ -27,6 +27,9 @@ func testLease(t *testing.T, s session.Store) {
 	if _, ok := errors.AsType[*session.LockedError](s.Delete(t.Context(), id)); !ok {
 		t.Fatal("a session was deleted under its writer")
 	}
+	if _, ok := errors.AsType[*session.LockedError](s.Purge(t.Context(), id)); !ok {
+		t.Fatal("a session was purged under its writer")
+	}
 	if got := summary(t, s, id).Owner; got != "the first" {
 		t.Errorf("the owner is %q", got)
 	}
@@ -109,7 +112,7 @@ func testTakeOver(t *testing.T, s session.Store) {
 	if _, ok := errors.AsType[*session.FencedError](err); !ok {
 		t.Errorf("a writer whose taker left got %v", err)
 	}
-	if err := s.Delete(t.Context(), id); err != nil {
+	if err := s.Purge(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	_, err = staler.Append(t.Context(), session.Stamp{}, user("too late"))
@@ -224,7 +227,13 @@ func testWatchEnds(t *testing.T, s session.Store) {
 
 	events, end = follow(t, t.Context(), s, id, 0)
 	next(t, events, end)
-	if err := s.Delete(t.Context(), id); err != nil {
+	if err := errors.Join(s.Delete(t.Context(), id), s.Restore(t.Context(), id)); err != nil {
+		t.Fatal(err)
+	}
+	if first, second := next(t, events, end).Body, next(t, events, end).Body; first != (session.Deleted{}) || second != (session.Deleted{Restored: true}) {
+		t.Fatalf("it saw %v and %v", first, second)
+	}
+	if err := s.Purge(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	isErr(t, "its session is gone", <-end, session.ErrNotFound)
@@ -271,7 +280,7 @@ func testConcurrent(t *testing.T, s session.Store) {
 				}
 			}
 			if n%2 == 0 {
-				if err := s.Delete(t.Context(), id); err != nil {
+				if err := errors.Join(s.Delete(t.Context(), id), s.Purge(t.Context(), id)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -294,7 +303,11 @@ func churn(ctx context.Context, s session.Store, id session.SessionID, i int) er
 	hash, err3 := s.PutBlob(ctx, id, []byte("the same for all"))
 	_, err4 := s.Blob(ctx, hash)
 	_, err5 := s.Spent(ctx, time.Time{})
-	if err := errors.Join(err1, err2, err3, err4, err5, w.Close()); err != nil {
+	var err6 error
+	for _, err := range s.Search(ctx, session.SearchQuery{Text: "a"}) {
+		err6 = errors.Join(err6, err)
+	}
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, w.Close()); err != nil {
 		return err
 	}
 	n := int64(0)

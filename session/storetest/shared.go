@@ -113,10 +113,10 @@ func testSharedWatch(t *testing.T, reopen func() session.Store) {
 		want = append(want, add(t, w, answer("on"))...)
 	}
 	next(t, events, end)
-	if err := errors.Join(w.Close(), here.Delete(t.Context(), id)); err != nil {
+	if err := errors.Join(w.Close(), here.Purge(t.Context(), id)); err != nil {
 		t.Fatal(err)
 	}
-	isErr(t, "deleted there", <-end, session.ErrNotFound)
+	isErr(t, "purged there", <-end, session.ErrNotFound)
 }
 
 func testSharedAnnotate(t *testing.T, reopen func() session.Store) {

@@ -44,13 +44,20 @@ func testSummary(t *testing.T, s session.Store) {
 	add(t, w, priced("p/b", llm.Usage{Output: 1}), priced("p/c", llm.Usage{}), user("more"))
 	add(t, w, session.Message{Message: llm.ToolText(llm.ToolCall{ID: "c"}, "x", false)}, session.Head{To: id})
 	check("after more")
+	add(t, w, session.RunStarted{}, session.Digest{Summary: "s", By: "p/s", Usage: llm.Usage{Input: 1000, Cost: 0.125}}, session.RunEnded{})
+	check("after a summary")
+	if got := summary(t, s, id); got.Runs != 1 || got.Usage.Input != 1010 || got.Model != "p/c" {
+		t.Fatalf("after a summary: %+v", got)
+	}
+	annotate(t, s, id, session.Tags{Tags: []string{"bug", "ünï \"code\""}})
+	check("tagged")
 	annotate(t, s, id, session.Title{Title: "The bug"})
 	check("named")
 	annotate(t, s, id, session.Note{Text: "n"})
 	add(t, w, user("another input"))
 	check("the name stands")
-	annotate(t, s, id, session.Title{})
-	check("the name taken away")
+	annotate(t, s, id, session.Title{}, session.Tags{})
+	check("the name and the tags taken away")
 }
 
 func testList(t *testing.T, s session.Store) {
@@ -101,6 +108,29 @@ func testList(t *testing.T, s session.Store) {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)
 		}
 	}
+	annotate(t, s, ids[0], session.Title{Title: "The Änderung of A"}, session.Tags{Tags: []string{"x", "y"}})
+	annotate(t, s, ids[1], session.Title{Title: "the änderung of b"}, session.Tags{Tags: []string{"x y"}})
+	at := summary(t, s, ids[0]).Updated
+	for _, c := range []struct {
+		what string
+		q    session.Query
+		want []int
+	}{
+		{"text", session.Query{Text: "ÄNDERUNG OF"}, []int{1, 0}},
+		{"text and limit", session.Query{Text: "änderung", Limit: 1}, []int{1}},
+		{"no such text", session.Query{Text: "%"}, nil},
+		{"tag", session.Query{Tag: "x"}, []int{0}},
+		{"another tag", session.Query{Tag: "x y"}, []int{1}},
+		{"no such tag", session.Query{Tag: "X"}, nil},
+		{"after", session.Query{After: at}, []int{1, 0}},
+		{"after and before", session.Query{After: at, Before: at.Add(time.Nanosecond)}, []int{0}},
+		{"before", session.Query{Before: at}, []int{2, 4, 3}},
+		{"trash", session.Query{Deleted: true}, nil},
+	} {
+		if got := list(c.q); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.what, got, c.want)
+		}
+	}
 	for range s.List(t.Context(), session.Query{}) {
 		break
 	}
@@ -121,13 +151,13 @@ func testSpent(t *testing.T, s session.Store) {
 	a, first := start(t, s)
 	_, second := start(t, s)
 	one := llm.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4, Reasoning: 5, Cost: 0.5}
-	add(t, first, user("x"), priced("p/a", one), priced("p/a", one))
+	add(t, first, user("x"), priced("p/a", one), session.Digest{By: "p/a", Usage: one}, session.Title{Title: "t", By: "p/a", Usage: one})
 	early := add(t, first, priced("p/a", llm.Usage{Output: 7}))[0].Time
 	for !session.Now().After(early) {
 		continue
 	}
 	late := add(t, second, priced("p/b", llm.Usage{Input: 100}))[0].Time
-	total := one.Plus(one).Plus(llm.Usage{Input: 100, Output: 7})
+	total := one.Plus(one).Plus(one).Plus(llm.Usage{Input: 100, Output: 7})
 	if got := spent(time.Time{}); got != total {
 		t.Errorf("in all %+v, want %+v", got, total)
 	}
@@ -143,29 +173,13 @@ func testSpent(t *testing.T, s session.Store) {
 	if err := s.Delete(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
+	if got := spent(time.Time{}); got != total {
+		t.Errorf("with a session in the trash %+v, want %+v", got, total)
+	}
+	if err := s.Purge(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
 	if got := spent(time.Time{}); got != (llm.Usage{Input: 100}) {
-		t.Errorf("without the deleted session %+v", got)
-	}
-}
-
-func testDelete(t *testing.T, s session.Store) {
-	id, w := start(t, s)
-	other, _ := start(t, s)
-	entries := add(t, w, user("hello"), priced("p/a", llm.Usage{Input: 1}))
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Delete(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
-	isErr(t, "read", failure(t, s.Read(t.Context(), id, 0)), session.ErrNotFound)
-	isErr(t, "backward", failure(t, s.Backward(t.Context(), id, entries[0].ID)), session.ErrNotFound)
-	isErr(t, "delete again", s.Delete(t.Context(), id), session.ErrNotFound)
-	list := all(t, s.List(t.Context(), session.Query{}))
-	if len(list) != 1 || list[0].ID != other {
-		t.Errorf("left are %+v", list)
-	}
-	if fresh := create(t, s); len(read(t, s, fresh)) != 1 {
-		t.Error("a new session has entries of a deleted one")
+		t.Errorf("without the purged session %+v", got)
 	}
 }

@@ -1,0 +1,153 @@
+package search
+
+import (
+	"strings"
+
+	"github.com/tenon-agent/tenon/session"
+)
+
+// Query is what to look for: the Text of a session.SearchQuery, understood.
+type Query struct {
+	Terms []Term
+}
+
+// Term is words that stand in a row.
+type Term struct {
+	Words  []string // as [Word] has them; never none
+	Prefix bool     // the last is the beginning of a word
+	Not    bool     // they must not be there
+}
+
+// maxWords is how many words of a query count.
+const maxWords = 64
+
+// Parse understands a query. Any text is one; of a long one the first 64 words count.
+func Parse(text string) Query {
+	var q Query
+	left := maxWords
+	for text = strings.TrimSpace(text); text != "" && left > 0; text = strings.TrimSpace(text) {
+		not := len(text) > 1 && text[0] == '-'
+		if not {
+			text = text[1:]
+		}
+		var one string
+		var quoted bool
+		if quoted = text[0] == '"'; quoted {
+			one, text, _ = strings.Cut(text[1:], `"`)
+		} else {
+			end := strings.IndexFunc(text, isSpace)
+			if end < 0 {
+				end = len(text)
+			}
+			if i := strings.IndexByte(text[:end], '"'); i > 0 { // a"b c" is a and "b c"
+				end = i
+			}
+			one, text = text[:end], text[end:]
+		}
+		prefix := !quoted && strings.HasSuffix(one, "*")
+		if quoted && strings.HasPrefix(text, "*") {
+			prefix, text = true, text[1:]
+		}
+		words := whole(one)
+		if len(words) > left {
+			words = words[:left]
+		}
+		if left -= len(words); len(words) > 0 {
+			q.Terms = append(q.Terms, Term{Words: words, Prefix: prefix, Not: not})
+		}
+	}
+	return q
+}
+
+func isSpace(r rune) bool { return strings.ContainsRune(" \t\r\n\v\f\u0085\u00a0\u3000", r) }
+
+// whole are the words of a text, without the parts of names.
+func whole(text string) []string {
+	var words []string
+	for w := range Words(text) {
+		if !w.Part {
+			words = append(words, w.Text)
+		}
+	}
+	return words
+}
+
+// Empty reports whether the query finds nothing, because there is no word that must be there.
+func (q Query) Empty() bool {
+	for _, t := range q.Terms {
+		if !t.Not {
+			return false
+		}
+	}
+	return true
+}
+
+// Streams are the words of an entry, as terms find them: whole words, and parts of names. Between two pieces stands [Gap].
+type Streams struct {
+	Words, Parts []string
+	Thinking     []string // words and parts of what a model thought
+}
+
+// Gap is a word that no text has.
+const Gap = "¶"
+
+// StreamsOf are the words of what an entry says.
+func StreamsOf(pieces []Piece) Streams {
+	var s Streams
+	var thought []string // parts of names
+	for i, p := range pieces {
+		words, parts := &s.Words, &s.Parts
+		if p.Kind == session.SaidThinking {
+			words, parts = &s.Thinking, &thought
+		}
+		if i > 0 {
+			*words = append(*words, Gap)
+		}
+		for w := range Words(p.Text) {
+			if w.Part {
+				*parts = append(*parts, w.Text)
+			} else {
+				*words = append(*words, w.Text)
+			}
+		}
+	}
+	if len(thought) > 0 {
+		s.Thinking = append(append(s.Thinking, Gap), thought...)
+	}
+	return s
+}
+
+// Match reports whether an entry with these words is found.
+func (q Query) Match(s Streams, thinking bool) bool {
+	for _, t := range q.Terms {
+		found := t.in(s.Words) || t.in(s.Parts) || thinking && t.in(s.Thinking)
+		if found == t.Not {
+			return false
+		}
+	}
+	return !q.Empty()
+}
+
+// in reports whether the term stands among words.
+func (t Term) in(words []string) bool {
+	for i := 0; i+len(t.Words) <= len(words); i++ {
+		if t.at(words[i:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// at reports whether words begin with the term.
+func (t Term) at(words []string) bool {
+	last := len(t.Words) - 1
+	if len(words) <= last {
+		return false
+	}
+	for i, w := range t.Words {
+		if words[i] != w && !(i == last && t.Prefix && strings.HasPrefix(words[i], w)) {
+			return false
+		}
+	}
+	return true
+}

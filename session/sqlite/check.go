@@ -1,0 +1,377 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"strings"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// Check implements [session.Store]. It may run while sessions are written: of each it looks at what was there when it came to it.
+func (s *Store) Check(ctx context.Context, repair bool) iter.Seq2[session.Problem, error] {
+	return func(yield func(session.Problem, error) bool) {
+		c := &check{store: s, ctx: ctx, repair: repair, yield: yield, docs: map[int64]*audit{}}
+		for _, step := range []func() error{c.file, c.orphans, c.sessions, c.spending, c.blobs, c.index} {
+			err := s.ended(ctx)
+			if err == nil {
+				err = step()
+			}
+			if errors.Is(err, errLeft) {
+				return
+			}
+			if err != nil {
+				yield(session.Problem{}, s.fail("check", err))
+				return
+			}
+		}
+	}
+}
+
+// errLeft says that the consumer wants no more.
+var errLeft = errors.New("left")
+
+// check is one run of Check.
+type check struct {
+	store  *Store
+	ctx    context.Context
+	repair bool
+	yield  func(session.Problem, error) bool
+	docs   map[int64]*audit // what the index should have of each session
+}
+
+// What a person can do.
+const (
+	adviceRepair = "check with repair"
+	adviceCopy   = "put back a copy of the file if there is one; else export what can be read and go on with that"
+)
+
+// tell yields a problem, after it was put right, if that was asked for and can be done: with mend nil it cannot.
+func (c *check) tell(p session.Problem, mend func(t *txn) error) error {
+	switch {
+	case mend == nil:
+		p.Lost = true
+		if p.Advice == "" {
+			p.Advice = adviceCopy
+		}
+	case c.repair:
+		if err := c.store.write(c.ctx, "repair", true, mend); err != nil {
+			return err
+		}
+		p.Fixed = true
+	default:
+		p.Advice = adviceRepair
+	}
+	if !c.yield(p, nil) {
+		return errLeft
+	}
+	return nil
+}
+
+// file lets SQLite look at the file: pages, tables, and the indexes of these.
+func (c *check) file() error {
+	said, err := c.integrity()
+	if err != nil || said == "" {
+		return err
+	}
+	p := session.Problem{Part: session.PartFile, Text: said}
+	if !strings.Contains(said, "index") {
+		return c.tell(p, nil)
+	}
+	err = c.tell(p, func(t *txn) error { return t.exec(`REINDEX`) })
+	if err != nil || !c.repair {
+		return err
+	}
+	if said, err = c.integrity(); err != nil || said == "" {
+		return err
+	}
+	return c.tell(session.Problem{Part: session.PartFile, Text: said}, nil)
+}
+
+// integrity is what SQLite has to say against the file, the first of it.
+func (c *check) integrity() (string, error) {
+	rows, err := c.store.readers.QueryContext(c.ctx, `PRAGMA integrity_check(5)`)
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	var said []string
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			return "", err
+		}
+		said = append(said, strings.Split(line, "\n")...)
+	}
+	if err := rows.Err(); err != nil || len(said) == 1 && said[0] == "ok" {
+		return "", err
+	}
+	return strings.Join(said[:min(len(said), 5)], "; "), nil
+}
+
+// orphans finds entries without a row of their session.
+func (c *check) orphans() error {
+	for at := int64(-1); ; {
+		err := c.store.row(`SELECT place FROM entries WHERE place > ? ORDER BY place LIMIT 1`, []any{at}, &at)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		key := keyOf(at)
+		at = lastPlace(key)
+		var id string
+		if err := c.store.row(`SELECT id FROM sessions WHERE key = ?`, []any{key}, &id); !errors.Is(err, sql.ErrNoRows) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		records, err := c.store.records(key, 0, 1)
+		if err != nil {
+			return err
+		}
+		p := session.Problem{Part: session.PartSummary, Text: "entries of a session that is not listed"}
+		if len(records) == 0 || records[0].ID == "" {
+			if err := c.tell(p, nil); err != nil {
+				return err
+			}
+			continue
+		}
+		p.Session = records[0].ID
+		err = c.tell(p, func(t *txn) error { // what is in the row is for the next step to say
+			return t.exec(`INSERT OR IGNORE INTO sessions (key, id, seq, tip, title, named, dir, created, updated, from_session, from_entry)
+				VALUES (?, ?, (SELECT max(place) FROM entries WHERE place BETWEEN ? AND ?) - ?, ?, '', 0, '', 0, 0, '', '')`,
+				key, string(p.Session), place(key, 1), lastPlace(key), place(key, 0), string(p.Session))
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// sessions checks one after the other.
+func (c *check) sessions() error {
+	for key := int64(0); ; {
+		err := c.store.row(`SELECT key FROM sessions WHERE key > ? AND kept = 0 ORDER BY key LIMIT 1`, []any{key}, &key)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := c.session(key); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *check) session(key int64) error {
+	row, err := storedOf(c.store, key)
+	if errors.Is(err, sql.ErrNoRows) { // purged meanwhile
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a := &audit{check: c, key: key, id: row.sum.ID, agents: map[session.RunID]string{}, seen: map[session.ID]bool{}}
+	a.sum.ID = row.sum.ID
+	c.docs[key] = a
+	if row, err = a.read(); errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if a.broken {
+		return nil // what was computed is not what it should be
+	}
+	for _, d := range a.differences(row) {
+		p := session.Problem{Session: row.sum.ID, Part: d.part, Text: d.text}
+		if err := c.tell(p, func(t *txn) error { return a.write(t) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stored is a row of sessions.
+type stored struct {
+	sum  session.Summary
+	tip  session.ID
+	base int64
+}
+
+// storedOf reads the row of a session.
+func storedOf(q finder, key int64) (r stored, err error) {
+	var base, created, updated, deleted int64
+	var packed tags
+	u := &r.sum.Usage
+	err = q.row(`SELECT id, title, named, dir, model, created, updated, seq, messages, runs,
+			input, cache_read, cache_write, output, reasoning, cost, from_session, from_entry, base, tags, deleted, tip
+		FROM sessions WHERE key = ?`, []any{key}, (*string)(&r.sum.ID), &r.sum.Title, &r.sum.Named, &r.sum.Dir, &r.sum.Model,
+		&created, &updated, &r.sum.Entries, &r.sum.Messages, &r.sum.Runs,
+		&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning, &u.Cost,
+		(*string)(&r.sum.From.Session), (*string)(&r.sum.From.Entry), &base, (*string)(&packed), &deleted, (*string)(&r.tip))
+	if err != nil {
+		return r, err
+	}
+	r.sum.Created, r.sum.Updated, r.sum.Deleted = fromMicro(created), fromMicro(updated), fromMicroOrNever(deleted)
+	r.base, r.sum.Fork = base, base != 0
+	if r.sum.Tags, err = packed.list(); err != nil {
+		r.sum.Tags, err = []string{"\x00"}, nil // which no entry says
+	}
+	return r, nil
+}
+
+// spending compares what was consumed with the entries that say so. The other way, audits have looked for each entry's row.
+func (c *check) spending() error {
+	var extra int
+	const without = `FROM spending WHERE NOT EXISTS (
+		SELECT 1 FROM entries e WHERE e.place = spending.place AND e.time = spending.time AND e.kind IN ('message', 'digest', 'title'))`
+	if err := c.store.row(`SELECT count(*) `+without, nil, &extra); err != nil || extra == 0 {
+		return err
+	}
+	p := session.Problem{Part: session.PartSpending, Text: fmt.Sprintf("%d rows of usage belong to no entry", extra)}
+	return c.tell(p, func(t *txn) error { return t.exec(`DELETE ` + without) })
+}
+
+// blobs reads all blobs.
+func (c *check) blobs() error {
+	for key := int64(0); ; {
+		if err := c.store.ended(c.ctx); err != nil {
+			return err
+		}
+		var hash string
+		var data []byte
+		err := c.store.row(`SELECT key, hash, data FROM blobs WHERE key > ? ORDER BY key LIMIT 1`, []any{key}, &key, &hash, &data)
+		if errors.Is(err, sql.ErrNoRows) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if hashOf(data) == hash {
+			continue
+		}
+		p := session.Problem{Part: session.PartBlobs, Text: fmt.Sprintf("blob %s has another content", hash), Advice: adviceCopy}
+		if err := c.tell(p, nil); err != nil {
+			return err
+		}
+	}
+	var lost int
+	if err := c.store.row(`SELECT count(*) FROM blob_uses WHERE blob NOT IN (SELECT key FROM blobs)`, nil, &lost); err != nil || lost == 0 {
+		return err
+	}
+	return c.tell(session.Problem{Part: session.PartBlobs, Text: fmt.Sprintf("%d blobs that sessions use are missing", lost)}, nil)
+}
+
+// index compares the index with what the audits expect. Nothing of it is lost: it is made anew.
+func (c *check) index() error {
+	s := c.store
+	wrong := ""
+	err := s.index.use(c.ctx, func() (err error) {
+		wrong, err = s.index.compare(c.docs)
+		if _, cause := classify(err); errors.Is(cause, session.ErrCorrupt) {
+			wrong, err = "the file is damaged", nil
+		}
+		return err
+	})
+	if err != nil || wrong == "" {
+		return err
+	}
+	p := session.Problem{Part: session.PartSearch, Text: s.index.path + ": " + wrong, Advice: adviceRepair}
+	if c.repair {
+		err := s.index.use(c.ctx, func() error {
+			if err := s.index.remove(); err != nil {
+				return err
+			}
+			if err := s.index.ready(c.ctx); err != nil {
+				return err
+			}
+			return s.catchUp(c.ctx)
+		})
+		if err != nil {
+			return err
+		}
+		p.Fixed, p.Advice = true, ""
+	}
+	if !c.yield(p, nil) {
+		return errLeft
+	}
+	return nil
+}
+
+// compare says in what the index differs from what it should have, empty for nothing.
+func (x *index) compare(want map[int64]*audit) (string, error) {
+	have, err := x.marks()
+	if err != nil {
+		return "", err
+	}
+	docs := 0
+	for key, m := range have {
+		a := want[key]
+		if a == nil || string(a.id) != m.id {
+			continue // purged, or not yet looked at: the next search forgets it or takes it in
+		}
+		n, err := x.differs(a, m.seq)
+		if err != nil || n != "" {
+			return n, err
+		}
+		docs += len(a.docsTo(m.seq))
+	}
+	var waste int
+	if err := x.lane.row(`SELECT count(*) FROM docs WHERE NOT EXISTS (SELECT 1 FROM done WHERE key = place >> 36)`, nil, &waste); err != nil {
+		return "", err
+	}
+	if waste > 0 {
+		return fmt.Sprintf("%d texts are of no session", waste), nil
+	}
+	return "", x.lane.exec(`INSERT INTO said (said) VALUES ('integrity-check')`)
+}
+
+// differs compares what there is of one session.
+func (x *index) differs(a *audit, until int64) (string, error) {
+	stmt, err := x.lane.stmt(`SELECT place FROM said JOIN docs ON docs.doc = said.rowid WHERE said MATCH ? ORDER BY place`)
+	if err != nil {
+		return "", err
+	}
+	rows, err := stmt.Query(`about : ` + about(a.key))
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	want := a.docsTo(until)
+	for rows.Next() {
+		var at int64
+		if err := rows.Scan(&at); err != nil {
+			return "", err
+		}
+		if len(want) == 0 || at != place(a.key, want[0]) {
+			return fmt.Sprintf("session %s: entry %d is in the wrong place", a.id, seqOf(at)), nil
+		}
+		want = want[1:]
+	}
+	if err := rows.Err(); err != nil || len(want) > 0 {
+		return fmt.Sprintf("session %s: %d entries are missing", a.id, len(want)), err
+	}
+	var calls int
+	err = x.lane.row(`SELECT count(*) FROM calls WHERE place BETWEEN ? AND ?`, []any{place(a.key, 1), place(a.key, until)}, &calls)
+	if err != nil || calls != a.callsTo(until) {
+		return fmt.Sprintf("session %s: %d calls, not %d", a.id, calls, a.callsTo(until)), err
+	}
+	return "", nil
+}
+
+// sameUsage compares sums, which need not have been added in the same order.
+func sameUsage(a, b llm.Usage) bool {
+	cost := math.Abs(a.Cost-b.Cost) <= 1e-9*max(1, math.Abs(a.Cost), math.Abs(b.Cost))
+	a.Cost, b.Cost = 0, 0
+	return cost && a == b
+}

@@ -1,0 +1,388 @@
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// problems is all that a check finds.
+func problems(t *testing.T, s *Store, repair bool) (list []session.Problem) {
+	t.Helper()
+	for p, err := range s.Check(t.Context(), repair) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// lived makes a session that has a bit of everything, and a fork of it, and has both indexed.
+func lived(t *testing.T, s *Store) (id, fork session.SessionID) {
+	t.Helper()
+	w := writerFor(t, s)
+	run := session.NewID()
+	m := llm.AssistantText("The mill turns.")
+	m.Model, m.Usage = "p/m", llm.Usage{Input: 10, Cost: 0.1}
+	events, err := w.Append(t.Context(), session.Stamp{Run: run}, session.RunStarted{Run: run, Tag: "again"}, user("Does it?"), // 2 3
+		session.Message{Message: m}, session.Message{Message: llm.ToolText(llm.ToolCall{ID: "c", Name: "read"}, "x", false)}, // 4 5
+		session.Digest{By: "p/s", Usage: llm.Usage{Input: 3}}, session.Title{Title: "The mill"}, session.Tags{Tags: []string{"a"}}) // 6 7 8
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Append(t.Context(), session.Stamp{}, session.Head{To: events[1].ID}, answer("on")); err != nil { // 9 10
+		t.Fatal(err)
+	}
+	fork, err = s.Create(t.Context(), session.Created{From: session.Origin{Session: w.Session(), Entry: events[2].ID}, Fork: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fw, err := s.Open(t.Context(), fork, session.Lease{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err1 := fw.Append(t.Context(), session.Stamp{}, session.Head{To: events[1].ID}, user("of the fork"))
+	_, err2 := s.PutBlob(t.Context(), fork, []byte("data"))
+	if err := errors.Join(err1, err2, fw.Close(), w.Close(), s.Index(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	return w.Session(), fork
+}
+
+// everythingOf is all that a store says of itself.
+func everythingOf(t *testing.T, s *Store) (all []any) {
+	t.Helper()
+	list := func(v any, err error) bool {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, v)
+		return true
+	}
+	for sum, err := range s.List(t.Context(), session.Query{}) {
+		list(sum, err)
+		for e, err := range s.Backward(t.Context(), sum.ID, "") {
+			list(e, err)
+		}
+	}
+	for row, err := range s.Usage(t.Context(), session.UsageQuery{By: []session.Group{session.GroupModel, session.GroupAgent, session.GroupTool}}) {
+		list(row, err)
+	}
+	for hit, err := range s.Search(t.Context(), session.SearchQuery{Text: "mill"}) {
+		list(hit, err)
+	}
+	return all
+}
+
+// What can be computed from the entries is computed anew, whatever was done to it.
+func TestCheckRepairs(t *testing.T) {
+	const parent, child = "SELECT min(key) FROM sessions", "SELECT max(key) FROM sessions"
+	for name, c := range map[string]struct {
+		search bool // it is the index that is damaged
+		change string
+		part   session.Part
+	}{
+		"a title":               {false, `UPDATE sessions SET title = 'x'`, session.PartSummary},
+		"the directory":         {false, `UPDATE sessions SET dir = 'x'`, session.PartSummary},
+		"the model":             {false, `UPDATE sessions SET model = 'x' WHERE key = (` + parent + `)`, session.PartSummary},
+		"messages":              {false, `UPDATE sessions SET messages = messages + 1`, session.PartSummary},
+		"runs":                  {false, `UPDATE sessions SET runs = 9`, session.PartSummary},
+		"usage":                 {false, `UPDATE sessions SET input = 9`, session.PartSummary},
+		"cost":                  {false, `UPDATE sessions SET cost = 9`, session.PartSummary},
+		"tags":                  {false, `UPDATE sessions SET tags = '["b"]'`, session.PartSummary},
+		"tags that are no tags": {false, `UPDATE sessions SET tags = '{'`, session.PartSummary},
+		"times":                 {false, `UPDATE sessions SET created = 5, updated = 6`, session.PartSummary},
+		"the origin":            {false, `UPDATE sessions SET from_entry = 'x'`, session.PartSummary},
+		"in the trash":          {false, `UPDATE sessions SET deleted = 77`, session.PartSummary},
+		"a row that is behind":  {false, `UPDATE sessions SET seq = seq - 1`, session.PartSummary},
+		"a row that is missing": {false, `DELETE FROM sessions WHERE key = (` + parent + `)`, session.PartSummary},
+		"a tip":                 {false, `UPDATE sessions SET tip = id`, session.PartTip},
+		"a fork's base":         {false, `UPDATE sessions SET base = base + 1 WHERE base <> 0`, session.PartFork},
+		"a base of no fork":     {false, `UPDATE sessions SET base = 7 WHERE base = 0`, session.PartFork},
+		"no base":               {false, `UPDATE sessions SET base = 0`, session.PartFork},
+		"a parent":              {false, `UPDATE entries SET parent = 'x' WHERE place = (` + parent + `) << 36 | 4`, session.PartEntries},
+		"a head's parent":       {false, `UPDATE entries SET parent = 'x' WHERE place = (` + parent + `) << 36 | 9`, session.PartEntries},
+		"a fork's parent":       {false, `UPDATE entries SET parent = '' WHERE place = (` + child + `) << 36 | 1`, session.PartEntries},
+		"a title's parent":      {false, `UPDATE entries SET parent = 'x' WHERE kind = 'title'`, session.PartEntries},
+		"no spending":           {false, `DELETE FROM spending`, session.PartSpending},
+		"spending":              {false, `UPDATE spending SET cost = cost + 1`, session.PartSpending},
+		"a model's spending":    {false, `UPDATE spending SET model = 'x'`, session.PartSpending},
+		"an agent's spending":   {false, `UPDATE spending SET agent = ''`, session.PartSpending},
+		"spending of nothing": {false, `INSERT INTO spending (time, place, model, input, cache_read, cache_write, output, reasoning, cost)
+			VALUES (1, 1, '', 1, 1, 1, 1, 1, 1)`, session.PartSpending},
+		"search without texts":     {true, `DELETE FROM docs`, session.PartSearch},
+		"search with another text": {true, `UPDATE docs SET place = place + 1`, session.PartSearch},
+		"search without words":     {true, `DELETE FROM said WHERE rowid = 1`, session.PartSearch},
+		"search without calls":     {true, `DELETE FROM calls`, session.PartSearch},
+		"search of no session":     {true, `INSERT INTO docs (place, time, weight) VALUES (77 << 36 | 1, 1, 1)`, session.PartSearch},
+		"search with a bad block":  {true, `UPDATE said_data SET block = x'00' WHERE id > 10`, session.PartSearch},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "sessions.db")
+			s := open(t, path)
+			lived(t, s)
+			want := everythingOf(t, s)
+			file := path
+			if c.search {
+				file = s.index.path
+			}
+			raw(t, file, c.change)
+			found := problems(t, s, false)
+			if len(found) == 0 || found[0].Part != c.part || found[0].Fixed || found[0].Lost || found[0].Advice == "" || found[0].Text == "" {
+				t.Fatalf("it found %+v", found)
+			}
+			if again := problems(t, s, false); !reflect.DeepEqual(again, found) {
+				t.Errorf("without repair something changed: %+v", again)
+			}
+			for _, p := range problems(t, s, true) {
+				if !p.Fixed || p.Lost {
+					t.Errorf("it left %+v", p)
+				}
+			}
+			if left := problems(t, s, false); len(left) != 0 {
+				t.Errorf("after the repair there is %+v", left)
+			}
+			if got := everythingOf(t, s); !reflect.DeepEqual(got, want) {
+				t.Errorf("after the repair:\ngot  %+v\nwant %+v", got, want)
+			}
+		})
+	}
+}
+
+// What is lost is told, and nothing is changed.
+func TestCheckTellsWhatIsLost(t *testing.T) {
+	for name, c := range map[string]struct {
+		change string
+		part   session.Part
+		seq    int64
+	}{
+		"an entry":                 {`DELETE FROM entries WHERE place = (SELECT min(key) FROM sessions) << 36 | 5`, session.PartEntries, 5},
+		"the last entry":           {`DELETE FROM entries WHERE place = (SELECT min(key) FROM sessions) << 36 | 10`, session.PartEntries, 10},
+		"the first entry":          {`DELETE FROM entries WHERE place = (SELECT min(key) FROM sessions) << 36 | 1`, session.PartEntries, 1},
+		"a body":                   {`UPDATE entries SET body = '{' WHERE kind = 'digest'`, session.PartEntries, 6},
+		"what a head leads to":     {`UPDATE entries SET body = '{"to":"x"}' WHERE place = (SELECT min(key) FROM sessions) << 36 | 9`, session.PartEntries, 9},
+		"what a fork goes on from": {`DELETE FROM entries WHERE place = (SELECT max(base) FROM sessions)`, session.PartEntries, 4},
+		"a blob":                   {`UPDATE blobs SET data = x'00'`, session.PartBlobs, 0},
+		"a blob that is not there": {`DELETE FROM blobs`, session.PartBlobs, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "sessions.db")
+			s := open(t, path)
+			lived(t, s)
+			raw(t, path, c.change)
+			for _, repair := range []bool{false, true, true} {
+				found := problems(t, s, repair)
+				if len(found) == 0 || found[0].Part != c.part || found[0].Seq != c.seq || !found[0].Lost || found[0].Fixed || found[0].Advice == "" {
+					t.Errorf("with repair %v it found %+v", repair, found)
+				}
+			}
+		})
+	}
+}
+
+// An index of SQLite's that does not fit its table is made anew.
+func TestCheckReindexes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	s := open(t, path)
+	id, _ := lived(t, s)
+	raw(t, path, `PRAGMA writable_schema = ON`,
+		`CREATE TABLE twin (id TEXT NOT NULL)`, `CREATE INDEX twin_id ON twin(id)`,
+		`UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'twin_id') WHERE name = 'entries_id'`,
+		`DELETE FROM sqlite_schema WHERE name IN ('twin', 'twin_id')`)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, path)
+	found := problems(t, s, true)
+	if len(found) == 0 || found[0].Part != session.PartFile {
+		t.Fatalf("it found %+v", found)
+	}
+	for e, err := range s.Backward(t.Context(), id, "") {
+		if err != nil {
+			t.Errorf("after the repair, at %d: %v", e.Seq, err)
+		}
+	}
+}
+
+func TestCheckStops(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	s := open(t, path)
+	lived(t, s)
+	raw(t, path, `UPDATE sessions SET title = 'x'`, `UPDATE blobs SET data = x'00'`)
+	for range s.Check(t.Context(), true) {
+		break
+	}
+	if left := problems(t, s, false); len(left) != 2 {
+		t.Errorf("after one of three there are left %+v", left)
+	}
+}
+
+// A damaged index is no reason for an error: it is made anew.
+func TestDamagedIndexIsMadeAnew(t *testing.T) {
+	for name, damage := range map[string]func(t *testing.T, path string){
+		"missing": func(t *testing.T, path string) {
+			for _, suffix := range []string{"", "-wal", "-shm"} {
+				_ = os.Remove(path + suffix)
+			}
+		},
+		"garbage": func(t *testing.T, path string) {
+			if err := os.WriteFile(path, []byte(strings.Repeat("garbage ", 4096)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"cut off": func(t *testing.T, path string) {
+			if err := os.Truncate(path, 5000); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"empty": func(t *testing.T, path string) {
+			if err := os.WriteFile(path, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"an older version":     func(t *testing.T, path string) { raw(t, path, `PRAGMA user_version = 0`) },
+		"ahead of the journal": func(t *testing.T, path string) { raw(t, path, `UPDATE done SET seq = seq + 5`) },
+		"of another journal":   func(t *testing.T, path string) { raw(t, path, `UPDATE done SET id = 'other'`) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "sessions.db")
+			s := open(t, path)
+			lived(t, s)
+			want := everythingOf(t, s)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			damage(t, s.index.path)
+			s = open(t, path)
+			if got := everythingOf(t, s); !reflect.DeepEqual(got, want) {
+				t.Errorf("got  %+v\nwant %+v", got, want)
+			}
+			if left := problems(t, s, false); len(left) != 0 {
+				t.Errorf("there is %+v", left)
+			}
+		})
+	}
+}
+
+// The index may be removed while it is open.
+func TestIndexRemovedUnderUs(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "sessions.db"))
+	lived(t, s)
+	want := everythingOf(t, s)
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(s.index.path + suffix); err != nil {
+			t.Skipf("an open file cannot be removed here: %v", err)
+		}
+	}
+	if got := everythingOf(t, s); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestIndexThatIsNotOurs(t *testing.T) {
+	for name, c := range map[string]struct {
+		change string
+		want   error
+	}{
+		"newer":             {`PRAGMA user_version = 99`, session.ErrNewer},
+		"another program's": {`PRAGMA application_id = 7`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "sessions.db")
+			s := open(t, path)
+			lived(t, s)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			raw(t, s.index.path, c.change)
+			s = open(t, path)
+			err := s.Index(t.Context())
+			if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), s.index.path) {
+				t.Errorf("error %v", err)
+			}
+			if _, err := s.Spent(t.Context(), session.Now()); err != nil {
+				t.Errorf("the journal is as good as before: %v", err)
+			}
+		})
+	}
+}
+
+// What was purged is in neither file, not even as free space.
+func TestPurgedWordsAreGone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	s := open(t, path)
+	w := writerFor(t, s)
+	if _, err := w.Append(t.Context(), session.Stamp{}, user("my password is xyzzyplugh"), user(strings.Repeat("xyzzyplugh ", 3000))); err != nil {
+		t.Fatal(err)
+	}
+	lived(t, s)
+	if err := errors.Join(w.Close(), s.Purge(t.Context(), w.Session()), s.Index(t.Context()), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{path, s.index.path} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(data), "xyzzy") {
+			t.Errorf("%s still has it", filepath.Base(name))
+		}
+	}
+}
+
+// A file of the first version is read as if this one had made it.
+func TestMigrationFromVersion1(t *testing.T) {
+	old, err := os.ReadFile(filepath.Join("testdata", "version1.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	if err := os.WriteFile(path, old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, path)
+	if found := problems(t, s, false); len(found) != 0 {
+		t.Fatalf("after the migration there is %+v", found)
+	}
+	var sums []session.Summary
+	for sum, err := range s.List(t.Context(), session.Query{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums = append(sums, sum)
+	}
+	if len(sums) != 2 || sums[0].Title != "The mill" || sums[0].Runs != 1 || sums[1].Runs != 1 || sums[0].Usage.Cost != 0.25 ||
+		sums[0].Fork || !sums[0].Deleted.IsZero() || sums[0].Tags != nil {
+		t.Errorf("it lists %+v", sums)
+	}
+	agents := map[string]float64{}
+	for row, err := range s.Usage(t.Context(), session.UsageQuery{By: []session.Group{session.GroupAgent}}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		agents[row.Agent] = row.Usage.Cost
+	}
+	if !reflect.DeepEqual(agents, map[string]float64{"": 0.25, "rerun": 0.25}) {
+		t.Errorf("the agents spent %v", agents)
+	}
+	hits := 0
+	for _, err := range s.Search(t.Context(), session.SearchQuery{Text: "mill"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits++
+	}
+	if hits != 7 {
+		t.Errorf("%d hits", hits)
+	}
+	if _, err := s.Create(t.Context(), session.Created{From: session.Origin{Session: sums[0].ID}, Fork: true}); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,339 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/search"
+)
+
+// Index implements [session.Store]. It also takes the words of purged sessions out of the file, which Search does not wait
+// for.
+func (s *Store) Index(ctx context.Context) error {
+	if err := s.ended(ctx); err != nil {
+		return err
+	}
+	return s.indexFail(s.index.use(ctx, func() error {
+		if err := s.catchUp(ctx); err != nil {
+			return err
+		}
+		return s.index.tidy(ctx)
+	}))
+}
+
+// indexFail is fail for what went wrong with the index.
+func (s *Store) indexFail(err error) error {
+	if advice, cause := classify(err); cause != nil && errors.Is(cause, session.ErrCorrupt) {
+		return fmt.Errorf("session: search in %s: %w: %s (%w)", s.index.path, cause, advice, err)
+	}
+	return s.fail("search in", err)
+}
+
+// mark is how far a session is, in the journal or in the index.
+type mark struct {
+	key   int64
+	id    string
+	seq   int64
+	run   session.RunID
+	agent string
+}
+
+// transactionBytes is how much text goes into one transaction of the index.
+const transactionBytes = 8 << 20
+
+// catchUp brings the index up to date. What was done stays done when it is interrupted.
+func (s *Store) catchUp(ctx context.Context) error {
+	todo, gone, err := s.behind()
+	if err != nil {
+		return err
+	}
+	for _, m := range gone {
+		if err := s.index.write(ctx, func() error { return s.index.forget(m.key) }); err != nil {
+			return err
+		}
+	}
+	for n := 0; len(todo) > 0; n++ {
+		if err := s.ended(ctx); err != nil {
+			return err
+		}
+		if n > 0 { // there is much: its log is put into the file each time, so that it stays small
+			var busy, pages, moved int
+			if err := s.index.lane.row(`PRAGMA wal_checkpoint(TRUNCATE)`, nil, &busy, &pages, &moved); err != nil && !isBusy(err) {
+				return err
+			}
+		}
+		if err := s.index.write(ctx, func() (err error) {
+			todo, err = s.advance(ctx, todo)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// behind returns the sessions that the index does not have whole, those that changed first first, and what it has of sessions
+// that are not there any more, or not as they were: a copy of the journal may have been put back.
+func (s *Store) behind() (todo, gone []mark, err error) {
+	have, err := s.index.marks()
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := s.query(`SELECT key, id, seq FROM sessions WHERE kept = 0 ORDER BY updated`)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var m mark
+		if err := rows.Scan(&m.key, &m.id, &m.seq); err != nil {
+			return nil, nil, err
+		}
+		old, known := have[m.key]
+		delete(have, m.key)
+		if known && (old.id != m.id || old.seq > m.seq) {
+			gone, old.seq = append(gone, m), 0
+		}
+		if old.seq < m.seq {
+			todo = append(todo, m)
+		}
+	}
+	for _, m := range have {
+		gone = append(gone, m)
+	}
+	return todo, gone, rows.Err()
+}
+
+// marks are how far the sessions are in the index.
+func (x *index) marks() (map[int64]mark, error) {
+	stmt, err := x.lane.stmt(`SELECT key, id, seq FROM done`)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := stmt.Query()
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := map[int64]mark{}
+	for rows.Next() {
+		var m mark
+		if err := rows.Scan(&m.key, &m.id, &m.seq); err != nil {
+			return nil, err
+		}
+		all[m.key] = m
+	}
+	return all, rows.Err()
+}
+
+// advance takes in as much as goes into one transaction, and returns what is left.
+func (s *Store) advance(ctx context.Context, todo []mark) ([]mark, error) {
+	for size := 0; len(todo) > 0 && size < transactionBytes; {
+		m := todo[0]
+		until := m.seq
+		err := s.index.lane.row(`SELECT seq, run, agent FROM done WHERE key = ?`, []any{m.key}, &m.seq, (*string)(&m.run), &m.agent)
+		if errors.Is(err, sql.ErrNoRows) {
+			m.seq, err = 0, nil
+		}
+		for err == nil && m.seq < until && size < transactionBytes {
+			var n int
+			n, err = s.takeIn(ctx, &m, until)
+			size += n
+		}
+		if err == nil {
+			err = s.index.lane.exec(`INSERT INTO done (key, id, seq, run, agent) VALUES (?, ?, ?, ?, ?)
+				ON CONFLICT DO UPDATE SET id = excluded.id, seq = excluded.seq, run = excluded.run, agent = excluded.agent`,
+				m.key, m.id, m.seq, string(m.run), m.agent)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if m.seq >= until {
+			todo = todo[1:]
+		}
+	}
+	return todo, nil
+}
+
+// takeIn takes in the next entries of a session. What is missing or damaged in the journal is passed over: Check tells of it.
+func (s *Store) takeIn(ctx context.Context, m *mark, until int64) (size int, err error) {
+	if err := s.ended(ctx); err != nil {
+		return 0, err
+	}
+	records, err := s.records(m.key, m.seq, until)
+	if err != nil {
+		return 0, err
+	}
+	if len(records) == 0 {
+		m.seq = until
+		return 0, nil
+	}
+	for _, r := range records {
+		m.seq = r.Seq
+		if r.broken != nil {
+			continue
+		}
+		if b, ok := r.Body.(session.RunStarted); ok && r.Run != "" {
+			m.run, m.agent = r.Run, session.AgentOf(b)
+		}
+		agent := ""
+		if r.Run == m.run && r.Run != "" {
+			agent = m.agent
+		}
+		size += r.size
+		if err := s.index.add(m.key, r.Event, agent); err != nil {
+			return size, err
+		}
+	}
+	return size, nil
+}
+
+// record is an entry as the journal has it, which may be damaged.
+type record struct {
+	session.Event
+	kind   string
+	size   int // of the body, in bytes
+	broken error
+}
+
+// records returns the next entries of a session, not too many at once.
+func (s *Store) records(key, after, until int64) ([]record, error) {
+	rows, err := s.query(columns+`WHERE place > ? AND place <= ? ORDER BY place LIMIT ?`, place(key, after), place(key, until), batchRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	return scanRecords(rows, batchBytes)
+}
+
+// cursor is the rows of a result.
+type cursor interface {
+	scanner
+	Next() bool
+	Err() error
+}
+
+// scanRecords reads entries until their bodies are this many bytes.
+func scanRecords(rows cursor, enough int) ([]record, error) {
+	var (
+		out    []record
+		at, us int64
+		body   sql.RawBytes
+	)
+	for size := 0; size < enough && rows.Next(); size += len(body) {
+		var r record
+		if err := rows.Scan(&at, (*string)(&r.ID), (*string)(&r.Parent), (*string)(&r.Run), &r.Turn, &us, &r.kind, &body); err != nil {
+			return nil, err
+		}
+		r.Seq, r.Time, r.size = seqOf(at), fromMicro(us), len(body)
+		r.Body, r.broken = session.DecodeBody(r.kind, body)
+		out = append(out, r)
+	}
+	return out, rows.Err()
+}
+
+// add takes in one entry.
+func (x *index) add(key int64, e session.Event, agent string) error {
+	if row, ok := session.RowOf(e, true); ok && row.Calls > 0 {
+		if err := x.lane.exec(`INSERT OR REPLACE INTO calls (place, time, tool, agent, failed, bytes) VALUES (?, ?, ?, ?, ?, ?)`,
+			place(key, e.Seq), e.Time.UnixMicro(), row.Tool, agent, row.Failed, row.Bytes); err != nil {
+			return err
+		}
+	}
+	pieces := search.Pieces(e.Body)
+	if len(pieces) == 0 {
+		return nil
+	}
+	words := search.StreamsOf(pieces)
+	if err := x.lane.exec(`INSERT INTO docs (place, time, weight) VALUES (?, ?, ?)`,
+		place(key, e.Seq), e.Time.UnixMicro(), search.Weight(e.Body)); err != nil {
+		return err
+	}
+	return x.lane.exec(`INSERT INTO said (rowid, about, words, parts, thinking) VALUES (last_insert_rowid(), ?, ?, ?, ?)`,
+		about(key), strings.Join(words.Words, " "), strings.Join(words.Parts, " "), strings.Join(words.Thinking, " "))
+}
+
+// about is the word by which the entries of a session are found.
+func about(key int64) string { return fmt.Sprint("s", key) }
+
+// forget removes what there is of a session.
+func (x *index) forget(key int64) error {
+	docs, err := x.docsOf(key)
+	if err != nil {
+		return err
+	}
+	for _, doc := range docs {
+		if err := x.lane.exec(`DELETE FROM said WHERE rowid = ?`, doc); err != nil {
+			return err
+		}
+		if err := x.lane.exec(`DELETE FROM docs WHERE doc = ?`, doc); err != nil {
+			return err
+		}
+	}
+	if err := x.lane.exec(`DELETE FROM calls WHERE place BETWEEN ? AND ?`, place(key, 0), lastPlace(key)); err != nil {
+		return err
+	}
+	if err := x.lane.exec(`UPDATE waste SET docs = docs + ?`, len(docs)); err != nil {
+		return err
+	}
+	return x.lane.exec(`DELETE FROM done WHERE key = ?`, key)
+}
+
+// docsOf are the rows of a session.
+func (x *index) docsOf(key int64) ([]int64, error) {
+	stmt, err := x.lane.stmt(`SELECT rowid FROM said WHERE said MATCH ?`)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := stmt.Query(`about : ` + about(key))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var docs []int64
+	for rows.Next() {
+		var doc int64
+		if err := rows.Scan(&doc); err != nil {
+			return nil, err
+		}
+		docs = append(docs, doc)
+	}
+	return docs, rows.Err()
+}
+
+// mergePages is how much FTS5 merges in one step.
+const mergePages = 500
+
+// tidy takes the words of what was removed out of the file: FTS5 drops them when it merges its segments.
+func (x *index) tidy(ctx context.Context) error {
+	var waste int
+	if err := x.lane.row(`SELECT docs FROM waste`, nil, &waste); err != nil || waste == 0 {
+		return err
+	}
+	for pages := -mergePages; ; pages = mergePages { // a negative number begins to merge all into one
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var before, after int64
+		err := x.write(ctx, func() error {
+			if err := x.lane.row(`SELECT total_changes()`, nil, &before); err != nil {
+				return err
+			}
+			if err := x.lane.exec(`INSERT INTO said (said, rank) VALUES ('merge', ?)`, pages); err != nil {
+				return err
+			}
+			return x.lane.row(`SELECT total_changes()`, nil, &after)
+		})
+		if err != nil {
+			return err
+		}
+		if after-before < 2 {
+			break
+		}
+	}
+	return x.write(ctx, func() error { return x.lane.exec(`UPDATE waste SET docs = 0`) })
+}
