@@ -48,7 +48,7 @@ func (a *App) New(ctx context.Context, s Spec) (*Agent, error) {
 	}
 	ag, err := a.open(ctx, id, s)
 	if err != nil {
-		return nil, errors.Join(err, a.Store.Delete(ctx, id)) // nothing has happened in it
+		return nil, errors.Join(err, a.Store.Purge(ctx, id)) // nothing has happened in it
 	}
 	return ag, nil
 }

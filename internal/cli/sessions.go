@@ -69,7 +69,7 @@ func (p *program) sessionsDelete() *cobra.Command {
 	var yes, asJSON bool
 	c := &cobra.Command{
 		Use:   "delete ID...",
-		Short: "Delete sessions for ever",
+		Short: "Move sessions to the trash",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef(c, "the session's ID is missing")
@@ -85,9 +85,6 @@ func (p *program) sessionsDelete() *cobra.Command {
 						}
 					}
 					if err := a.Store.Delete(c.Context(), s.ID); err != nil {
-						return err
-					}
-					if err := a.Forget(s.ID); err != nil {
 						return err
 					}
 					if asJSON {
