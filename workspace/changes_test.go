@@ -88,6 +88,11 @@ func TestChangesOfCommands(t *testing.T) {
 	if got, want := r.sh(t, "rm edited theirs"), fmt.Sprintf("edited: -rw-r--r-- %.6s, nothing\ntheirs: -rw-r--r-- %.6s, nothing", hashOf("by a person"), hashOf("t")); got != want {
 		t.Errorf("told\n%s\nwant\n%s", got, want)
 	}
+	// A command does not hide what it does by excluding it.
+	hiding := "mkdir -p .git/info; echo there > .git/info/exclude; printf 2 > there"
+	if got, want := r.sh(t, hiding), fmt.Sprintf("there: -rw-r--r-- %.6s, -rw-r--r-- %.6s", hashOf("m"), hashOf("2")); got != want {
+		t.Errorf("told\n%s\nwant\n%s", got, want)
+	}
 }
 
 // A command that fails, or that was ended, has changed files all the same.

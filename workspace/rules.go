@@ -82,14 +82,20 @@ func (t tree) readRules(rel string) []rule {
 
 // rulesAbove are the rules that hold for what lies in a directory of the workspace: those of the directories above it, up to
 // the top of the repository, and of its exclude file. Who walks what is ignored wants to see it: then only what is below counts.
-func (t tree) rulesAbove(rel string) ruleStack {
+func (t tree) rulesAbove(rel string) ruleStack { return t.rulesWith(rel, readOutside(t.excludeFile())) }
+
+// excludeFile is where a person's own rules for the repository stand.
+func (t tree) excludeFile() string { return filepath.Join(t.top(), ".git", "info", "exclude") }
+
+// rulesWith is rulesAbove with the rules of the exclude file given.
+func (t tree) rulesWith(rel string, exclude []rule) ruleStack {
 	top := t.top()
 	prefix, ok := below(top, t.dir)
 	if !ok || prefix == "." {
 		prefix = ""
 	}
 	stack := ruleStack{prefix: filepath.ToSlash(prefix)}
-	if exclude := readOutside(filepath.Join(top, ".git", "info", "exclude")); len(exclude) > 0 {
+	if len(exclude) > 0 {
 		stack.rules = append(stack.rules, rules{"", exclude})
 	}
 	whole := path.Join(stack.prefix, rel)

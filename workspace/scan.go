@@ -53,12 +53,24 @@ func (s *scan) look(trees []tree) error {
 			return err
 		}
 		s.tops = append(s.tops, top)
-		if err := s.lookAt(&scanDir{top: top, rules: t.rulesAbove("")}); err != nil {
+		if err := s.lookAt(&scanDir{top: top, rules: s.rulesAbove(t)}); err != nil {
 			return err
 		}
 	}
 	s.checkMissing()
 	return nil
+}
+
+// rulesAbove are the rules that hold at the top of a tree. After a command they are those of before it: what it writes into the exclude
+// file hides nothing that it does.
+func (s *scan) rulesAbove(t tree) ruleStack {
+	name := t.excludeFile()
+	exclude, known := s.old[name]
+	if !known || !s.after {
+		exclude = readOutside(name)
+	}
+	s.rules[name] = exclude
+	return t.rulesWith("", exclude)
 }
 
 func (s *scan) close() {
