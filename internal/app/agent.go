@@ -13,7 +13,6 @@ import (
 	"github.com/tenon-agent/tenon/internal/keys"
 	"github.com/tenon-agent/tenon/internal/undo"
 	"github.com/tenon-agent/tenon/llm"
-	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/tool/artifact"
@@ -142,16 +141,6 @@ func (a *Agent) tools(s Spec, artifacts string) ([]tool.Tool, error) {
 		a.seen.Tools(s.Editor), search.New(a.workspace), shell.New(a.workspace, shell.Options{Analyze: s.Bounds.Effects, Told: a.told}),
 		network, plan.New(planning), []tool.Tool{artifact.New(artifacts)},
 	), nil
-}
-
-// redirect judges a host to which a page sends a request on. There is no time to ask then.
-func (a *Agent) redirect(_ context.Context, host string, port int) error {
-	at := fmt.Sprintf("%s:%d", host, port)
-	d := a.Gate.Policy().Judge(permission.Call{Tool: "fetch", Effects: tool.Effects{Hosts: []string{at}}})
-	if d.Verdict == permission.Allow {
-		return nil
-	}
-	return fmt.Errorf("the page sends requests on to %s, which must be allowed first (%s); fetch that address itself", at, d.Reason)
 }
 
 // plan keeps a list of what is to be done.

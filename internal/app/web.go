@@ -2,9 +2,14 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"net"
 	"net/http"
+	"strconv"
 	"sync"
 
+	"github.com/tenon-agent/tenon/permission"
+	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/tool/web"
 )
 
@@ -16,6 +21,16 @@ func (s *Setup) Web() web.Options {
 		o.Engine = &engine{setup: s, made: sync.OnceValues(s.engine)}
 	}
 	return o
+}
+
+// redirect judges a host to which a page sends a request on. There is no time to ask then.
+func (a *Agent) redirect(_ context.Context, host string, port int) error {
+	at := net.JoinHostPort(host, strconv.Itoa(port))
+	d := a.Gate.Policy().Judge(permission.Call{Tool: "fetch", Effects: tool.Effects{Hosts: []string{at}}})
+	if d.Verdict == permission.Allow {
+		return nil
+	}
+	return fmt.Errorf("the page sends requests on to %s, which must be allowed first (%s); fetch that address itself", at, d.Reason)
 }
 
 // engine is the search engine of the configuration. Its address and its key are looked up with the first search: they may be references
