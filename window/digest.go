@@ -36,8 +36,15 @@ type work struct {
 	cancel context.CancelFunc
 	done   chan struct{} // closed when digest and err are there
 	plan   plan
+	plain  bool // it is made without the Digester, which was asked in vain
 	digest session.Digest
 	err    error
+}
+
+// stop ends the work and waits for its end.
+func (w *work) stop() {
+	w.cancel()
+	<-w.done
 }
 
 // plan says what a digest will stand for.
@@ -48,24 +55,61 @@ type plan struct {
 	before  session.ID // the digest that was in the view
 }
 
-// begin has a digest written in the background.
-func (w *Window) begin(ctx context.Context, d *draft, reason, focus string) {
+// begin has a digest written in the background. Where nothing can be left out yet it does nothing.
+func (w *Window) begin(ctx context.Context, d *draft) error {
+	work, err := w.start(ctx, d, "full", "")
+	if err != nil {
+		if errors.Is(err, errNothing) {
+			return nil
+		}
+		return err
+	}
+	w.mu.Lock()
+	closed := w.closed
+	if !closed {
+		w.work = work
+	}
+	w.mu.Unlock()
+	if closed {
+		work.stop()
+	}
+	return nil
+}
+
+// start has a digest written beside the caller, who waits for it or stops it.
+func (w *Window) start(ctx context.Context, d *draft, reason, focus string) (*work, error) {
 	plan, err := w.plan(ctx, d, reason, focus)
 	if err != nil {
-		w.fail(reason, err)
-		return
+		return nil, err
+	}
+	digester := w.options.Digester
+	plain := w.gaveUp() || reason == "overflow" && d.view.Estimate(d.header).Tokens > d.usable // a model would refuse this too
+	if plain {
+		digester = Outline{}
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	work := &work{cancel: cancel, done: make(chan struct{}), plan: plan}
-	w.mu.Lock()
-	w.work = work
-	w.mu.Unlock()
+	work := &work{cancel: cancel, done: make(chan struct{}), plan: plan, plain: plain}
 	w.announce(session.Compacting{Reason: reason})
 	go func() {
 		defer close(work.done)
 		defer cancel()
-		work.digest, work.err = w.options.Digester.Digest(ctx, plan.task)
+		work.digest, work.err = write(ctx, digester, plan.task)
 	}()
+	return work, nil
+}
+
+// write asks a digester for a digest with a summary. A panic of it is an error: it runs beside everything else.
+func write(ctx context.Context, by Digester, t Task) (d session.Digest, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the digester panicked: %v", p)
+		}
+	}()
+	d, err = by.Digest(ctx, t)
+	if err == nil && strings.TrimSpace(d.Summary) == "" {
+		err = errors.New("the summary is empty")
+	}
+	return d, err
 }
 
 // finished takes the digest that was written in the background, if there is one.
@@ -86,73 +130,119 @@ func (w *Window) finished() *work {
 }
 
 // digestNow waits for a digest: that which is being written, or one that is made now. Where a model cannot write it, it is made without.
+// When ctx ends, that is the error, and no failure of the digest.
 func (w *Window) digestNow(ctx context.Context, d *draft, reason, focus string) error {
 	w.mu.Lock()
 	under := w.work
 	w.work = nil
 	w.mu.Unlock()
-	if under != nil && reason == "asked" && focus != "" { // it would not know of the focus
-		under.cancel()
-		<-under.done
+	if under != nil && (focus != "" || reason == "overflow") { // it does not know of the focus; nor that its request is too long
+		w.cancelled(under)
 		under = nil
 	}
-	if under == nil {
-		w.begin(ctx, d, reason, focus)
+	for range 2 { // what was begun earlier may no longer fit
+		begun := under == nil
+		if begun {
+			var err error
+			if under, err = w.start(ctx, d, reason, focus); err != nil {
+				return w.cannot(reason, err)
+			}
+		}
+		select {
+		case <-under.done:
+		case <-ctx.Done():
+			w.cancelled(under)
+			return context.Cause(ctx)
+		}
+		applied, err := w.apply(ctx, d, under)
+		if err != nil {
+			return err
+		}
 		w.mu.Lock()
-		under, w.work = w.work, nil
+		w.stuck = !applied
 		w.mu.Unlock()
+		if applied || begun {
+			return nil
+		}
+		under = nil
 	}
-	if under == nil {
-		return nil
+	return nil
+}
+
+// cancelled ends work that nobody waits for any more.
+func (w *Window) cancelled(work *work) {
+	work.stop()
+	w.announce(session.Compacting{Reason: work.plan.task.Reason, Done: true, Error: "it was cancelled"})
+}
+
+// cannot tells people why no digest can be made. That there is nothing to leave out is no error of the request.
+func (w *Window) cannot(reason string, err error) error {
+	if !errors.Is(err, errNothing) {
+		return err
 	}
-	select {
-	case <-under.done:
-	case <-ctx.Done():
-		under.cancel()
-		<-under.done
-		return context.Cause(ctx)
-	}
-	return w.apply(ctx, d, under)
+	w.mu.Lock()
+	w.stuck = true
+	w.mu.Unlock()
+	w.announce(session.Compacting{Reason: reason, Done: true, Error: err.Error()})
+	return nil
 }
 
 // apply lets a digest take effect in a draft, if it still fits and makes the window smaller.
-func (w *Window) apply(ctx context.Context, d *draft, done *work) error {
-	digest, err := done.digest, done.err
-	if err != nil {
-		w.fail(done.plan.task.Reason, err)
-		if digest, err = (Outline{}).Digest(ctx, done.plan.task); err != nil {
-			return nil
-		}
+func (w *Window) apply(ctx context.Context, d *draft, done *work) (applied bool, _ error) {
+	task := done.plan.task
+	over := func(problem string) {
+		w.announce(session.Compacting{Reason: task.Reason, Done: true, Error: problem})
 	}
 	if d.view.Digest.ID != done.plan.before || !d.has(done.plan.through) {
-		return nil // the conversation has gone another way meanwhile
+		over("the conversation has gone another way meanwhile")
+		return false, nil
 	}
-	digest.Reason, digest.Focus = done.plan.task.Reason, done.plan.task.Focus
+	digest, problem := done.digest, ""
+	if done.err != nil {
+		problem = w.failure(done.err)
+		digest, _ = Outline{}.Digest(ctx, task) // it never fails
+	}
+	digest.Reason, digest.Focus = task.Reason, task.Focus
 	digest.Through, digest.Kept, digest.Todo = done.plan.through, done.plan.kept, d.todo()
+	var err error
 	if digest.Context, err = w.refresh(ctx, d, digest.Files); err != nil {
-		return fmt.Errorf("window: tell of the place again: %w", err)
+		return false, fmt.Errorf("window: tell of the place again: %w", err)
 	}
 	before := d.view.Estimate(d.header).Tokens
 	trial := draft{path: extended{d.path, []session.Body{digest, d.header.epoch("compaction")}}, header: d.header}
 	if err := trial.look(ctx); err != nil {
-		return err
+		return false, err
 	}
 	after := trial.view.Estimate(d.header).Tokens
 	if after >= before*9/10 {
-		w.fail(digest.Reason, fmt.Errorf("it would leave %d of %d tokens", after, before))
-		return nil
+		if problem == "" {
+			problem = w.failure(fmt.Errorf("it would leave %d of %d tokens", after, before))
+		}
+		over(problem)
+		return false, nil
 	}
 	digest.Before, digest.After = int64(before), int64(after)
 	d.begin("compaction")
 	d.add(digest)
 	w.mu.Lock()
-	w.last = time.Now()
-	if err == nil && done.err == nil {
+	w.last, w.stuck = time.Now(), false
+	if done.err == nil && !done.plain {
 		w.failed = 0
 	}
 	w.mu.Unlock()
-	w.announce(session.Compacting{Reason: digest.Reason, Done: true})
-	return d.look(ctx)
+	over(problem)
+	return true, d.look(ctx)
+}
+
+// failure notes that the Digester was asked in vain, and says what people are told.
+func (w *Window) failure(err error) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.failed++
+	if w.failed < maxFailures {
+		return err.Error()
+	}
+	return err.Error() + "; until somebody asks for a digest, they are made without a model, and only when the window is full"
 }
 
 // refresh is what holds of the place when the digest takes effect, with the files in work.
@@ -172,37 +262,17 @@ func (w *Window) refresh(ctx context.Context, d *draft, files []string) ([]sessi
 	return held, nil
 }
 
-// fail notes that a digest came to nothing, and tells people.
-func (w *Window) fail(reason string, err error) {
-	if errors.Is(err, context.Canceled) {
-		w.announce(session.Compacting{Reason: reason, Done: true, Error: "it was cancelled"})
-		return
-	}
-	w.mu.Lock()
-	w.failed++
-	gaveUp := w.failed == maxFailures
-	w.mu.Unlock()
-	text := err.Error()
-	if gaveUp {
-		text += "; it is not tried again until somebody asks for it"
-	}
-	w.announce(session.Compacting{Reason: reason, Done: true, Error: text})
-}
-
 var errNothing = errors.New("there is nothing to be left out: the conversation is one question and its beginning")
 
-// plan decides what a digest will stand for: all but the end of the conversation, cut before an answer or a question.
+// plan decides what a digest will stand for: all but the end of the conversation.
 func (w *Window) plan(ctx context.Context, d *draft, reason, focus string) (plan, error) {
-	var pins []session.Kept
-	if w.options.Pins != nil {
-		var err error
-		if pins, err = w.options.Pins(ctx); err != nil {
-			return plan{}, err
-		}
+	pins, err := d.kept(ctx)
+	if err != nil {
+		return plan{}, err
 	}
 	v := d.view
-	used := v.Estimate(d.header).Tokens
-	cut := v.cut(min(int(w.options.KeepTail*float64(d.usable)), used/4))
+	tail := min(int(w.options.KeepTail*float64(d.usable)), v.Estimate(d.header).Tokens/4)
+	cut, through := v.cut(tail)
 	if cut == 0 {
 		return plan{}, errNothing
 	}
@@ -210,8 +280,7 @@ func (w *Window) plan(ctx context.Context, d *draft, reason, focus string) (plan
 	if budget <= 0 {
 		budget = d.usable / 20
 	}
-	p := plan{through: v.entries[cut-1].ID, before: v.Digest.ID}
-	p.kept = v.keep(cut, budget, pins)
+	p := plan{through: through, before: v.Digest.ID, kept: v.keep(cut, budget, pins)}
 	p.task = Task{
 		Live: d.header.request(v.Messages), Model: d.header.Model, Events: v.original(cut), Todo: d.todo(),
 		Reason: reason, Focus: focus, Limit: max(d.usable/20, 500),
@@ -228,69 +297,92 @@ func (w *Window) plan(ctx context.Context, d *draft, reason, focus string) (plan
 	return p, nil
 }
 
-// minTail is how many answers with their results stay word for word at least.
+// minTail is how many answers with their results stay word for word at least, where there are more.
 const minTail = 2
 
-// cut is the place among the entries up to which a digest may stand: behind it are as many tokens as asked for, and at least two answers.
-// What is cut off ends before an answer or a question, so that calls keep their results.
-func (v *View) cut(tail int) int {
-	size, answers, at := 0, 0, 0
+// cut is the place among the entries up to which a digest may stand, and the newest entry of the journal before it; 0 when there is none.
+// Behind it are as many tokens as asked for, and at least two answers.
+func (v *View) cut(tail int) (at int, through session.ID) {
+	ends := v.ends()
+	size, answers := 0, 0
 	for i := len(v.entries) - 1; i > 0; i-- {
 		m := v.entries[i].Body.(session.Message)
 		size += countMessages([]llm.Message{m.Message})
-		if m.Role == llm.RoleTool {
+		if m.Role == llm.RoleAssistant {
+			answers++
+		}
+		if ends[i] == "" {
 			continue
+		}
+		if at == 0 || answers <= minTail || size <= tail {
+			at, through = i, ends[i]
 		}
 		if answers >= minTail && size > tail {
 			break
 		}
-		if m.Role == llm.RoleAssistant {
-			answers++
-		}
-		at = i
 	}
-	return at
+	return at, through
+}
+
+// ends says for each place among the entries whether a digest may stand for all before it: the newest entry of the journal that is
+// before it, or nothing where the order of the view and that of the journal do not part there alike, or where a call would lose
+// its result.
+func (v *View) ends() []session.ID {
+	age := make(map[session.ID]int, len(v.journal)) // 1 is the newest; 0 has those that are not written yet
+	for i, id := range v.journal {
+		if id != "" {
+			age[id] = i + 1
+		}
+	}
+	oldestBehind := make([]int, len(v.entries)+1)
+	for i, e := range slices.Backward(v.entries) {
+		oldestBehind[i] = max(oldestBehind[i+1], age[e.ID])
+	}
+	ends := make([]session.ID, len(v.entries))
+	newest := len(v.journal) + 1
+	var through session.ID
+	for i, e := range v.entries {
+		if i > 0 && newest > oldestBehind[i] && !v.answersWait(i) {
+			ends[i] = through
+		}
+		if a := age[e.ID]; a < newest {
+			newest, through = a, e.ID
+		}
+	}
+	return ends
+}
+
+// answersWait reports whether results stand at a place or behind it that belong to an answer before it.
+func (v *View) answersWait(i int) bool {
+	for _, e := range v.entries[i:] {
+		switch e.Body.(session.Message).Role {
+		case llm.RoleTool:
+			return true
+		case llm.RoleAssistant:
+			return false
+		}
+	}
+	return false
 }
 
 // keep is what a digest keeps word for word of the entries before cut and of the digest before: what is pinned, the first thing that the
 // person said, and of the rest the newest that fit into the budget.
 func (v *View) keep(cut, budget int, pins []session.Kept) []session.Kept {
-	var all []session.Kept
-	if d, ok := v.Digest.Body.(session.Digest); ok {
-		all = slices.Clone(d.Kept)
-	}
-	pinnedID := func(id session.ID) bool {
-		return slices.ContainsFunc(pins, func(k session.Kept) bool { return k.Entry == id })
-	}
-	for i := range all { // somebody may have changed their mind
-		all[i].Pinned = pinnedID(all[i].Entry) || marked(all[i].Message)
-	}
-	for _, e := range v.entries[:cut] {
-		m := e.Body.(session.Message)
-		if m.Empty() {
-			continue
-		}
-		pinned := pinnedID(e.ID) || marked(m.Message)
-		if pinned || m.Role == llm.RoleUser && byPerson(m.Source) {
-			all = append(all, session.Kept{Entry: e.ID, Message: asSaid(m.Message), Pinned: pinned})
-		}
-	}
-	all = append(v.elsewhere(pins, all), all...)
-	left := budget
+	all := v.candidates(cut, pins)
 	stays := make([]bool, len(all))
-	for i, k := range all {
-		stays[i] = k.Pinned
-	}
 	take := func(i int) {
-		if n := countMessages([]llm.Message{all[i].Message}); !stays[i] && n <= left {
-			left -= n
+		if n := countMessages([]llm.Message{all[i].Message}); !stays[i] && n <= budget {
+			budget -= n
 			stays[i] = true
 		}
 	}
-	if len(all) > 0 {
-		take(0)
+	for i, k := range all {
+		stays[i] = k.Pinned
 	}
-	for i := len(all) - 1; i > 0; i-- {
+	if first := slices.IndexFunc(all, func(k session.Kept) bool { return !k.Pinned }); first >= 0 {
+		take(first)
+	}
+	for i := range slices.Backward(all) {
 		take(i)
 	}
 	var kept []session.Kept
@@ -302,9 +394,40 @@ func (v *View) keep(cut, budget int, pins []session.Kept) []session.Kept {
 	return kept
 }
 
-// marked reports whether a person's message says itself that it is to be kept.
+// candidates is what a digest might keep, oldest first, and what of it is pinned as of now.
+func (v *View) candidates(cut int, pins []session.Kept) []session.Kept {
+	pinned := func(id session.ID, m llm.Message) bool {
+		return marked(m) || slices.ContainsFunc(pins, func(k session.Kept) bool { return k.Entry == id })
+	}
+	var all []session.Kept
+	if d, ok := v.Digest.Body.(session.Digest); ok {
+		for _, k := range d.Kept {
+			k.Pinned = pinned(k.Entry, k.Message) // somebody may have changed their mind
+			if k.Pinned || !standsAlone(k.Message) {
+				all = append(all, k)
+			}
+		}
+	}
+	for _, e := range v.original(cut) {
+		m := e.Body.(session.Message)
+		if m.Empty() {
+			continue
+		}
+		pin := pinned(e.ID, m.Message)
+		if pin || m.Role == llm.RoleUser && byPerson(m.Source) {
+			all = append(all, session.Kept{Entry: e.ID, Message: asSaid(m.Message), Pinned: pin})
+		}
+	}
+	return append(v.elsewhere(pins, all), all...)
+}
+
+// marked reports whether a message says itself that it is to be kept: by the person's word, or as a checkpoint of the model.
 func marked(m llm.Message) bool {
-	return m.Role == llm.RoleUser && strings.Contains(m.Text(), "[[keep]]")
+	if m.Role != llm.RoleUser {
+		return false
+	}
+	text := m.Text()
+	return strings.Contains(text, "[[keep]]") || strings.HasPrefix(text, lessonIntro+titleCheckpoint+": ")
 }
 
 // elsewhere is the pinned messages that are neither in a list nor in the view: they lie further back than the digest before.
@@ -323,13 +446,18 @@ func (v *View) elsewhere(pins, list []session.Kept) []session.Kept {
 func asSaid(m llm.Message) llm.Message {
 	switch m.Role {
 	case llm.RoleTool:
-		return llm.UserText("<kept tool=\"" + m.Tool + "\">\n" + m.Text() + "\n</kept>")
+		return llm.UserText(keptBegin + " tool=\"" + m.Tool + "\">\n" + m.Text() + "\n</kept>")
 	case llm.RoleAssistant:
-		return llm.UserText("<kept>\nYou said: " + m.Text() + "\n</kept>")
+		return llm.UserText(keptBegin + ">\nYou said: " + m.Text() + "\n</kept>")
 	default:
 		return m
 	}
 }
+
+const keptBegin = "<kept"
+
+// standsAlone reports whether a message was made by asSaid of one that no person said.
+func standsAlone(m llm.Message) bool { return strings.HasPrefix(m.Text(), keptBegin) }
 
 // byPerson reports whether a user message came from a person.
 func byPerson(s session.Source) bool {
@@ -371,7 +499,7 @@ const (
 // todo is what is to be done, as of the view.
 func (d *draft) todo() []session.TodoItem {
 	if d.view.todo != nil {
-		return d.view.todo
+		return d.view.todo.Items
 	}
 	if before, ok := d.view.Digest.Body.(session.Digest); ok {
 		return before.Todo

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
@@ -20,6 +21,25 @@ type draft struct {
 	reason  string // why an epoch begins; empty: none does, unless the header has changed
 	before  int    // estimated tokens before anything was done
 	shorter []session.Reduction
+
+	pins   func(context.Context) ([]session.Kept, error) // nil: none
+	reads  []string
+	pinned *[]session.Kept // nil: not asked for yet
+}
+
+// kept is what people want kept. It is asked for when something is about to be taken out.
+func (d *draft) kept(ctx context.Context) ([]session.Kept, error) {
+	if d.pinned == nil {
+		var pinned []session.Kept
+		if d.pins != nil {
+			var err error
+			if pinned, err = d.pins(ctx); err != nil {
+				return nil, fmt.Errorf("window: find what is pinned: %w", err)
+			}
+		}
+		d.pinned = &pinned
+	}
+	return *d.pinned, nil
 }
 
 func (d *draft) look(ctx context.Context) (err error) {
@@ -39,28 +59,80 @@ func (d *draft) goBack(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
+	if there, err := onPath(ctx, d.path, wish.To); !there {
+		return err // where it wants to go is not on this branch: it stays where it is
+	}
+	d.begin("revert")
 	d.entries = append(d.entries, session.Head{To: wish.To, Reason: "revert"})
 	d.path = before{d.path, wish.To}
 	d.add(session.Message{Message: llm.UserText(lesson(wish)), Source: session.FromRevert})
 	return d.look(ctx)
 }
 
+// onPath reports whether an entry is on a path.
+func onPath(ctx context.Context, p session.Path, id session.ID) (bool, error) {
+	for e, err := range p.Backward(ctx) {
+		if err != nil || e.ID == id {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// How a lesson begins, and what lessons are called by their category.
+const (
+	lessonIntro = "<reverted>\nYou went back to this point from what you tried next. Files are as you left them.\n"
+
+	titleLesson     = "Lesson"
+	titleFinding    = "Finding"
+	titleOutcome    = "Outcome"
+	titleCheckpoint = "Checkpoint"
+)
+
 // lesson is what a model is told of a state that it left.
 func lesson(r session.Revert) string {
-	title, ok := map[string]string{"failure": "Lesson", "tangent": "Finding", "completion": "Outcome", "step": "Checkpoint"}[r.Category]
-	if !ok {
-		title = "Note"
+	title := titleLesson
+	switch r.Category {
+	case "tangent":
+		title = titleFinding
+	case "completion":
+		title = titleOutcome
+	case "step":
+		title = titleCheckpoint
 	}
-	return fmt.Sprintf("<reverted>\nYou went back to this point from what you tried next. Files are as you left them.\n%s: %s\n</reverted>", title, r.Lesson)
+	return lessonIntro + title + ": " + r.Lesson + "\n</reverted>"
+}
+
+// lessonOf is the title and the text of a message that is a lesson; both are empty of any other.
+func lessonOf(m session.Message) (title, text string) {
+	said, ok := strings.CutPrefix(m.Text(), lessonIntro)
+	if !ok || m.Source != session.FromRevert {
+		return "", ""
+	}
+	title, text, _ = strings.Cut(strings.TrimSuffix(said, "\n</reverted>"), ": ")
+	return title, text
 }
 
 // wouldReduce finds shorter texts for results, and reports whether they bring the window down to so many tokens.
-func (d *draft) wouldReduce(how Reducing, enough int) bool {
-	d.shorter = d.view.Reduce(how)
-	if len(d.shorter) == 0 {
-		return false
+func (d *draft) wouldReduce(ctx context.Context, hard bool, enough int) (bool, error) {
+	var err error
+	if d.shorter, err = d.reducible(ctx, hard); err != nil || len(d.shorter) == 0 {
+		return false, err
 	}
-	return d.view.Estimate(d.header).Tokens-d.saved() <= enough
+	return d.view.Estimate(d.header).Tokens-d.saved() <= enough, nil
+}
+
+// reducible is shorter texts for results, but for what is pinned.
+func (d *draft) reducible(ctx context.Context, hard bool) ([]session.Reduction, error) {
+	kept, err := d.kept(ctx)
+	if err != nil {
+		return nil, err
+	}
+	how := Reducing{Hard: hard, Reads: d.reads}
+	for _, k := range kept {
+		how.Keep = append(how.Keep, k.Entry)
+	}
+	return d.view.Reduce(how), nil
 }
 
 // saved is how many tokens the shorter texts save.
@@ -92,18 +164,16 @@ func (d *draft) begin(reason string) {
 	}
 }
 
-// beginEpoch adds the epoch that begins, if one does. As earlier bytes change anyway then, everything that can be reduced is.
+// beginEpoch adds the epoch that begins, if one does, with what the model wants out of its window.
 func (d *draft) beginEpoch(ctx context.Context) error {
-	if reason := d.view.changed(d.header); reason != "" && d.reason == "" {
+	if reason := d.view.changed(d.header); reason != "" {
 		d.begin(reason)
-		if d.shorter = d.view.Reduce(Reducing{}); reason != "start" && len(d.shorter) > 0 {
-			if err := d.reduce(ctx); err != nil {
-				return err
-			}
-		}
 	}
 	if d.reason == "" {
 		return nil
+	}
+	if err := d.reduceAlong(ctx); err != nil {
+		return err
 	}
 	e := d.header.epoch(d.reason)
 	e.Before = int64(d.before)
@@ -114,6 +184,35 @@ func (d *draft) beginEpoch(ctx context.Context) error {
 	e.Tokens = int64(d.view.Estimate(d.header).Tokens)
 	d.entries = append(d.entries, e)
 	return nil
+}
+
+// request ends the draft: the request, with the entry that will say what it is made of.
+func (d *draft) request() *llm.Request {
+	e := d.view.Estimate(d.header)
+	d.add(session.Requested{Model: d.header.Model.Ref(), Estimate: int64(e.Tokens), Counted: int64(e.Counted), Scale: e.Scale})
+	return d.header.request(d.view.Messages)
+}
+
+// reduceAlong reduces what costs nothing to reduce, as an epoch begins anyway: everything, where all must be read anew; else what the
+// model has given up. The tail behind a digest, and what a model goes back to, stay as they are otherwise.
+func (d *draft) reduceAlong(ctx context.Context) error {
+	anew := slices.Contains([]string{"model", "system", "tools", "thinking"}, d.reason)
+	if !anew && len(d.view.cleanups) == 0 {
+		return nil
+	}
+	shorter, err := d.reducible(ctx, false)
+	if err != nil {
+		return err
+	}
+	if !anew {
+		shorter = slices.DeleteFunc(shorter, func(r session.Reduction) bool { return r.Reason != "cleanup" })
+	}
+	if len(shorter) == 0 {
+		return nil
+	}
+	d.shorter = shorter
+	d.add(session.Reduced{Messages: d.shorter})
+	return d.look(ctx)
 }
 
 // extended is a path with entries that are not written yet. They have no IDs.

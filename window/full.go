@@ -77,7 +77,7 @@ func (v *View) changed(h Header) string {
 	case epoch.Thinking != h.Thinking:
 		return "thinking"
 	default:
-		return ""
+		return v.loose
 	}
 }
 

@@ -85,27 +85,84 @@ func (o *outline) files() []string {
 }
 
 func (o *outline) text(files []string) string {
-	const each = 1500 // bytes of one section
-	said := map[string]string{
-		"Goal":      excerpt.HeadTail(o.first, each),
-		"State":     excerpt.HeadTail(o.said, each) + o.called(),
-		"Files":     strings.Join(files, "\n"),
-		"Errors":    strings.Join(o.errors[max(0, len(o.errors)-5):], "\n"),
-		"Open":      todoText(slices.DeleteFunc(slices.Clone(o.task.Todo), func(i session.TodoItem) bool { return i.Status == "completed" })),
-		"Next step": excerpt.HeadTail(o.asked, each/2),
+	before := o.before()
+	goal := before["Goal"] // what was asked first of all stays the goal
+	if goal == "" {
+		goal = o.first
 	}
-	if b := o.task.Before; b != nil {
-		said["Decisions"] = "From the summary before:\n" + excerpt.HeadTail(b.Summary, 2*each)
+	errors := o.errors[max(0, len(o.errors)-5):]
+	if len(errors) == 0 {
+		errors = []string{before["Errors"]}
+	}
+	next := o.asked
+	if next == "" {
+		next = before["Next step"]
+	}
+	open := todoText(slices.DeleteFunc(slices.Clone(o.task.Todo), func(i session.TodoItem) bool { return i.Status == "completed" }))
+	said := map[string]string{
+		"Goal":      goal,
+		"Decisions": before["Decisions"],
+		"State":     o.state(before["State"]),
+		"Files":     strings.Join(files, "\n"),
+		"Errors":    strings.Join(errors, "\n"),
+		"Open":      open,
+		"Next step": next,
+	}
+	each := sectionBytes
+	if o.task.Limit > 0 {
+		const bytesPerToken = 3
+		each = min(each, max(60, o.task.Limit*bytesPerToken/len(sections)))
 	}
 	var b strings.Builder
 	for _, name := range sections {
-		text := strings.TrimSpace(said[name])
+		text := excerpt.HeadTail(strings.TrimSpace(said[name]), each)
 		if text == "" {
-			text = "None known."
+			text = noneKnown
 		}
 		fmt.Fprintf(&b, "## %s\n%s\n\n", name, text)
 	}
 	return strings.TrimSpace(b.String())
+}
+
+const (
+	sectionBytes = 1500 // of one section
+	noneKnown    = "None known."
+	earlier      = "\nEarlier: "
+)
+
+// state is what was said last, what it was before, and what was called.
+func (o *outline) state(before string) string {
+	now := strings.TrimSpace(excerpt.HeadTail(o.said, sectionBytes/3) + o.called())
+	before, _, _ = strings.Cut(before, earlier) // what was even earlier fades
+	if before = strings.TrimSpace(before); before != "" {
+		now += earlier + excerpt.HeadTail(before, sectionBytes/3)
+	}
+	return now
+}
+
+// before is the sections of the digest before; of one that has none all of it is decisions.
+func (o *outline) before() map[string]string {
+	if o.task.Before == nil {
+		return nil
+	}
+	found := make(map[string]string)
+	name := ""
+	for line := range strings.Lines(o.task.Before.Summary) {
+		if title, ok := strings.CutPrefix(strings.TrimSpace(line), "## "); ok && slices.Contains(sections, title) {
+			name = title
+		} else {
+			found[name] += line
+		}
+	}
+	for name, text := range found {
+		if found[name] = strings.TrimSpace(text); found[name] == noneKnown {
+			delete(found, name)
+		}
+	}
+	if loose := found[""]; loose != "" {
+		found["Decisions"] = loose + "\n" + found["Decisions"]
+	}
+	return found
 }
 
 // called says how often which tools were called.
@@ -121,17 +178,11 @@ func (o *outline) called() string {
 	return "\nCalls so far: " + strings.Join(parts, ", ") + "."
 }
 
-// fit cuts a text to so many tokens.
+// fit cuts a text to so many tokens, or to what is left of it when that is next to nothing.
 func fit(text string, limit int) string {
-	for limit > 0 && tokens.Text(text) > limit {
-		n := len(text) * limit / (tokens.Text(text) + 1)
-		if n >= len(text)-1 {
-			n = len(text) - 2
-		}
-		text = excerpt.HeadTail(text, n)
-		if n < 200 {
-			break
-		}
+	const note = 64 // bytes that say what was left out
+	for n := tokens.Text(text); limit > 0 && n > limit && len(text) > 2*note; n = tokens.Text(text) {
+		text = excerpt.HeadTail(text, max(len(text)*limit/n-note, note/2))
 	}
 	return text
 }

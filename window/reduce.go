@@ -20,6 +20,8 @@ const (
 	staleAge, staleSize   = 3, 1500
 	outputAge, outputSize = 2, 3000
 	readAge               = 8 // of a read that still holds, and only when Hard
+
+	findingAge, findingsKept, findingSize = 5, 3, 160 // findings by the way: all but the newest fade
 )
 
 // Reducing says how far the results of calls are reduced.
@@ -28,31 +30,62 @@ type Reducing struct {
 	Hard bool
 	// Reads is the names of the tools whose result is the content of the one file that they read. Default "read".
 	Reads []string
+	// Keep is the entries that stay as they are, because people want them kept.
+	Keep []session.ID
 }
 
 // Reduce returns shorter texts for results that are no longer worth their place: reads of files that were read again or have changed
 // since, outputs that came again, attempts that failed long ago, old outputs of commands, and what the model itself has given up. They are
-// made from the originals in the journal, the same ones for the same journal. What is reduced already stays as it is.
+// made from the originals in the journal, the same ones for the same journal. What is reduced already stays as it is. Findings of states that
+// the model left are reduced too, when they are old or many.
 func (v *View) Reduce(how Reducing) []session.Reduction {
 	if how.Reads == nil {
 		how.Reads = []string{"read"}
 	}
-	results := v.results(how.Reads)
-	wishes := v.wishes()
+	out := v.givenUp(how.Keep)
+	stays := make(map[session.ID]bool, len(how.Keep)+len(out))
+	for _, id := range how.Keep {
+		stays[id] = true
+	}
+	for _, r := range out {
+		stays[r.Entry] = true
+	}
+	later := newLater()
+	var shorter []session.Reduction
+	for _, r := range slices.Backward(v.results(how.Reads)) {
+		if !r.reduced && r.age > 0 && !stays[r.entry] {
+			reason, text := r.shorter(later, how)
+			if reason != "" && len(text) < len(r.text) {
+				shorter = append(shorter, session.Reduction{Entry: r.entry, Reason: reason, Text: text})
+			}
+		}
+		later.take(r)
+	}
+	slices.Reverse(shorter)
+	out = append(out, shorter...)
+	return append(out, v.fading()...)
+}
+
+// fading returns shorter texts for what the model found out by the way and took along from states that it left: it matters while it is new.
+func (v *View) fading() []session.Reduction {
 	var out []session.Reduction
-	for i, r := range results {
-		if r.reduced || r.age == 0 {
+	answers, newer := 0, 0
+	for _, e := range slices.Backward(v.entries) {
+		m := e.Body.(session.Message)
+		if m.Role == llm.RoleAssistant {
+			answers++
+		}
+		title, text := lessonOf(m)
+		if title != titleFinding {
 			continue
 		}
-		if wish, ok := wishes[r.call]; ok {
-			out = append(out, session.Reduction{Entry: r.entry, Reason: "cleanup", Text: wish})
-			continue
-		}
-		reason, text := r.shorter(results[i+1:], how)
-		if reason != "" && len(text) < len(r.text) {
-			out = append(out, session.Reduction{Entry: r.entry, Reason: reason, Text: text})
+		newer++
+		_, reduced := v.originals[e.ID]
+		if short := excerpt.HeadTail(text, findingSize); !reduced && len(short) < len(text) && (answers > findingAge || newer > findingsKept) {
+			out = append(out, session.Reduction{Entry: e.ID, Reason: "stale", Text: "[An earlier finding, shortened.]\n" + short})
 		}
 	}
+	slices.Reverse(out)
 	return out
 }
 
@@ -148,21 +181,45 @@ func (r *result) touch(started session.CallStarted, reads []string) {
 	}
 }
 
+// later is what results tell that came after the one that is looked at.
+type later struct {
+	written map[string]bool   // files
+	read    map[string]bool   // whole files, and "file\x00arguments"
+	said    map[string]string // the newest text of "tool\x00arguments"
+}
+
+func newLater() later {
+	return later{written: make(map[string]bool), read: make(map[string]bool), said: make(map[string]string)}
+}
+
+func (l later) take(r result) {
+	if r.failed {
+		return
+	}
+	for _, w := range r.writes {
+		l.written[w] = true
+	}
+	if r.file != "" {
+		l.read[r.file] = l.read[r.file] || whole(r.arguments)
+		l.read[r.file+"\x00"+r.arguments] = true
+	}
+	if key := r.tool + "\x00" + r.arguments; l.said[key] == "" {
+		l.said[key] = r.text
+	}
+}
+
 // shorter is the shorter text of a result, by what came later, and why; empty when it stays.
-func (r *result) shorter(later []result, how Reducing) (reason, text string) {
+func (r *result) shorter(l later, how Reducing) (reason, text string) {
 	if len(r.text) < 200 { // the note would be as long
 		return "", ""
 	}
-	for _, l := range later {
-		switch {
-		case l.failed:
-		case r.file != "" && slices.Contains(l.writes, r.file):
-			return "stale", fmt.Sprintf("[%s was read here, %s; it has been changed since. Read it again where you need it.]", r.file, lines(r.text))
-		case r.file != "" && l.file == r.file && (l.arguments == r.arguments || whole(l.arguments)):
-			return "superseded", fmt.Sprintf("[%s was read here, %s; it was read again later, see there.]", r.file, lines(r.text))
-		case l.tool == r.tool && l.arguments == r.arguments && l.text == r.text:
-			return "repeated", fmt.Sprintf("[The same call of %s returned the same again later, see there: %s.]", r.tool, lines(r.text))
-		}
+	switch {
+	case r.file != "" && (l.read[r.file] || l.read[r.file+"\x00"+r.arguments]):
+		return "superseded", fmt.Sprintf("[%s was read here, %s; it was read again later, see there.]", r.file, lines(r.text))
+	case r.file != "" && l.written[r.file]:
+		return "stale", fmt.Sprintf("[%s was read here, %s; it has been changed since. Read it again where you need it.]", r.file, lines(r.text))
+	case l.said[r.tool+"\x00"+r.arguments] == r.text:
+		return "repeated", fmt.Sprintf("[The same call of %s returned the same again later, see there: %s.]", r.tool, lines(r.text))
 	}
 	age := r.age
 	if r.again {
@@ -181,17 +238,37 @@ func (r *result) shorter(later []result, how Reducing) (reason, text string) {
 	return "", ""
 }
 
-// wishes is what the model wants out of its window, by call.
-func (v *View) wishes() map[string]string {
-	out := make(map[string]string)
+// givenUp is shorter texts for what the model wants out of its window. A wish is for the newest result of a call of that name that the
+// model has seen: names of calls may come again.
+func (v *View) givenUp(keep []session.ID) []session.Reduction {
+	if len(v.cleanups) == 0 {
+		return nil
+	}
+	wishes := make(map[string]session.Cleanup, len(v.cleanups))
 	for _, e := range v.cleanups {
 		c := e.Body.(session.Cleanup)
+		wishes[c.Call] = c
+	}
+	var out []session.Reduction
+	seen := false // an answer stands behind
+	for _, e := range slices.Backward(v.entries) {
+		m := e.Body.(session.Message)
+		seen = seen || m.Role == llm.RoleAssistant
+		c, ok := wishes[m.CallID]
+		if !ok || !seen || m.Role != llm.RoleTool {
+			continue
+		}
+		delete(wishes, m.CallID)
+		if _, shorter := v.originals[e.ID]; shorter || slices.Contains(keep, e.ID) {
+			continue
+		}
 		text := "[You gave this result up: " + c.Reason + "]"
 		if c.Summary != "" {
 			text += "\n" + c.Summary
 		}
-		out[c.Call] = text
+		out = append(out, session.Reduction{Entry: e.ID, Reason: "cleanup", Text: text})
 	}
+	slices.Reverse(out)
 	return out
 }
 

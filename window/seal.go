@@ -44,6 +44,9 @@ func Seal(ctx context.Context, p session.Path, entries []session.Body, req *llm.
 		sealed.Broken = segmentName(req, sealed.Same)
 	}
 	sealed.Hashes = hashes[sealed.Same:]
+	if fresh {
+		sealed.Hashes = hashes // nobody must look behind an epoch for what a request was made of
+	}
 	if at == len(entries) {
 		return append(slices.Clone(entries), sealed), nil
 	}
@@ -87,7 +90,7 @@ func common(ctx context.Context, p session.Path, before *session.Requested, hash
 	return n, nil
 }
 
-// hashesOf is the hashes of all segments of the newest request on a path, which lie in it and in those that it goes on from.
+// hashesOf is the hashes of all segments of the newest request on a path, which lie in it and in those of its epoch that it goes on from.
 func hashesOf(ctx context.Context, p session.Path) ([]string, error) {
 	var hashes []string
 	missing := -1 // of the segments at the beginning
@@ -102,12 +105,13 @@ func hashesOf(ctx context.Context, p session.Path) ([]string, error) {
 		if missing < 0 {
 			hashes, missing = make([]string, r.Segments), r.Segments
 		}
+		first := max(0, r.Segments-len(r.Hashes))
 		for i, h := range r.Hashes {
-			if at := r.Same + i; at < missing {
+			if at := first + i; at < missing {
 				hashes[at] = h
 			}
 		}
-		if missing = min(missing, r.Same); missing == 0 {
+		if missing = min(missing, first); missing == 0 {
 			break
 		}
 	}

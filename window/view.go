@@ -22,11 +22,13 @@ type View struct {
 	revert   session.Event   // its wish to go on from an earlier state; the zero Event: none
 	requests []session.Event // Requested of this epoch, newest first
 	entries  []session.Event // what the messages after the digest were made from, oldest first
+	journal  []session.ID    // the order of these in the journal, newest first
 
 	begun   []begun             // the calls of these, oldest first
 	answers map[session.ID]bool // the answers of this epoch
 	learned learning
-	todo    []session.TodoItem // as the newest list after the digest has it
+	todo    *session.Todo // the newest list after the digest; nil: there is none
+	loose   string        // why an epoch must begin for what stands after the last one; empty: it need not
 
 	originals map[session.ID]session.Event // of the entries for which a shorter text stands
 }
@@ -88,6 +90,7 @@ func (l *looker) take(e session.Event) {
 	inEpoch := v.Epoch.Body == nil
 	switch b := e.Body.(type) {
 	case session.Message:
+		v.journal = append(v.journal, e.ID)
 		if b.Role != llm.RoleUser {
 			l.release()
 		}
@@ -96,22 +99,32 @@ func (l *looker) take(e session.Event) {
 			l.answer = b.Usage
 			v.answers[e.ID] = inEpoch
 		}
-	case session.Partial, session.Discarded, session.CallStarted:
+	case session.Partial:
+		v.journal = append(v.journal, e.ID)
+		l.said = append(l.said, e)
+	case session.Discarded, session.CallStarted:
 		l.said = append(l.said, e)
 	case session.Context:
 		if v.Digest.Body == nil { // else the digest tells it anew
+			v.journal = append(v.journal, e.ID)
 			l.held = append(l.held, told(e, b))
 			l.contexts = append(l.contexts, e)
 		}
 	case session.Todo:
 		if v.todo == nil {
-			v.todo = b.Items
+			v.todo = &b
 		}
 	case session.Digest:
 		if v.Digest.Body == nil {
 			v.Digest = e
 		}
+		if inEpoch { // the process died before the epoch was there
+			v.loose = "compaction"
+		}
 	case session.Reduced:
+		if inEpoch && v.loose == "" {
+			v.loose = "reduction"
+		}
 		for _, r := range b.Messages {
 			if _, newer := l.reduced[r.Entry]; !newer {
 				l.reduced[r.Entry] = r
@@ -133,7 +146,7 @@ func (l *looker) take(e session.Event) {
 			v.cleanups = append(v.cleanups, e)
 		}
 	case session.Revert:
-		if v.revert.Body == nil && !answered(l.said) {
+		if v.revert.Body == nil && !overtaken(l.said) {
 			v.revert = e
 		}
 	}
@@ -146,11 +159,11 @@ func (l *looker) release() {
 	l.held = l.held[:0]
 }
 
-// answered reports whether the model has answered since.
-func answered(newestFirst []session.Event) bool {
+// overtaken reports whether the model has answered since, or a person has said something, which is never taken back.
+func overtaken(newestFirst []session.Event) bool {
 	return slices.ContainsFunc(newestFirst, func(e session.Event) bool {
 		m, ok := e.Body.(session.Message)
-		return ok && m.Role == llm.RoleAssistant
+		return ok && (m.Role == llm.RoleAssistant || m.Role == llm.RoleUser && byPerson(m.Source))
 	})
 }
 
@@ -232,7 +245,7 @@ func (v *View) reduce(reduced map[session.ID]session.Reduction) {
 	}
 }
 
-// FromContext is the source of a message that a view makes of a [session.Context].
+// fromContext is the source of a message that a view makes of a [session.Context].
 const fromContext session.Source = "context"
 
 // told is a context entry as a message.

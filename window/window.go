@@ -42,8 +42,11 @@ type Window struct {
 	options Options
 
 	mu     sync.Mutex
-	work   *work          // the digest that is being written, or waits to take effect
-	failed int            // digests in a row that came to nothing
+	work   *work // the digest that is being written in the background, or waits to take effect
+	failed int   // digests in a row for which the Digester was asked in vain
+	stuck  bool  // the last one that was waited for made nothing smaller
+	vain   int   // tokens of the window when reducing results would not have freed enough; 0: it was not tried
+	closed bool
 	last   time.Time      // when the last one took effect
 	asked  *Ask           // what a person asked for
 	limits map[string]int // of models that refused a request, in estimated tokens
@@ -75,24 +78,23 @@ func New(o Options) *Window {
 func (w *Window) Compact(a Ask) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.asked, w.failed = &a, 0
+	w.asked, w.failed, w.stuck = &a, 0, false
 }
 
-// Close ends the digest that is being written, if there is one, and waits for its end.
+// Close ends the digest that is being written in the background, if there is one, and waits for its end. None is begun there any more.
 func (w *Window) Close() {
 	w.mu.Lock()
 	work := w.work
-	w.work = nil
+	w.work, w.closed = nil, true
 	w.mu.Unlock()
 	if work != nil {
-		work.cancel()
-		<-work.done
+		work.stop()
 	}
 }
 
 // Request makes the request for the next answer. When the window is full it may wait for a digest, and say so.
 func (w *Window) Request(ctx context.Context, p session.Path, h Header) (*llm.Request, []session.Body, error) {
-	d := draft{path: p, header: h, usable: w.usable(h)}
+	d := w.draft(p, h)
 	if err := d.look(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -108,9 +110,7 @@ func (w *Window) Request(ctx context.Context, p session.Path, h Header) (*llm.Re
 	if err := d.beginEpoch(ctx); err != nil {
 		return nil, nil, err
 	}
-	e := d.view.Estimate(h)
-	d.add(session.Requested{Model: h.Model.Ref(), Estimate: int64(e.Tokens), Counted: int64(e.Counted), Scale: e.Scale})
-	return h.request(d.view.Messages), d.entries, nil
+	return d.request(), d.entries, nil
 }
 
 // tell tells the model what has changed of the place.
@@ -133,7 +133,7 @@ func (w *Window) tell(ctx context.Context, d *draft) error {
 // makeRoom makes the window smaller, when it is full or somebody asks for it.
 func (w *Window) makeRoom(ctx context.Context, d *draft) error {
 	if done := w.finished(); done != nil {
-		if err := w.apply(ctx, d, done); err != nil {
+		if _, err := w.apply(ctx, d, done); err != nil {
 			return err
 		}
 	}
@@ -141,23 +141,43 @@ func (w *Window) makeRoom(ctx context.Context, d *draft) error {
 		return w.digestNow(ctx, d, "asked", ask.Focus)
 	}
 	used := d.view.Estimate(d.header).Tokens
-	fill := float64(used) / float64(d.usable)
+	fill := float64(used) / float64(max(d.usable, 1))
 	if w.options.Manual || fill < w.options.Threshold {
 		return nil
 	}
-	enough := int((w.options.Threshold - hysteresis) * float64(d.usable))
-	for _, hard := range []bool{false, true} {
-		if d.wouldReduce(Reducing{Hard: hard, Reads: w.options.Reads}, enough) {
-			return d.reduce(ctx)
-		}
+	if reduced, err := w.reduce(ctx, d, used); reduced || err != nil {
+		return err
 	}
 	switch {
 	case fill >= criticalAt:
 		return w.digestNow(ctx, d, "full", "")
 	case w.mayBegin():
-		w.begin(ctx, d, "full", "")
+		return w.begin(ctx, d)
 	}
 	return nil
+}
+
+// reduce reduces old results, when that frees enough. Where it does not, it is not tried again before the window has grown a bit.
+func (w *Window) reduce(ctx context.Context, d *draft, used int) (bool, error) {
+	w.mu.Lock()
+	tried := w.vain > 0 && w.vain <= used && used < w.vain+d.usable/50
+	w.mu.Unlock()
+	if tried {
+		return false, nil
+	}
+	for _, hard := range []bool{false, true} {
+		enough, err := d.wouldReduce(ctx, hard, w.enough(d.usable))
+		if err != nil {
+			return false, err
+		}
+		if enough {
+			return true, d.reduce(ctx)
+		}
+	}
+	w.mu.Lock()
+	w.vain = used
+	w.mu.Unlock()
+	return false, nil
 }
 
 // Room is what is left for the results of the calls of the last answer.
@@ -167,23 +187,23 @@ func (w *Window) Room(ctx context.Context, p session.Path, h Header) (Room, erro
 		return Room{}, err
 	}
 	r := v.room(h, w.usable(h))
-	r.Blocked = r.Level == Critical && (w.options.Manual || w.gaveUp())
+	r.Blocked = r.Level == Critical && (w.options.Manual || w.isStuck())
 	return r, nil
 }
 
 // Overflow makes the window smaller after the provider has refused a request as too long, whatever was known of its size.
 func (w *Window) Overflow(ctx context.Context, p session.Path, h Header, cause error) ([]session.Body, error) {
-	d := draft{path: p, header: h}
+	d := w.draft(p, h)
 	if err := d.look(ctx); err != nil {
 		return nil, err
 	}
 	used := d.view.Estimate(h).Tokens
-	w.mu.Lock()
-	w.limits[h.Model.Ref()] = used * 9 / 10
-	w.mu.Unlock()
+	w.refused(h, used)
 	d.usable = w.usable(h)
-	enough := int((w.options.Threshold - hysteresis) * float64(d.usable))
-	reduced := d.wouldReduce(Reducing{Hard: true, Reads: w.options.Reads}, enough)
+	reduced, err := d.wouldReduce(ctx, true, w.enough(d.usable))
+	if err != nil {
+		return nil, err
+	}
 	if len(d.shorter) > 0 {
 		if err := d.reduce(ctx); err != nil {
 			return nil, err
@@ -197,12 +217,34 @@ func (w *Window) Overflow(ctx context.Context, p session.Path, h Header, cause e
 	if after := d.view.Estimate(h).Tokens; len(d.entries) == 0 || after >= used {
 		return nil, fmt.Errorf("%w; nothing more can be taken out of the request: %s", cause, d.view.largest())
 	}
-	err := d.beginEpoch(ctx)
+	err = d.beginEpoch(ctx)
 	return d.entries, err
 }
 
-// hysteresis is the share of the usable window that a reduction must free to be worth an epoch, beside what is over the threshold.
+// refused notes that a model refused a request of so many estimated tokens: its window is smaller than was known. When it refuses
+// again, the estimate is far off, and half of it must do.
+func (w *Window) refused(h Header, used int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	limit := used * 9 / 10
+	if _, again := w.limits[h.Model.Ref()]; again {
+		limit = used / 2
+	}
+	w.limits[h.Model.Ref()] = limit
+}
+
+// hysteresis is the share of the usable window that a reduction must free below the threshold to be worth an epoch.
 const hysteresis = 0.25
+
+// enough is the tokens to which a reduction must bring the window down.
+func (w *Window) enough(usable int) int {
+	return int(max(w.options.Threshold-hysteresis, w.options.Threshold/2) * float64(usable))
+}
+
+// draft begins a request.
+func (w *Window) draft(p session.Path, h Header) draft {
+	return draft{path: p, header: h, usable: w.usable(h), pins: w.options.Pins, reads: w.options.Reads}
+}
 
 // usable is how many tokens a request may have, as far as is known.
 func (w *Window) usable(h Header) int {
@@ -224,20 +266,27 @@ func (w *Window) wanted() *Ask {
 	return a
 }
 
-// maxFailures is how many digests in a row may come to nothing before the window waits to be asked.
+func (w *Window) isStuck() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stuck
+}
+
+// maxFailures is how many digests in a row the Digester may be asked for in vain before it is not asked until somebody wants one.
 const maxFailures = 2
 
+// gaveUp reports whether the Digester is not asked any more.
 func (w *Window) gaveUp() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.failed >= maxFailures
 }
 
-// mayBegin reports whether a digest may be begun that nobody asked for.
+// mayBegin reports whether a digest may be begun in the background.
 func (w *Window) mayBegin() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.work == nil && w.failed < maxFailures && (w.last.IsZero() || time.Since(w.last) >= w.options.Cooldown)
+	return !w.closed && w.work == nil && w.failed < maxFailures && (w.last.IsZero() || time.Since(w.last) >= w.options.Cooldown)
 }
 
 // announce tells people.
