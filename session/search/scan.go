@@ -38,9 +38,12 @@ func Rank(hits []session.Hit, limit int) []session.Hit {
 	return hits[:min(len(hits), limit)]
 }
 
-// Journals is what [Scan] reads: a part of session.Store.
+// Journals is what [Scan] reads: a part of session.Store, with the same contract.
 type Journals interface {
+	// List yields summaries of sessions.
 	List(ctx context.Context, q session.Query) iter.Seq2[session.Summary, error]
+
+	// Read yields the entries of one after a sequence number.
 	Read(ctx context.Context, id session.SessionID, after int64) iter.Seq2[session.Event, error]
 }
 
