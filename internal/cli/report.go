@@ -66,6 +66,10 @@ type usageReport struct {
 	Reasoning  int64 `json:"reasoning"`
 }
 
+func usageOf(u llm.Usage) usageReport {
+	return usageReport{u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning}
+}
+
 func (u usageReport) plus(v usageReport) usageReport {
 	return usageReport{u.Input + v.Input, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Output + v.Output, u.Reasoning + v.Reasoning}
 }
@@ -95,7 +99,7 @@ func (r *report) event(e session.Event) {
 		r.Answer = strings.TrimSpace(r.Answer)
 		r.StopReason, r.Limit, r.Message = b.Reason, b.Limit, b.Message
 		r.Turns, r.Cost, r.Seconds = b.Turns, round(b.Usage.Cost), time.Duration(b.Elapsed).Seconds()
-		r.Usage = usageReport{b.Usage.Input, b.Usage.CacheRead, b.Usage.CacheWrite, b.Usage.Output, b.Usage.Reasoning}
+		r.Usage = usageOf(b.Usage)
 		if b.Error != nil {
 			r.fail(b.Error)
 		}

@@ -23,6 +23,7 @@ func (p *program) sessions() *cobra.Command {
 		RunE:    group,
 	}
 	c.AddCommand(p.sessionsList(), p.sessionsShow(), p.sessionsExport(), p.sessionsDelete(), p.sessionsRename())
+	c.AddCommand(p.sessionsWindow(), p.sessionsCache())
 	return c
 }
 

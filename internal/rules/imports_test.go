@@ -54,6 +54,7 @@ var places = []place{
 	{path: "internal/undo", may: []string{"public"}},
 	{path: "internal/transfer", may: []string{"public"}},
 	{path: "internal/export", may: []string{"public"}},
+	{path: "internal/ledger", may: []string{"public"}},
 	{path: "internal/rules"},
 	{path: "internal/nobody", leaf: "runs a test again as somebody who may not do everything; for tests alone"},
 	{path: "internal/spelling", leaf: "the distance between two words, for errors of tools, scripts and commands alike"},

@@ -1,0 +1,310 @@
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/window"
+	"github.com/tenon-agent/tenon/window/tokens"
+)
+
+// Request is one request of a session, and what came of it.
+type Request struct {
+	Number int           // in its session, from 1
+	Entry  session.Event // the [session.Requested]
+	Run    session.RunID
+	Model  string // "provider/model" that was asked
+
+	Segments int    // that it was made of
+	Same     int    // of these, at its beginning, that are those of the request before on its branch
+	Estimate int64  // tokens, as the window saw it
+	Epoch    string // why one began with it; empty: none did
+	Broken   string // which segment changed within an epoch: a defect
+
+	Answer   session.ID // the answer; empty: there is none
+	Answered string     // "provider/model" that wrote it
+	Usage    llm.Usage  // that was reported for it
+
+	First    bool          // there is none before it on its branch
+	Idle     time.Duration // since the last request of the session
+	Reusable int64         // tokens that it begins with as the request before did
+	Before   int64         // tokens of the request before
+	Miss     Miss          // why the provider's cache had less than it might; empty: it had
+	Lost     int64         // tokens that were read anew and need not have been
+	Cost     float64       // of that, in US dollars, as far as prices are known
+
+	begun session.ID // the request before on its branch
+}
+
+// Miss says why tokens were read anew that a provider could have had in its cache.
+type Miss string
+
+// The reasons, in the order in which they are looked for.
+const (
+	Hit         Miss = ""            // nothing, or next to nothing, was missed
+	Unreported  Miss = "unreported"  // the provider said nothing of what it read
+	Small       Miss = "small"       // the provider does not keep what is so short
+	Expired     Miss = "expired"     // it was too long ago
+	Broken      Miss = "broken"      // earlier bytes changed within an epoch: a defect
+	NewEpoch    Miss = "epoch"       // earlier bytes changed, as the journal says
+	OtherModel  Miss = "model"       // another model of a pool answered
+	NoCache     Miss = "no_cache"    // the provider reports no cache at all in this session
+	Unexplained Miss = "unexplained" // the provider had it, as far as is known, and did not use it
+)
+
+// Misses are the reasons, in the order in which they are told.
+func Misses() []Miss {
+	return []Miss{NewEpoch, Expired, OtherModel, Small, Broken, NoCache, Unreported, Unexplained}
+}
+
+// kept is how long providers keep what was read, unless they say otherwise.
+const kept = 5 * time.Minute
+
+// nearly is the share of what could be had from the cache that counts as all of it: providers keep blocks, not tokens.
+const nearly = 0.9
+
+// Requests are the requests of a session on all of its branches, in the order in which they were sent. Journals of versions that did
+// not take requests down have none.
+func Requests(ctx context.Context, store session.Store, id session.SessionID) ([]Request, error) {
+	b := book{store: store, id: id, at: make(map[session.ID]place), models: make(map[string]llm.Model)}
+	for e, err := range store.Read(ctx, id, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if err := b.enter(ctx, e); err != nil {
+			return nil, err
+		}
+	}
+	return b.requests, b.judge(ctx)
+}
+
+// book is the journal as far as it was read.
+type book struct {
+	store    session.Store
+	id       session.SessionID
+	requests []Request
+	open     int      // the request that has no answer yet, from 1
+	origin   *Request // the last one that a fork inherited; nil: none
+	at       map[session.ID]place
+	models   map[string]llm.Model
+}
+
+// place is what stands before an entry on its branch.
+type place struct {
+	request session.ID // the newest request; empty: none
+	epoch   string     // why an epoch began since; empty: none did
+	model   string     // of the epoch
+}
+
+func (b *book) enter(ctx context.Context, e session.Event) error {
+	if !session.OnBranch(e.Body) {
+		return nil
+	}
+	p := b.at[e.Parent]
+	switch body := e.Body.(type) {
+	case session.Created:
+		if body.Fork {
+			var err error
+			if p, err = b.inherit(ctx, e.ID); err != nil {
+				return err
+			}
+		}
+	case session.Epoch:
+		p.epoch, p.model = body.Reason, body.Model.Ref()
+		b.models[p.model] = body.Model
+	case session.Requested:
+		b.request(e, body, p)
+		p = place{request: e.ID, model: p.model}
+	case session.Message:
+		if body.Role == llm.RoleAssistant && b.open > 0 {
+			r := &b.requests[b.open-1]
+			r.Answer, r.Answered, r.Usage = e.ID, body.Model, body.Usage
+			b.open = 0
+		}
+	}
+	b.at[e.ID] = p
+	return ctx.Err()
+}
+
+func (b *book) request(e session.Event, body session.Requested, p place) {
+	r := Request{
+		Number: len(b.requests) + 1, Entry: e, Run: e.Run, Model: cmp.Or(body.Model, p.model), Segments: body.Segments, Same: body.Same,
+		Estimate: body.Estimate, Epoch: p.epoch, Broken: body.Broken, First: p.request == "",
+		begun: p.request,
+	}
+	if n := len(b.requests); n > 0 {
+		r.Idle = e.Time.Sub(b.requests[n-1].Entry.Time)
+	} else if b.origin != nil {
+		r.Idle = e.Time.Sub(b.origin.Entry.Time)
+	}
+	b.requests = append(b.requests, r)
+	b.open = len(b.requests)
+}
+
+// inherit looks for the last request before a fork.
+func (b *book) inherit(ctx context.Context, created session.ID) (place, error) {
+	var p place
+	var answer session.Event
+	for e, err := range b.store.Backward(ctx, b.id, created) {
+		if err != nil {
+			return place{}, err
+		}
+		switch body := e.Body.(type) {
+		case session.Message:
+			if body.Role == llm.RoleAssistant {
+				answer = e
+			}
+		case session.Requested:
+			if b.origin != nil {
+				continue // the epoch is looked for
+			}
+			b.origin = &Request{Entry: e, Model: body.Model, Segments: body.Segments, Estimate: body.Estimate}
+			if m, ok := answer.Body.(session.Message); ok {
+				b.origin.Answer, b.origin.Answered, b.origin.Usage = answer.ID, m.Model, m.Usage
+			}
+			p.request = e.ID
+		case session.Epoch:
+			b.models[body.Model.Ref()] = body.Model
+			p.model = body.Model.Ref()
+			if b.origin == nil {
+				p.epoch = cmp.Or(p.epoch, body.Reason)
+				continue
+			}
+			return p, nil
+		}
+	}
+	return p, nil
+}
+
+// judge says of every request what could have been had from the cache, and why it was not.
+func (b *book) judge(ctx context.Context) error {
+	caching := make(map[string]bool) // models that reported a cache
+	for _, r := range b.requests {
+		caching[r.Answered] = caching[r.Answered] || r.Usage.CacheRead+r.Usage.CacheWrite > 0
+	}
+	byEntry := make(map[session.ID]*Request, len(b.requests))
+	if b.origin != nil {
+		byEntry[b.origin.Entry.ID] = b.origin
+	}
+	for i := range b.requests {
+		r := &b.requests[i]
+		byEntry[r.Entry.ID] = r
+		before := byEntry[r.begun]
+		if before == nil {
+			continue
+		}
+		r.Before = prompt(*before)
+		if r.Reusable = r.Before; r.Same < before.Segments {
+			var err error
+			if r.Reusable, err = b.begins(ctx, before.Entry.ID, r.Same); err != nil {
+				return err
+			}
+		}
+		r.judge(before, caching[r.Answered])
+		if caching[r.Answered] {
+			r.Cost = b.price(r)
+		} else {
+			r.Lost = 0 // nothing could be had
+		}
+	}
+	return nil
+}
+
+// prompt is how many tokens a request had.
+func prompt(r Request) int64 {
+	if n := r.Usage.Prompt(); n > 0 {
+		return n
+	}
+	return r.Estimate
+}
+
+// judge says why less came from the cache than could have.
+func (r *Request) judge(before *Request, caching bool) {
+	possible := min(r.Before, prompt(*r))
+	had := r.Usage.CacheRead
+	switch {
+	case r.Answer == "":
+		return
+	case r.Usage.Prompt() == 0:
+		r.Miss = Unreported
+		return
+	case float64(had) >= nearly*float64(possible):
+		return
+	}
+	r.Lost = possible - had
+	switch {
+	case possible < least(r.Answered):
+		r.Miss = Small
+	case caching && r.Idle > kept:
+		r.Miss = Expired
+	case r.Broken != "":
+		r.Miss = Broken
+	case r.Epoch != "" && r.Same < before.Segments:
+		r.Miss = NewEpoch
+	case before.Answered != "" && before.Answered != r.Answered:
+		r.Miss = OtherModel
+	case !caching:
+		r.Miss = NoCache
+	default:
+		r.Miss = Unexplained
+	}
+}
+
+// least is how many tokens a provider keeps at least, as far as its documentation says.
+func least(model string) int64 {
+	provider, id, _ := strings.Cut(model, "/")
+	switch tokens.FamilyOf(llm.Model{Provider: provider, ID: id}) {
+	case tokens.Anthropic:
+		switch {
+		case strings.Contains(id, "haiku-4"), strings.Contains(id, "opus-4-5"), strings.Contains(id, "opus-4-6"):
+			return 4096
+		case strings.Contains(id, "haiku"):
+			return 2048
+		}
+		return 1024
+	case tokens.OpenAI, tokens.Gemini:
+		return 1024
+	default:
+		return 0
+	}
+}
+
+// price is what it cost to read anew what was lost.
+func (b *book) price(r *Request) float64 {
+	p := b.models[r.Answered].Price
+	if p.CacheRead <= 0 || r.Lost == 0 {
+		return 0
+	}
+	paid := p.Input
+	if r.Usage.CacheWrite >= r.Lost && p.CacheWrite > 0 {
+		paid = p.CacheWrite
+	}
+	return max(0, paid-p.CacheRead) * float64(r.Lost) / 1e6
+}
+
+// begins counts the segments with which a request begins.
+func (b *book) begins(ctx context.Context, id session.ID, segments int) (int64, error) {
+	if segments == 0 {
+		return 0, nil
+	}
+	view, err := window.Look(ctx, session.Stored(b.store, b.id, id))
+	if err != nil {
+		return 0, err
+	}
+	e, ok := view.Epoch.Body.(session.Epoch)
+	if !ok {
+		return 0, errors.New("ledger: a request without an epoch")
+	}
+	req := llm.Request{Tools: e.Tools[:min(segments, len(e.Tools))]}
+	if segments > len(e.Tools) {
+		req.System = e.System
+		req.Messages = view.Messages[:min(segments-len(e.Tools)-1, len(view.Messages))]
+	}
+	scale := tokens.Start(e.Model)
+	return int64(scale.Tokens(scale.Family().Request(&req))), nil
+}
