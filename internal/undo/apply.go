@@ -41,8 +41,12 @@ func (p *Plan) Apply(ctx context.Context, w session.Writer, contents *checkpoint
 	}
 	defer ws.Close()
 	ws.Tidy(p.tidy...)
+	now := map[string]*session.FileState{}
+	for _, f := range p.Files {
+		now[f.Path] = f.Now
+	}
 	for i := range edits {
-		edits[i].Check = func() error { return p.unchanged(ws, edits[i].Path) }
+		edits[i].Check = func() error { return unchanged(ws, edits[i].Path, now[edits[i].Path]) }
 	}
 	if err := ws.Apply(ctx, edits); err != nil {
 		return errors.Join(err, r.takeBack())
@@ -70,17 +74,12 @@ func (p *Plan) edits(force bool) ([]workspace.Edit, error) {
 }
 
 // unchanged makes sure that a file is what it was when the plan was made.
-func (p *Plan) unchanged(ws *workspace.Workspace, path string) error {
+func unchanged(ws *workspace.Workspace, path string, was *session.FileState) error {
 	now, err := ws.State(path)
-	if err != nil {
-		return err
+	if err == nil && !same(stateOf(now), was) {
+		err = fmt.Errorf("%s has changed just now; try again", workspace.Quote(path))
 	}
-	for _, f := range p.Files {
-		if f.Path == path && !same(stateOf(now), f.Now) {
-			return fmt.Errorf("%s has changed just now; try again", workspace.Quote(path))
-		}
-	}
-	return nil
+	return err
 }
 
 // recorder writes to the journal what a plan does.

@@ -55,7 +55,7 @@ func (h *History) Diff(from string, contents *checkpoint.Store) ([]FileDiff, err
 		return nil, err
 	}
 	defer look.close()
-	last := h.lastChanges()
+	last, unsure := h.lastChanges(), h.unsure(seq)
 	var out []FileDiff
 	for _, path := range slices.Sorted(maps.Keys(before)) {
 		d := FileDiff{Path: look.ws.Rel(path), Before: before[path]}
@@ -65,7 +65,7 @@ func (h *History) Diff(from string, contents *checkpoint.Store) ([]FileDiff, err
 			continue
 		} else if !same(d.After, last[path].After) && !same(d.After, last[path].Before) {
 			d.Note = "others have changed it too"
-		} else if why := h.unsure(path, seq); why != "" {
+		} else if why := unsure[path]; why != "" {
 			d.Note = why
 		}
 		d.compare(

@@ -214,11 +214,17 @@ func (h *History) onPath() map[session.ID]bool {
 	return out
 }
 
-// inEffect are the changes that no undo has taken back, as of now: indexes.
-func (h *History) inEffect() []int {
-	after := make([][]int, len(h.changes)) // what was in effect after each change
-	now := []int(nil)
-	asOf := func(seq int64) []int {
+// effect is a change that was in effect at some time, with those before it. Times share what they have in common.
+type effect struct {
+	change int // index
+	before *effect
+}
+
+// inEffect are the changes that no undo has taken back, as of now, the last one first; nil: none.
+func (h *History) inEffect() *effect {
+	after := make([]*effect, len(h.changes)) // what was in effect after each change
+	var now *effect
+	asOf := func(seq int64) *effect {
 		i, _ := slices.BinarySearchFunc(h.changes, seq, func(c change, seq int64) int { return int(c.seq - seq) })
 		for ; i < len(h.changes) && h.changes[i].seq <= seq; i++ { // what stands at that entry counts
 		}
@@ -230,7 +236,7 @@ func (h *History) inEffect() []int {
 	for i, c := range h.changes {
 		switch {
 		case c.op == nil:
-			now = append(slices.Clip(now), i)
+			now = &effect{i, now}
 		case c.op.redo:
 			if at, ok := h.byID[c.op.to]; ok {
 				now = asOf(h.points[at].seq - 1)

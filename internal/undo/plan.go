@@ -41,7 +41,7 @@ type Plan struct {
 	back   session.ID // where the conversation was
 	dir    string
 	tidy   []string // paths beside which something may have been left behind
-	unsure func(path string) string
+	unsure map[string]string // why what became of a path may be somebody else's
 }
 
 // File is a file, directory or link that a plan is about.
@@ -118,8 +118,8 @@ func (h *History) target(p *Plan, entry string, scope Scope) (target point, head
 // lastRun is the last run that is in the conversation, or whose changes are in effect.
 func (h *History) lastRun(scope Scope) (run, bool) {
 	path, changed := h.onPath(), map[session.RunID]bool{}
-	for _, i := range h.inEffect() {
-		changed[h.changes[i].run] = true
+	for e := h.inEffect(); e != nil; e = e.before {
+		changed[h.changes[e.change].run] = true
 	}
 	for _, r := range slices.Backward(h.runs) {
 		if scope != Files && path[r.point.id] || scope != Conversation && changed[r.id] {
@@ -156,8 +156,9 @@ func (h *History) Redo() (*Plan, error) {
 			}
 		}
 		h.files(p, o.seq-1, func(path string) bool { return touched[path] })
+		again := h.changedAfter(o)
 		for i, f := range p.Files {
-			if h.changedAfter(o, f.Path) {
+			if again[f.Path] {
 				p.Files[i].Problem = "this session has changed it again since"
 			}
 		}
@@ -165,11 +166,18 @@ func (h *History) Redo() (*Plan, error) {
 	return p, nil
 }
 
-// changedAfter reports whether a path was changed by something else than an undo or redo after an undo.
-func (h *History) changedAfter(o *op, path string) bool {
-	return slices.ContainsFunc(h.changes, func(c change) bool {
-		return c.seq > o.seq && c.op == nil && slices.ContainsFunc(c.body.Files, func(f session.FileChange) bool { return f.Path == path })
-	})
+// changedAfter are the paths that something else than an undo or redo has changed after an undo.
+func (h *History) changedAfter(o *op) map[string]bool {
+	again := map[string]bool{}
+	for _, c := range h.changes {
+		if c.seq <= o.seq || c.op != nil {
+			continue
+		}
+		for _, f := range c.body.Files {
+			again[f.Path] = true
+		}
+	}
+	return again
 }
 
 // finish plans the rest of what was interrupted.
@@ -201,20 +209,21 @@ func (h *History) files(p *Plan, seq int64, about func(path string) bool) {
 			}
 		}
 	}
-	p.unsure = func(path string) string { return h.unsure(path, seq) }
+	p.unsure = h.unsure(seq)
 	h.judge(p, want)
 }
 
-// unsure says why a change after an entry may be somebody else's. An undo or redo since then was asked for all the same.
-func (h *History) unsure(path string, seq int64) (why string) {
+// unsure says of paths why a change after an entry may be somebody else's. An undo or redo since then was asked for all the same.
+func (h *History) unsure(seq int64) map[string]string {
+	why := map[string]string{}
 	for _, c := range h.changes {
 		for _, f := range c.body.Files {
 			switch {
-			case c.seq <= seq || f.Path != path:
+			case c.seq <= seq:
 			case c.op != nil:
-				why = ""
+				delete(why, f.Path)
 			case f.Unsure != "":
-				why = f.Unsure
+				why[f.Path] = f.Unsure
 			}
 		}
 	}
@@ -261,10 +270,8 @@ func (h *History) judge(p *Plan, want map[string]*session.FileState) {
 				f.Problem = "it is too large to tell whether somebody else has changed it since"
 			}
 		}
-		if p.unsure != nil {
-			if why := p.unsure(path); why != "" {
-				f.Unsure, f.Problem = true, cmp.Or(f.Problem, why)
-			}
+		if why := p.unsure[path]; why != "" {
+			f.Unsure, f.Problem = true, cmp.Or(f.Problem, why)
 		}
 		p.Files = append(p.Files, f)
 	}
