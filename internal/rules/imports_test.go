@@ -50,6 +50,7 @@ var places = []place{
 	{path: "internal/server/...", may: []string{"public", "internal/..."}, face: true},
 	{path: "internal/acp/...", may: []string{"public", "internal/..."}, face: true},
 	{path: "internal/web/...", may: []string{"public", "internal/..."}, face: true},
+	{path: "internal/guidance", may: []string{"session"}},
 	{path: "internal/keys"},
 	{path: "internal/undo", may: []string{"public"}},
 	{path: "internal/transfer", may: []string{"public"}},

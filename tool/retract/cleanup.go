@@ -1,0 +1,80 @@
+package retract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tenon-agent/tenon/tool"
+)
+
+type cleanupArguments struct {
+	Quote   string `json:"quote,omitempty"`
+	Tool    string `json:"tool,omitempty"`
+	Back    int    `json:"back,omitempty" min:"1"`
+	Reason  string `json:"reason" min:"1" max:"300"`
+	Summary string `json:"summary,omitempty" max:"2000" jsonschema:"what of it is worth knowing"`
+}
+
+// GivenUp is the details of a cleanup.
+type GivenUp struct {
+	Call   string `json:"call"`
+	Tool   string `json:"tool"`
+	Bytes  int    `json:"bytes"` // of the result
+	Reason string `json:"reason"`
+}
+
+func cleanup(c Conversation) tool.Tool {
+	return tool.New("cleanup", cleanupText,
+		func(_ context.Context, args cleanupArguments) (tool.Effects, error) {
+			if strings.TrimSpace(args.Quote) == "" && args.Tool == "" {
+				return tool.Effects{}, errors.New("name the result: by a quote from it, or by tool and back")
+			}
+			return tool.Effects{}, nil
+		},
+		func(ctx context.Context, args cleanupArguments, _ tool.Report) (tool.Result, error) {
+			results, err := c.Results(ctx)
+			if err != nil {
+				return tool.Result{}, fmt.Errorf("cleanup: %w", err)
+			}
+			r, err := args.choose(results)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			if err := c.GiveUp(ctx, r.Call, strings.TrimSpace(args.Reason), strings.TrimSpace(args.Summary)); err != nil {
+				return tool.Result{}, fmt.Errorf("cleanup: %w", err)
+			}
+			result := tool.TextResult(fmt.Sprintf("The result of %s, %d bytes, goes when your window is written anew.", r.Tool, len(r.Text)))
+			result.Details = GivenUp{Call: r.Call, Tool: r.Tool, Bytes: len(r.Text), Reason: args.Reason}
+			return result, nil
+		})
+}
+
+// choose is the one result that the arguments name.
+func (a cleanupArguments) choose(results []Result) (Result, error) {
+	var fits []Result
+	var places []string
+	seen := make(map[string]int) // of each tool
+	for i := len(results) - 1; i >= 0; i-- {
+		r := results[i]
+		seen[r.Tool]++
+		switch {
+		case a.Tool != "" && r.Tool != a.Tool, a.Back > 0 && a.Tool != "" && seen[r.Tool] != a.Back:
+		case a.Quote != "" && !strings.Contains(r.Text, strings.TrimSpace(a.Quote)):
+		default:
+			fits = append(fits, r)
+			places = append(places, fmt.Sprintf("%s, back %d", r.Tool, seen[r.Tool]))
+		}
+	}
+	switch {
+	case len(fits) == 1, len(fits) > 1 && a.Quote == "" && a.Back == 0:
+		return fits[0], nil // of a tool alone the newest is meant
+	case len(fits) == 0 && a.Quote != "":
+		return Result{}, errors.New("no result that you see has this quote; copy it exactly, from a single result")
+	case len(fits) == 0:
+		return Result{}, fmt.Errorf("there are only %d results of %s", seen[a.Tool], a.Tool)
+	}
+	const most = 5
+	return Result{}, fmt.Errorf("%d results have this quote: %s; quote more, or give tool and back", len(fits), strings.Join(places[:min(len(places), most)], "; "))
+}

@@ -1,0 +1,67 @@
+package skill
+
+import (
+	"errors"
+	"strings"
+)
+
+// split takes the front matter of a file apart from its text. Of YAML it knows what skills are described with: texts, plain, in quotes or in
+// blocks, below keys at the beginning of a line. Lists and maps are passed over, and so is what is no YAML at all, such as a plain text with
+// a colon in it, which people write all the time.
+func split(text string) (front map[string]string, body string, err error) {
+	text = strings.TrimPrefix(text, "\ufeff")
+	rest, ok := strings.CutPrefix(text, "---\n")
+	if !ok {
+		return nil, "", errors.New("it does not begin with front matter between two lines ---")
+	}
+	head, body, ok := strings.Cut(rest, "\n---")
+	if !ok {
+		return nil, "", errors.New("its front matter does not end with a line ---")
+	}
+	_, body, _ = strings.Cut(body, "\n")
+	front = make(map[string]string)
+	lines := strings.Split(head, "\n")
+	for i := 0; i < len(lines); {
+		key, value, found := strings.Cut(lines[i], ":")
+		i++
+		if !found || key == "" || strings.ContainsAny(key, " \t#-") && !plainKey(key) {
+			continue
+		}
+		first := i
+		for i < len(lines) && (strings.TrimSpace(lines[i]) == "" || lines[i][0] == ' ' || lines[i][0] == '\t') {
+			i++
+		}
+		if _, twice := front[key]; !twice {
+			front[key] = scalar(strings.TrimSpace(value), lines[first:i])
+		}
+	}
+	return front, strings.TrimLeft(body, "\n"), nil
+}
+
+func plainKey(key string) bool {
+	return strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" && key[0] != '-'
+}
+
+// scalar is a text with the lines that belong to it. The text is for one line, so it matters little where a block breaks its lines.
+func scalar(value string, more []string) string {
+	parts := []string{value}
+	if strings.HasPrefix(value, "|") || strings.HasPrefix(value, ">") {
+		parts = nil
+	}
+	for _, line := range more {
+		parts = append(parts, strings.TrimSpace(line))
+	}
+	text := strings.TrimSpace(strings.Join(parts, "\n"))
+	switch {
+	case len(text) > 1 && text[0] == '\'' && strings.HasSuffix(text, "'"):
+		return strings.ReplaceAll(text[1:len(text)-1], "''", "'")
+	case len(text) > 1 && text[0] == '"' && strings.HasSuffix(text, `"`):
+		return strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, "\n", `\t`, "\t").Replace(text[1 : len(text)-1])
+	case strings.HasPrefix(value, "[") || strings.HasPrefix(value, "{") || strings.HasPrefix(value, "- "):
+		return ""
+	}
+	if before, _, comment := strings.Cut(text, " #"); comment && len(more) == 0 {
+		text = strings.TrimSpace(before)
+	}
+	return text
+}

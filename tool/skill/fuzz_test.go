@@ -1,0 +1,27 @@
+package skill
+
+import (
+	"strings"
+	"testing"
+)
+
+// Whatever stands in a file, its front matter is texts by plain keys, or an error, and the body is what follows.
+func FuzzSplit(f *testing.F) {
+	for _, text := range []string{
+		"---\nname: a\ndescription: b\n---\nbody", "---\n---\n", "---\na: |\n b\n---", "---\n: x\n- y\n\"z\": 1\n---\n", "--- \n", "---\na: '\n---\n",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		front, body, err := split(text)
+		if err != nil {
+			return
+		}
+		if !strings.HasSuffix(text, body) {
+			t.Errorf("the body %q is no end of %q", body, text)
+		}
+		if front == nil || len(front) > strings.Count(text, "\n") {
+			t.Errorf("%d keys", len(front))
+		}
+	})
+}
