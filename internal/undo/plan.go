@@ -40,7 +40,7 @@ type Plan struct {
 	reason string     // of the Head
 	back   session.ID // where the conversation was
 	dir    string
-	tidy   []string // paths beside which something may have been left behind
+	tidy   []string          // paths beside which something may have been left behind
 	unsure map[string]string // why what became of a path may be somebody else's
 }
 
