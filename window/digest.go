@@ -51,7 +51,7 @@ func (w *work) stop() {
 type plan struct {
 	task    Task
 	through session.ID
-	kept    []session.Kept
+	cut     int        // the place of what is behind it, among the entries of the view
 	before  session.ID // the digest that was in the view
 }
 
@@ -78,7 +78,7 @@ func (w *Window) begin(ctx context.Context, d *draft) error {
 
 // start has a digest written beside the caller, who waits for it or stops it.
 func (w *Window) start(ctx context.Context, d *draft, reason, focus string) (*work, error) {
-	plan, err := w.plan(ctx, d, reason, focus)
+	plan, err := w.plan(d, reason, focus)
 	if err != nil {
 		return nil, err
 	}
@@ -203,8 +203,12 @@ func (w *Window) apply(ctx context.Context, d *draft, done *work) (applied bool,
 		digest, _ = Outline{}.Digest(ctx, task) // it never fails
 	}
 	digest.Reason, digest.Focus = task.Reason, task.Focus
-	digest.Through, digest.Kept, digest.Todo = done.plan.through, done.plan.kept, d.todo()
-	var err error
+	digest.Through, digest.Todo = done.plan.through, d.todo()
+	pins, err := d.kept(ctx) // as of now: somebody may have pinned more since the digest was begun
+	if err != nil {
+		return false, err
+	}
+	digest.Kept = d.view.keep(done.plan.cut, w.keepTurns(d.usable), pins)
 	if digest.Context, err = w.refresh(ctx, d, digest.Files); err != nil {
 		return false, fmt.Errorf("window: tell of the place again: %w", err)
 	}
@@ -265,22 +269,14 @@ func (w *Window) refresh(ctx context.Context, d *draft, files []string) ([]sessi
 var errNothing = errors.New("there is nothing to be left out: the conversation is one question and its beginning")
 
 // plan decides what a digest will stand for: all but the end of the conversation.
-func (w *Window) plan(ctx context.Context, d *draft, reason, focus string) (plan, error) {
-	pins, err := d.kept(ctx)
-	if err != nil {
-		return plan{}, err
-	}
+func (w *Window) plan(d *draft, reason, focus string) (plan, error) {
 	v := d.view
 	tail := min(int(w.options.KeepTail*float64(d.usable)), v.Estimate(d.header).Tokens/4)
 	cut, through := v.cut(tail)
 	if cut == 0 {
 		return plan{}, errNothing
 	}
-	budget := w.options.KeepTurns
-	if budget <= 0 {
-		budget = d.usable / 20
-	}
-	p := plan{through: through, before: v.Digest.ID, kept: v.keep(cut, budget, pins)}
+	p := plan{through: through, cut: cut, before: v.Digest.ID}
 	p.task = Task{
 		Live: d.header.request(v.Messages), Model: d.header.Model, Events: v.original(cut), Todo: d.todo(),
 		Reason: reason, Focus: focus, Limit: max(d.usable/20, 500),
@@ -295,6 +291,14 @@ func (w *Window) plan(ctx context.Context, d *draft, reason, focus string) (plan
 		}
 	}
 	return p, nil
+}
+
+// keepTurns is the tokens of what the person said that stay word for word.
+func (w *Window) keepTurns(usable int) int {
+	if w.options.KeepTurns > 0 {
+		return w.options.KeepTurns
+	}
+	return usable / 20
 }
 
 // minTail is how many answers with their results stay word for word at least, where there are more.
