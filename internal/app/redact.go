@@ -16,40 +16,23 @@ func redacted(tools []tool.Tool, secrets *keys.Redactor) []tool.Tool {
 	if secrets == nil {
 		return tools
 	}
-	out := make([]tool.Tool, len(tools))
-	for i, t := range tools {
-		out[i] = redactedTool{t, secrets}
-	}
-	return out
-}
-
-type redactedTool struct {
-	tool.Tool
-	secrets *keys.Redactor
-}
-
-// Prepare implements [tool.Tool].
-func (t redactedTool) Prepare(ctx context.Context, arguments string) (*tool.Call, error) {
-	call, err := t.Tool.Prepare(ctx, arguments)
-	if err != nil {
-		return nil, err
-	}
-	if preview := call.Preview; preview != nil {
-		call.Preview = func(ctx context.Context) (string, error) {
-			text, err := preview(ctx)
-			return t.secrets.Redact(text), redactError(err, t.secrets.Redact)
+	return wrapped(tools, func(call *tool.Call) {
+		if preview := call.Preview; preview != nil {
+			call.Preview = func(ctx context.Context) (string, error) {
+				text, err := preview(ctx)
+				return secrets.Redact(text), redactError(err, secrets.Redact)
+			}
 		}
-	}
-	run := call.Run
-	call.Run = func(ctx context.Context, report tool.Report) (tool.Result, error) {
-		progress := t.secrets.Writer(reporter(report)) // a key may come in two parts
-		result, err := run(ctx, func(text string) { _, _ = io.WriteString(progress, text) })
-		_ = progress.Close()
-		result.Content = redactContent(result.Content, t.secrets.Redact)
-		result.Details = redactDetails(result.Details, t.secrets.Redact)
-		return result, redactError(err, t.secrets.Redact)
-	}
-	return call, nil
+		run := call.Run
+		call.Run = func(ctx context.Context, report tool.Report) (tool.Result, error) {
+			progress := secrets.Writer(reporter(report)) // a key may come in two parts
+			result, err := run(ctx, func(text string) { _, _ = io.WriteString(progress, text) })
+			_ = progress.Close()
+			result.Content = redactContent(result.Content, secrets.Redact)
+			result.Details = redactDetails(result.Details, secrets.Redact)
+			return result, redactError(err, secrets.Redact)
+		}
+	})
 }
 
 // reporter writes to a report.

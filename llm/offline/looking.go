@@ -103,6 +103,14 @@ func (p *play) find(in instruction) (string, bool) {
 }
 
 func (p *play) search(in instruction) (string, bool) {
+	return p.grepped(in, func(text string, hits []hit, more bool) string {
+		return fmt.Sprintf("%s%s in %s:\n\n%s", atLeast(more), count(len(hits), "matching line", "matching lines"),
+			count(len(filesOf(hits)), "file", "files"), fenced("", text))
+	})
+}
+
+// grepped is what there is to tell of the lines that fit, once they are known: by tell, unless there are none.
+func (p *play) grepped(in instruction, tell func(text string, hits []hit, more bool) string) (string, bool) {
 	r, ok := p.one(p.grepCall(in))
 	if !ok {
 		return "", false
@@ -114,8 +122,7 @@ func (p *play) search(in instruction) (string, bool) {
 	if len(hits) == 0 {
 		return nothingFound(in) + gapOf(r.text), true
 	}
-	return fmt.Sprintf("%s%s in %s:\n\n%s", atLeast(more), count(len(hits), "matching line", "matching lines"),
-		count(len(filesOf(hits)), "file", "files"), fenced("", r.text)), true
+	return tell(r.text, hits, more), true
 }
 
 func nothingFound(in instruction) string {
@@ -136,23 +143,14 @@ func atLeast(more bool) string {
 }
 
 func (p *play) countMatches(in instruction) (string, bool) {
-	r, ok := p.one(p.grepCall(in))
-	if !ok {
-		return "", false
-	}
-	if r.failed {
-		return failure(r), true
-	}
-	hits, more := hitsOf(r.text)
-	if len(hits) == 0 {
-		return nothingFound(in) + gapOf(r.text), true
-	}
-	times := 0
-	for _, h := range hits {
-		times += max(1, occurrences(h.text, in))
-	}
-	return fmt.Sprintf("%s occurs %s%s, on %s in %s.", code(in.pattern), strings.ToLower(atLeast(more)), count(times, "time", "times"),
-		count(len(hits), "line", "lines"), count(len(filesOf(hits)), "file", "files")) + gapOf(r.text), true
+	return p.grepped(in, func(text string, hits []hit, more bool) string {
+		times := 0
+		for _, h := range hits {
+			times += max(1, occurrences(h.text, in))
+		}
+		return fmt.Sprintf("%s occurs %s%s, on %s in %s.", code(in.pattern), strings.ToLower(atLeast(more)), count(times, "time", "times"),
+			count(len(hits), "line", "lines"), count(len(filesOf(hits)), "file", "files")) + gapOf(text)
+	})
 }
 
 func occurrences(line string, in instruction) int {

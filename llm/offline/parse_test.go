@@ -2,6 +2,7 @@ package offline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -184,4 +185,12 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What a list says behind a name is no part of it, so that nothing is counted twice.
+func TestKindsBehindNames(t *testing.T) {
+	got := pathsOf("a.txt\ndir/\nloop (link)\n  pipe (special file)\n").paths
+	if want := []string{"a.txt", "dir/", "loop", "pipe"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 }

@@ -44,7 +44,11 @@ func pathsOf(text string) names {
 			}
 			continue
 		}
-		n.paths = append(n.paths, strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "- "), "./"))
+		name := strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "- "), "./")
+		for _, kind := range []string{" (link)", " (special file)"} { // as list says behind a name
+			name = strings.TrimSuffix(name, kind)
+		}
+		n.paths = append(n.paths, name)
 	}
 	n.total = max(n.total, len(n.paths))
 	n.more = n.more || n.total > len(n.paths)

@@ -82,6 +82,11 @@ func (p *proxy) serve(l net.Listener) {
 	}
 	p.served.Go(func() { _ = server.Serve(web) })
 	defer server.Close()
+	p.accept(l, func(c net.Conn) { p.sniff(c, web) })
+}
+
+// accept takes connections until the listener is closed, as many at a time as there are slots. Who serves one gives its slot back.
+func (p *proxy) accept(l net.Listener, serve func(net.Conn)) {
 	for {
 		c, err := l.Accept()
 		if err != nil {
@@ -93,7 +98,7 @@ func (p *proxy) serve(l net.Listener) {
 			c.Close()
 			return
 		}
-		p.served.Go(func() { p.sniff(c, web) })
+		p.served.Go(func() { serve(c) })
 	}
 }
 

@@ -65,22 +65,10 @@ func (p *proxy) relay(l net.Listener) {
 	if p.hosts.judge(name, at.Port) != "" {
 		name = "localhost" // it was listed by that
 	}
-	for {
-		c, err := l.Accept()
-		if err != nil {
-			return
-		}
-		select {
-		case p.slots <- struct{}{}:
-		case <-p.ctx.Done():
-			c.Close()
-			return
-		}
-		p.served.Go(func() {
-			defer func() { <-p.slots }()
-			p.pass(c, name, at.Port)
-		})
-	}
+	p.accept(l, func(c net.Conn) {
+		defer func() { <-p.slots }()
+		p.pass(c, name, at.Port)
+	})
 }
 
 // pass joins one connection with a server outside.
