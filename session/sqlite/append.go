@@ -157,8 +157,9 @@ type row struct {
 	key int64
 	seq int64
 	tip session.ID
-	sum session.Summary // Usage, Messages and Runs are those of the append alone, and so are Tags
-	old tags            // as the row has them
+	sum session.Summary // Usage, Messages, Runs, Tags and Deleted are those of the append alone
+
+	tagged, trashed bool // Tags and Deleted change, which is seldom
 }
 
 // tags is a list of tags as a row has it.
@@ -186,11 +187,9 @@ func (t tags) list() (list []string, err error) {
 func (t *txn) session(id session.SessionID, epoch int64) (row, error) {
 	r := row{id: id}
 	var now holder
-	var deleted int64
-	err := t.row(`SELECT key, epoch, token, owner, seq, tip, title, named, model, tags, deleted FROM sessions WHERE id = ? AND kept = 0`,
+	err := t.row(`SELECT key, epoch, token, owner, seq, tip, title, named, model FROM sessions WHERE id = ? AND kept = 0`,
 		[]any{string(id)}, &r.key, &now.epoch, &now.token, &now.owner,
-		&r.seq, (*string)(&r.tip), &r.sum.Title, &r.sum.Named, &r.sum.Model, (*string)(&r.old), &deleted)
-	r.sum.Deleted = fromMicroOrNever(deleted)
+		&r.seq, (*string)(&r.tip), &r.sum.Title, &r.sum.Named, &r.sum.Model)
 	switch {
 	case errors.Is(err, sql.ErrNoRows) && epoch != noEpoch: // only a session without a living writer is purged
 		return r, &session.FencedError{Session: id}
@@ -219,8 +218,11 @@ func (r *row) link(t *txn, events []session.Event) error {
 			r.tip = e.ID
 		}
 		r.sum.Add(*e)
-		if b, ok := e.Body.(session.Tags); ok {
-			r.old = packTags(b.Tags)
+		switch e.Body.(type) {
+		case session.Tags:
+			r.tagged = true
+		case session.Deleted:
+			r.trashed = true
 		}
 	}
 	return nil
@@ -323,11 +325,19 @@ func (t *txn) agentOf(key int64, run session.RunID) (string, error) {
 // update writes the row back.
 func (r *row) update(t *txn) error {
 	sum := r.sum
-	if err := t.exec(`UPDATE sessions SET seq = ?, tip = ?, updated = ?, title = ?, named = ?, messages = messages + ?, runs = runs + ?,
-		tags = ?, deleted = ? WHERE key = ?`,
-		r.seq, string(r.tip), sum.Updated.UnixMicro(), sum.Title, sum.Named, sum.Messages, sum.Runs,
-		string(r.old), microOrNever(sum.Deleted), r.key); err != nil {
+	if err := t.exec(`UPDATE sessions SET seq = ?, tip = ?, updated = ?, title = ?, named = ?, messages = messages + ?, runs = runs + ? WHERE key = ?`,
+		r.seq, string(r.tip), sum.Updated.UnixMicro(), sum.Title, sum.Named, sum.Messages, sum.Runs, r.key); err != nil {
 		return err
+	}
+	if r.tagged {
+		if err := t.exec(`UPDATE sessions SET tags = ? WHERE key = ?`, string(packTags(sum.Tags)), r.key); err != nil {
+			return err
+		}
+	}
+	if r.trashed {
+		if err := t.exec(`UPDATE sessions SET deleted = ? WHERE key = ?`, microOrNever(sum.Deleted), r.key); err != nil {
+			return err
+		}
 	}
 	u := sum.Usage
 	if u == (llm.Usage{}) && sum.Messages == 0 {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -131,6 +132,38 @@ func BenchmarkOpenLast50(b *testing.B) {
 	}
 	b.ReportMetric(took, "process-ms")
 	b.ReportMetric(rss, "process-MB")
+}
+
+// BenchmarkForks reads the branch of a fork of a fork, fifty deep.
+func BenchmarkForks(b *testing.B) {
+	s := open(b, filepath.Join(b.TempDir(), "sessions.db"))
+	id := writerFor(b, s).Session()
+	for range 50 {
+		next, err := s.Create(b.Context(), session.Created{From: session.Origin{Session: id}, Fork: true})
+		if err != nil {
+			b.Fatal(err)
+		}
+		w, err := s.Open(b.Context(), next, session.Lease{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, err = w.Append(b.Context(), session.Stamp{}, user("a"), answer("b"), user("c"), answer("d"))
+		if err := errors.Join(err, w.Close()); err != nil {
+			b.Fatal(err)
+		}
+		id = next
+	}
+	for b.Loop() {
+		n := 0
+		for _, err := range s.Backward(b.Context(), id, "") {
+			if n++; err != nil {
+				b.Fatal(err)
+			}
+		}
+		if n != 251 {
+			b.Fatalf("%d entries", n)
+		}
+	}
 }
 
 // BenchmarkList lists 10 000 sessions, and the last twenty of them.

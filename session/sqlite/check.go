@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/tenon-agent/tenon/llm"
@@ -314,9 +316,8 @@ func (x *index) compare(want map[int64]*audit) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	docs := 0
-	for key, m := range have {
-		a := want[key]
+	for _, key := range slices.Sorted(maps.Keys(have)) {
+		m, a := have[key], want[key]
 		if a == nil || string(a.id) != m.id {
 			continue // purged, or not yet looked at: the next search forgets it or takes it in
 		}
@@ -324,7 +325,6 @@ func (x *index) compare(want map[int64]*audit) (string, error) {
 		if err != nil || n != "" {
 			return n, err
 		}
-		docs += len(a.docsTo(m.seq))
 	}
 	var waste int
 	if err := x.lane.row(`SELECT count(*) FROM docs WHERE NOT EXISTS (SELECT 1 FROM done WHERE key = place >> 36)`, nil, &waste); err != nil {

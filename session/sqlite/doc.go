@@ -15,6 +15,18 @@
 // the operating system on a file beside the database, in the directory with its name and ".owners": the lock of a dead
 // process is gone at once, whatever killed it.
 //
+// # Forks and the trash
+//
+// A fork's row names the place of the entry that it goes on from; what it inherited is read where it lies. A session that
+// is purged while forks need it keeps a row that nobody finds, and the entries up to the last that one of them needs. What is purged
+// is overwritten in the file.
+//
+// # Search
+//
+// The words of all sessions are in a second database, named after the first with "-search" before its ending. It can be
+// removed at any time. An append does not touch it: whoever searches takes in what is new before. What was purged is not found from
+// then on; its words leave the file with the next Index. No text is in it, but words are: it is to be kept as the journal is.
+//
 // # Watching
 //
 // Whoever writes rings a bell: it writes a byte to a file in the same directory, and the operating system wakes those who
