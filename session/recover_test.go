@@ -159,3 +159,18 @@ func TestContinuable(t *testing.T) {
 		}
 	}
 }
+
+// What was cut off before a fork is settled in the fork, and the run that it was in goes on elsewhere.
+func TestForkOfAnUnfinishedRun(t *testing.T) {
+	p := path(session.RunStarted{Run: "r"}, user("a"), partial(text("b")), session.Created{Fork: true})
+	bodies, err := session.Settle(t.Context(), p)
+	if err != nil || len(bodies) != 1 || bodies[0].(session.Message).Text() != "b" {
+		t.Errorf("Settle: %v, %v", bodies, err)
+	}
+	if bodies, err := session.Recover(t.Context(), p); err != nil || bodies != nil {
+		t.Errorf("Recover: %v, %v", bodies, err)
+	}
+	if s, err := session.StateOf(t.Context(), p); err != nil || s.Running {
+		t.Errorf("StateOf: %+v, %v", s, err)
+	}
+}
