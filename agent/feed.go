@@ -116,6 +116,9 @@ func (f *feed) append(ctx context.Context, bodies ...session.Body) ([]session.Ev
 	}
 	for _, e := range events {
 		f.branch.Append(e)
+		if d, ok := e.Body.(session.Digest); ok { // no request goes further back from now on
+			f.branch.Forget(d.Through)
+		}
 	}
 	f.queue(events...)
 	return events, nil
