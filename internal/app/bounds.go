@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,10 +31,7 @@ type Bounds struct {
 // Bounds returns the bounds of work in a directory, which is absolute with its links resolved.
 func (s *Setup) Bounds(dir string) Bounds {
 	c := &s.Config.Sandbox
-	b := Bounds{Root: dir, Home: s.getenv("HOME"), Roots: s.paths(dir, s.Config.Roots), Outputs: outputs()}
-	if b.Home == "" {
-		b.Home, _ = os.UserHomeDir() // such as on Windows; without one there is nothing of it to hide
-	}
+	b := Bounds{Root: dir, Home: s.home(), Roots: s.paths(dir, s.Config.Roots), Outputs: outputs()}
 	b.Hidden = s.paths(dir, c.Hidden)
 	if b.Home != "" {
 		b.Hidden = append(b.Hidden, sandbox.DefaultHidden(b.Home)...)
@@ -63,6 +61,21 @@ func (s *Setup) Bounds(dir string) Bounds {
 	}
 	b.Protected = append(b.Protected, absent...) // a tool makes none of them either
 	return b
+}
+
+// home is the home directory of the person: as the environment says or, where it says nothing, as the system does. A service without
+// HOME has the same secrets there.
+func (s *Setup) home() string {
+	if home := s.getenv("HOME"); home != "" {
+		return home
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		return home
+	}
+	if u, err := user.Current(); err == nil {
+		return u.HomeDir
+	}
+	return ""
 }
 
 // outputs is a name for a private directory that nobody has yet.
@@ -114,7 +127,7 @@ func (s *Setup) paths(dir string, names []string) []string {
 	for _, name := range names {
 		switch rest, home := strings.CutPrefix(name, "~/"); {
 		case home || name == "~":
-			name = filepath.Join(s.getenv("HOME"), strings.TrimPrefix(rest, "~"))
+			name = filepath.Join(s.home(), strings.TrimPrefix(rest, "~"))
 		case !filepath.IsAbs(name):
 			name = filepath.Join(dir, name)
 		}
@@ -134,7 +147,7 @@ func (s *Setup) own() []string {
 	} {
 		switch {
 		case dir == "":
-		case holds(dir, s.getenv("HOME")):
+		case holds(dir, s.home()):
 			for _, name := range names {
 				out = append(out, filepath.Join(dir, name))
 			}

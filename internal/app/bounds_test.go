@@ -3,7 +3,10 @@ package app
 import (
 	"errors"
 	"os"
+	"os/user"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/tenon-agent/tenon/permission"
@@ -43,6 +46,27 @@ func TestToolsAndCommandsHaveTheSameBounds(t *testing.T) {
 		if _, protected := errors.AsType[*workspace.ProtectedError](err); !protected {
 			t.Errorf("%s: got %v", name, err)
 		}
+	}
+}
+
+// Where the environment does not say where the home directory is, its secrets are hidden all the same.
+func TestBoundsWithoutHome(t *testing.T) {
+	u, err := user.Current()
+	if err != nil || u.HomeDir == "" || runtime.GOOS == "windows" {
+		t.Skip("the system knows no home directory")
+	}
+	t.Setenv("HOME", "")
+	dir := t.TempDir()
+	s, err := NewSetup(vars("TENON_CONFIG_DIR", t.TempDir()), dir, "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := s.Bounds(dir)
+	if want := filepath.Join(u.HomeDir, ".ssh"); b.Home != u.HomeDir || !slices.Contains(b.Hidden, want) {
+		t.Errorf("home %q; hidden are %q, without %q", b.Home, b.Hidden, want)
+	}
+	if got := s.paths(dir, []string{"~", "~/a", "b"}); !slices.Equal(got, []string{u.HomeDir, filepath.Join(u.HomeDir, "a"), filepath.Join(dir, "b")}) {
+		t.Errorf("paths %q", got)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenon-agent/tenon/internal/undo"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/workspace"
 )
 
 // taken is a plan in JSON.
@@ -49,9 +50,9 @@ func (p *program) showPlan(plan *undo.Plan, o taking, done bool) error {
 	counts := map[string]int{}
 	for _, f := range plan.Files {
 		what := action(f)
-		line := fmt.Sprintf("  %-8s %s", what, oneLine(plan.Rel(f.Path)))
+		line := fmt.Sprintf("  %-8s %s", what, workspace.Quote(plan.Rel(f.Path)))
 		if f.Problem != "" && (done && f.Lost || f.Unsure && !o.force) {
-			what, line = "left", fmt.Sprintf("  %-8s %s", "leave", oneLine(plan.Rel(f.Path)))
+			what, line = "left", fmt.Sprintf("  %-8s %s", "leave", workspace.Quote(plan.Rel(f.Path)))
 		}
 		if counts[what]++; f.Problem != "" {
 			line += "  " + paint.yellow("! "+oneLine(f.Problem))

@@ -194,3 +194,17 @@ func TestKindsBehindNames(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// What the system does not let the tool do, no permission helps with.
+func TestDenied(t *testing.T) {
+	for text, want := range map[string]bool{
+		"edit is not permitted: the mode ask asks; --yes permits it": true,
+		"permission denied by a rule":                                true,
+		"open a b/c.txt: permission denied":                          false,
+		"mkdir x: operation not permitted":                           false,
+	} {
+		if got := denied(result{text: text, failed: true}); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}

@@ -116,10 +116,15 @@ func code(s string) string {
 	return "`` " + strings.ReplaceAll(s, "``", "`\u200b`") + " ``"
 }
 
-// refused matches the words of a call that was not permitted.
-var refused = lazy.Compile(`(?i)\b(?:denied|not (?:allowed|permitted)|permission|forbidden|refused)\b|--yes`)
+// refused matches the words of a call that was not permitted; impossible those of the system about what no permission helps with.
+var (
+	refused    = lazy.Compile(`(?i)\b(?:denied|not (?:allowed|permitted)|permission|forbidden|refused)\b|--yes`)
+	impossible = lazy.Compile(`(?i)^\w+ .+: (?:permission denied|access is denied\.?|operation not permitted|read-only file system)$`)
+)
 
-func denied(r result) bool { return r.failed && !r.missing && refused.MatchString(r.text) }
+func denied(r result) bool {
+	return r.failed && !r.missing && refused.MatchString(r.text) && !impossible.MatchString(strings.TrimSpace(r.text))
+}
 
 // failure reports a call that failed, and what would help.
 func failure(r result) string {
