@@ -270,10 +270,13 @@ func CallID(ctx context.Context) string {
 }
 
 // Record appends entries that are not the loop's own, from wherever something happens that must be known, also from a running tool: a
-// [session.Todo], and those that hang on no branch, such as a [session.FilesChanged]. They are durable when it returns.
+// [session.Todo], a [session.Cleanup] or a [session.Revert], and those that hang on no branch, such as a [session.FilesChanged]. They are
+// durable when it returns.
 func (a *Agent) Record(ctx context.Context, bodies ...session.Body) error {
 	for _, b := range bodies {
-		if _, todo := b.(session.Todo); !todo {
+		switch b.(type) {
+		case session.Todo, session.Cleanup, session.Revert:
+		default:
 			if err := session.Check(true, b); err != nil {
 				return err
 			}

@@ -17,6 +17,7 @@ func TestRecord(t *testing.T) {
 		err := b.Record(ctx,
 			session.FilesChanged{Call: agent.CallID(ctx), Cause: session.ByTool, Files: []session.FileChange{{Path: "/x"}}},
 			session.Todo{Items: []session.TodoItem{{Text: "x", Status: "pending"}}},
+			session.Cleanup{Call: "c1", Reason: "x"},
 		)
 		return tool.TextResult("done"), err
 	})
@@ -28,6 +29,9 @@ func TestRecord(t *testing.T) {
 	}
 	if todos, err := session.Todos(t.Context(), b.Path()); err != nil || len(todos) != 1 {
 		t.Errorf("todos = %v, %v", todos, err)
+	}
+	if wishes := bodies[session.Cleanup](b.journal()); len(wishes) != 1 {
+		t.Errorf("cleanups = %+v", wishes)
 	}
 	checkJournal(t, b)
 	for _, b2 := range []session.Body{nil, session.Notice{}, session.RunEnded{}, session.Message{Message: llm.UserText("x")}} {

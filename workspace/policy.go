@@ -13,6 +13,7 @@ type policy struct {
 	outside   Outside
 	refuse    func(name string) error
 	hidden    []string
+	shown     []string
 	protected []string
 	unseen    map[string][]string // names of what is hidden, by directory: what a walk leaves out
 }
@@ -22,6 +23,9 @@ func (w *Workspace) newPolicy(o Options) (policy, error) {
 	look := lookOnce() // most of the names lie in the same few directories
 	var err error
 	if p.hidden, err = w.both(look, o.Hidden); err != nil {
+		return p, err
+	}
+	if p.shown, err = w.both(look, o.Shown); err != nil {
 		return p, err
 	}
 	if p.protected, err = w.both(look, o.Protected); err != nil {
@@ -66,6 +70,16 @@ func in(paths []string, name string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// secret is the hidden place that a path is or lies in, unless it may be read there.
+func (p *policy) secret(abs string, u use) (string, bool) {
+	hidden, ok := in(p.hidden, abs)
+	if !ok {
+		return "", false
+	}
+	_, shown := in(p.shown, abs)
+	return hidden, !shown || u == writing
 }
 
 // leaves reports whether a walk leaves out an entry of a directory.

@@ -78,7 +78,7 @@ func (w *Workspace) openEntry(name string) (*os.File, error) {
 		return w.OpenFile(rel)
 	}
 	p := place{tree: w.tree, rel: rel, abs: filepath.Join(w.dir, rel)}
-	if path, ok := in(w.policy.hidden, p.abs); ok {
+	if path, ok := w.policy.secret(p.abs, reading); ok {
 		return nil, &HiddenError{Path: name, Hidden: path}
 	}
 	f, err := p.openRegular()

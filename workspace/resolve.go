@@ -53,7 +53,7 @@ func (w *Workspace) Locate(name string) (string, error) {
 
 // named judges a path that is to be known, and not yet used.
 func (w *Workspace) named(name, abs string, u use) (string, error) {
-	if path, ok := in(w.policy.hidden, abs); ok {
+	if path, ok := w.policy.secret(abs, u); ok {
 		return "", &HiddenError{Path: name, Hidden: path}
 	}
 	if w.policy.outside == AskOutside {
@@ -101,7 +101,7 @@ func (w *Workspace) readable(name string) (place, error) {
 
 // judge finds the tree of a resolved path, if it may be reached.
 func (w *Workspace) judge(name, abs string, u use) (place, error) {
-	if path, ok := in(w.policy.hidden, abs); ok {
+	if path, ok := w.policy.secret(abs, u); ok {
 		return place{}, &HiddenError{Path: name, Hidden: path}
 	}
 	if w.policy.refuse != nil && u == reading {

@@ -50,6 +50,7 @@ type Options struct {
 	Roots     []string // further directories that count as inside
 	Outside   Outside  // what may be done with all that lies elsewhere
 	Hidden    []string // files and directories that may be neither read nor written, wherever they are, and are never walked
+	Shown     []string // directories that may be read although they lie in hidden ones
 	Protected []string // files and directories that may be read but not written, such as .git/hooks
 
 	// Refuse is asked about every file and directory before it is read, by its resolved absolute path: its error refuses it, and walks

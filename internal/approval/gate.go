@@ -27,6 +27,9 @@ type Options struct {
 	// Own is directories of the session itself, absolute: what calls do there is nobody's business.
 	Own []string
 
+	// Readable is directories that may be read unasked, absolute, such as those of skills.
+	Readable []string
+
 	// Keep writes rules that were given for good where they are read the next time. Nil: grants hold for the session alone.
 	Keep func(ctx context.Context, rules []permission.Rule) error
 }
@@ -80,17 +83,20 @@ func (g *Gate) Decide(ctx context.Context, calls []agent.Proposed) ([]agent.Verd
 	return verdicts, g.ask(ctx, asked, verdicts)
 }
 
-// foreign is effects without those in the session's own directories.
+// foreign is effects without those that are nobody's business.
 func (g *Gate) foreign(e tool.Effects) tool.Effects {
-	own := func(p tool.Path) bool {
-		return slices.ContainsFunc(g.options.Own, func(dir string) bool {
-			rel, err := filepath.Rel(dir, p.Name)
-			return err == nil && filepath.IsLocal(rel)
-		})
-	}
-	e.Reads = slices.DeleteFunc(slices.Clone(e.Reads), own)
+	own := func(p tool.Path) bool { return inside(g.options.Own, p.Name) }
+	e.Reads = slices.DeleteFunc(slices.Clone(e.Reads), func(p tool.Path) bool { return own(p) || inside(g.options.Readable, p.Name) })
 	e.Writes = slices.DeleteFunc(slices.Clone(e.Writes), own)
 	return e
+}
+
+// inside reports whether a path is one of some directories or lies in it.
+func inside(dirs []string, name string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		rel, err := filepath.Rel(dir, name)
+		return err == nil && filepath.IsLocal(rel)
+	})
 }
 
 // open is a call that a person is asked about.
