@@ -3,13 +3,15 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/internal/approval"
+	"github.com/tenon-agent/tenon/internal/guidance"
 	"github.com/tenon-agent/tenon/internal/keys"
 	"github.com/tenon-agent/tenon/internal/undo"
 	"github.com/tenon-agent/tenon/llm"
@@ -18,9 +20,12 @@ import (
 	"github.com/tenon-agent/tenon/tool/artifact"
 	"github.com/tenon-agent/tenon/tool/files"
 	"github.com/tenon-agent/tenon/tool/plan"
+	"github.com/tenon-agent/tenon/tool/retract"
 	"github.com/tenon-agent/tenon/tool/search"
 	"github.com/tenon-agent/tenon/tool/shell"
+	"github.com/tenon-agent/tenon/tool/skill"
 	"github.com/tenon-agent/tenon/tool/web"
+	"github.com/tenon-agent/tenon/window"
 	"github.com/tenon-agent/tenon/workspace"
 	"github.com/tenon-agent/tenon/workspace/checkpoint"
 )
@@ -37,6 +42,13 @@ type Agent struct {
 	seen        *files.Set
 	secrets     *keys.Redactor
 	endings     endings
+
+	spec      Spec
+	answering atomic.Pointer[llm.Client]
+	window    *window.Window
+	guide     *guidance.Guide
+	skills    []skill.Skill
+	title     titling
 }
 
 // New makes an agent with a new session.
@@ -65,7 +77,8 @@ func (a *App) Resume(ctx context.Context, id session.SessionID, s Spec) (*Agent,
 }
 
 func (a *App) open(ctx context.Context, id session.SessionID, s Spec) (_ *Agent, err error) {
-	ag := &Agent{store: a.Store, secrets: s.Secrets}
+	ag := &Agent{store: a.Store, secrets: s.Secrets, spec: s, skills: s.Skills.Skills}
+	ag.answering.Store(&s.Client)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, ag.release())
@@ -75,17 +88,10 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec) (_ *Agent,
 		return nil, err
 	}
 	b := s.Bounds.in(s.Policy.Mode())
-	refuse := func(name string) error {
-		if ag.Gate == nil {
-			return nil
-		}
-		if r, denied := ag.Gate.Policy().Unreadable(name); denied {
-			return fmt.Errorf("the rule %s does not let it be read", r)
-		}
-		return nil
-	}
+	artifacts := a.artifacts(id)
 	ag.workspace, err = workspace.Open(b.Root, workspace.Options{
-		Roots: b.Roots, Outside: workspace.AskOutside, Hidden: b.Hidden, Protected: b.Protected, Refuse: refuse,
+		Roots: b.Roots, Outside: workspace.AskOutside, Hidden: b.Hidden, Protected: b.Protected, Refuse: ag.unreadable,
+		Shown:       append(skillDirs(ag.skills), filepath.Join(artifacts, resultsName)),
 		Checkpoints: ag.checkpoints, Owner: string(id), Sandbox: b.Sandbox, Outputs: b.Outputs, Changed: ag.record, JobEnded: ag.tell,
 		Label: agent.CallID,
 	})
@@ -95,17 +101,21 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec) (_ *Agent,
 	if err = a.Recover(ctx, id, ag.checkpoints); err != nil {
 		return nil, err
 	}
-	artifacts := a.artifacts(id)
 	if s.Ask {
 		ag.Questions = approval.NewBroker(func(b session.Body) { ag.Announce(b) }, s.AskTime)
 	}
-	ag.Gate = approval.NewGate(approval.Options{Policy: s.Policy, Broker: ag.Questions, Keep: s.Keep, Own: []string{artifacts}})
+	ag.Gate = approval.NewGate(approval.Options{
+		Policy: s.Policy, Broker: ag.Questions, Keep: s.Keep, Own: []string{artifacts}, Readable: skillDirs(ag.skills),
+	})
+	ag.guide, ag.window = ag.newGuide(s), ag.newWindow(s)
 	tools, err := ag.tools(s, artifacts)
 	if err != nil {
 		return nil, err
 	}
 	ag.Agent, err = agent.Open(ctx, a.Store, id, agent.Options{
-		Client: s.Client, Tools: redacted(permitted(tools, ag.workspace), s.Secrets), System: s.System, Gate: ag.Gate, Limits: s.Limits,
+		Client: s.Client, System: s.System, Gate: ag.Gate, Limits: s.Limits, Window: ag.window, Keep: keeper(artifacts),
+		Tools:    redacted(permitted(guided(tools, ag.guide), ag.workspace), s.Secrets),
+		Hooks:    agent.Hooks{AfterTurn: ag.entitle, AfterRun: ag.runEnded},
 		Thinking: s.Thinking, MaxTokens: s.MaxTokens, Cache: s.Cache, Temperature: s.Temperature, Schema: s.Schema,
 		Dir: s.Bounds.Root, Version: a.version, Owner: owner(s.Owner),
 	})
@@ -139,7 +149,8 @@ func (a *Agent) tools(s Spec, artifacts string) ([]tool.Tool, error) {
 	}
 	return slices.Concat(
 		a.seen.Tools(s.Editor), search.New(a.workspace), shell.New(a.workspace, shell.Options{Analyze: s.Bounds.Effects, Told: a.told}),
-		network, plan.New(planning), []tool.Tool{artifact.New(artifacts)},
+		network, plan.New(planning), []tool.Tool{artifact.New(artifacts)}, retract.New(&conversation{agent: a}),
+		skill.New(skill.Options{Skills: a.skills, MaxSize: s.Skills.MaxSize, Loaded: a.loaded}),
 	), nil
 }
 
@@ -157,23 +168,50 @@ func (a *Agent) record(ctx context.Context, changes []workspace.Change) error {
 	return a.Record(ctx, undo.Record(agent.CallID(ctx), changes))
 }
 
-// recall gives the tools back what the model has read, from the journal.
+// recall gives the tools back what the model has read, as far as its window still shows it.
 func (a *Agent) recall(ctx context.Context) error {
-	messages, err := session.Messages(ctx, a.Path())
+	p := recorded{Path: a.Path()}
+	v, err := window.Look(ctx, &p)
 	if err != nil {
 		return err
 	}
-	for _, e := range messages {
-		if m, ok := e.Body.(session.Message); ok && m.Role == llm.RoleTool && m.Outcome == session.OutcomeOK && len(m.Details) > 0 {
+	shown := make(map[session.ID]bool)
+	for _, b := range v.Blocks {
+		if b.Why == window.Said {
+			shown[b.Entries[0]] = true
+		}
+	}
+	for _, e := range slices.Backward(p.read) {
+		if m, ok := e.Body.(session.Message); ok && m.Role == llm.RoleTool && m.Outcome == session.OutcomeOK && len(m.Details) > 0 && shown[e.ID] {
 			a.seen.Recall(m.Tool, m.Details)
 		}
 	}
 	return nil
 }
 
+// recorded is a path that remembers what was read of it, newest first.
+type recorded struct {
+	session.Path
+	read []session.Event
+}
+
+// Backward implements [session.Path].
+func (p *recorded) Backward(ctx context.Context) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) {
+		for e, err := range p.Path.Backward(ctx) {
+			p.read = append(p.read, e)
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
 // Close ends the jobs and the run that is on, gives the session back and lets go of the workspace. A [*TakenBackError] is about a job.
 func (a *Agent) Close() error {
 	taken := a.endJobs() // while what they changed can be recorded
+	a.title.stop(titlePatience)
+	a.window.Close()
 	return errors.Join(taken, a.Agent.Close(), a.workspace.Close(), a.sweep(), a.checkpoints.Close())
 }
 

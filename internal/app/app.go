@@ -85,6 +85,11 @@ type Spec struct {
 	Web    web.Options
 	Editor files.Editing // how the model changes files best
 
+	Window   Windowing
+	Titles   Titling
+	Guidance Guiding
+	Skills   SkillSet
+
 	Thinking    llm.Thinks
 	MaxTokens   int             // of one answer; 0: what the model allows
 	Cache       llm.CachePolicy // marks for the provider's prompt cache
@@ -93,6 +98,8 @@ type Spec struct {
 
 	// Secrets takes keys out of what tools return, before anything else sees it. Nil: nothing is taken out.
 	Secrets *keys.Redactor
+
+	now func() time.Time // in tests
 }
 
 // owner names this process for people who find a session locked.

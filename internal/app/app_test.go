@@ -138,28 +138,35 @@ func TestAFolderBringsNoKeys(t *testing.T) {
 }
 
 func TestTheSystemPromptIsShortAndStatic(t *testing.T) {
-	const maxTokens, bytesPerToken = 200, 4.5
+	const maxTokens, bytesPerToken = 270, 4.5
 	if n := float64(len(System)) / bytesPerToken; n > maxTokens {
 		t.Errorf("about %.0f tokens, want at most %d", n, maxTokens)
 	}
 }
 
-func TestTheFirstMessageSaysWhereItIs(t *testing.T) {
+func TestFactsSayWhereItIs(t *testing.T) {
 	dir := t.TempDir()
 	day := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	first := Input("do it", "", dir, "looking", true, day)
-	for _, want := range []string{"do it", "Working directory: " + dir, "Date: 2026-03-04", "Git: no repository", "Permission: looking\n", runtime.GOOS} {
-		if !strings.Contains(first.Text(), want) {
-			t.Errorf("%q does not have %q", first.Text(), want)
+	told := facts(dir, filepath.Dir(dir), "looking", day)
+	for _, want := range []string{
+		"Working directory: " + dir, "Repository: " + filepath.Dir(dir) + "\n", "Date: 2026-03-04", "Git: no repository", "Permission: looking\n", runtime.GOOS,
+	} {
+		if !strings.Contains(told, want) {
+			t.Errorf("%q does not have %q", told, want)
 		}
 	}
-	if Prompt(first) != "do it" {
-		t.Errorf("people see %q", Prompt(first))
+	if told := facts(dir, dir, "", day); strings.Contains(told, "Repository") || strings.Contains(told, "Permission") {
+		t.Errorf("what is not known, or known already, is told: %q", told)
 	}
-	if later := Input("and this", "", dir, "", false, day); later.Text() != "and this" || Prompt(later) != "and this" {
-		t.Errorf("a later message is %q", later.Text())
+}
+
+func TestWhatPeopleSaid(t *testing.T) {
+	old := Input("do it", "")
+	old.Content = append(old.Content, llm.Text{Text: "\n\n<workspace>\nWorking directory: /w\n</workspace>"}) // as sessions had it once
+	if Prompt(old) != "do it" {
+		t.Errorf("people see %q", Prompt(old))
 	}
-	if with := Input("look", "run it", dir, "", false, day); len(with.Content) != 2 ||
+	if with := Input("look", "run it"); len(with.Content) != 2 ||
 		with.Text() != "look\n\n<stdin>\nrun it\n</stdin>" || Prompt(with) != with.Text() {
 		t.Errorf("a message with data is %q", with.Content)
 	}
@@ -167,7 +174,7 @@ func TestTheFirstMessageSaysWhereItIs(t *testing.T) {
 	if Prompt(own) != own.Text() {
 		t.Errorf("what a person wrote is hidden: %q", Prompt(own))
 	}
-	if bad := Input("a\xff", "", dir, "", false, day); bad.Text() != "a\ufffd" {
+	if bad := Input("a\xff", ""); bad.Text() != "a\ufffd" {
 		t.Errorf("got %q", bad.Text())
 	}
 }

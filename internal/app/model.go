@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/tenon-agent/tenon/agent"
@@ -142,13 +144,49 @@ func (s *Setup) looked() []models.Found {
 func (s *Setup) Spec() Spec {
 	c := s.Config
 	l := c.Limits
+	small := s.role("small")
+	writer := small
+	if c.Window.Model != "" {
+		writer = s.lazily(c.Window.Model)
+	}
 	return Spec{
 		Thinking: c.Thinking, MaxTokens: c.MaxTokens, Temperature: c.Temperature, Cache: cachePolicy(c.Cache), Secrets: s.Secrets,
 		Web: s.Web(), Keep: s.Keep,
+		Window:   Windowing{Threshold: c.Window.Threshold, Manual: c.Window.Manual, Writer: writer},
+		Titles:   Titling{Off: c.Titles != nil && !*c.Titles || s.getenv("TENON_TITLES") == "off", Writer: small},
+		Guidance: Guiding{Names: c.Context.Files, MaxFile: c.Context.MaxFile, MaxAll: c.Context.MaxAll, Personal: s.personal()},
 		Limits: agent.Limits{
 			Turns: l.Turns, Tokens: l.Tokens, Time: l.Duration, Cost: l.Cost, SessionCost: l.SessionCost, DayCost: l.DayCost,
 		},
 	}
+}
+
+// role is the model of a role, which is looked up when it is first asked. Nil: nobody has that role.
+func (s *Setup) role(name string) func() (llm.Client, error) {
+	ref := s.Config.Roles[name]
+	if ref == "" {
+		return nil
+	}
+	return s.lazily(ref)
+}
+
+func (s *Setup) lazily(ref string) func() (llm.Client, error) {
+	return sync.OnceValues(func() (llm.Client, error) {
+		c, err := s.Models.Choose(ref)
+		return c.Client, err
+	})
+}
+
+// personal is where a person has context files, Tenon's own first: who has none for Tenon has them for another agent.
+func (s *Setup) personal() []string {
+	var out []string
+	if s.Dir != "" {
+		out = append(out, s.Dir)
+	}
+	if home := s.getenv("HOME"); home != "" {
+		out = append(out, filepath.Join(home, ".claude"), filepath.Join(home, ".codex"))
+	}
+	return out
 }
 
 func cachePolicy(s string) llm.CachePolicy {

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,6 +35,7 @@ type runOptions struct {
 	system        string
 	thinking      llm.Thinks
 	schema        string // file
+	noSkills      bool
 	quiet, debug  bool
 }
 
@@ -92,6 +92,7 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached,
 	f.StringVar(&o.system, "system", app.System, "system prompt instead of the built-in one, as `text`")
 	f.Lookup("system").DefValue = ""
 	f.StringVar(&o.schema, "schema", "", "answer with JSON that satisfies the JSON Schema in `file`")
+	f.BoolVar(&o.noSkills, "disable-skills", false, "let the model load no skills")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show the final answer and errors only")
 	f.BoolVar(&o.debug, "debug", false, "show every event, and the state at the end, on standard error")
 	p.completeSessions(c, "session")
@@ -292,7 +293,7 @@ func (j *job) warn(c *config.Config) {
 // events is the run: new input, or where the session stands when there is none.
 func (j *job) events(ctx context.Context, t *target, prompt, data string) (iter.Seq2[session.Event, error], error) {
 	if prompt != "" {
-		return t.agent.Run(ctx, app.Input(prompt, data, t.dir, t.may, t.elsewhere, time.Now())), nil
+		return t.agent.Run(ctx, app.Input(prompt, data)), nil
 	}
 	switch err := session.Continuable(ctx, t.agent.Path()); {
 	case errors.Is(err, session.ErrAnswered), errors.Is(err, session.ErrNoMessage):

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -121,7 +120,7 @@ func (j *job) satisfy(ctx context.Context, t *target, s *answerSchema) error {
 		r.again()
 		repair := fmt.Sprintf("Your answer does not satisfy the JSON Schema that it must satisfy: %v\n\n"+
 			"Answer once more, with the corrected JSON object alone.", problem)
-		if err := j.follow(t.agent.Run(ctx, app.Input(repair, "", t.dir, "", false, time.Now()))); err != nil {
+		if err := j.follow(t.agent.Run(ctx, app.Input(repair, ""))); err != nil {
 			return err
 		}
 		if r.StopReason != session.ReasonDone {

@@ -14,11 +14,9 @@ import (
 
 // target is the session that a run is about.
 type target struct {
-	agent     *app.Agent
-	dir       string
-	may       string // what the model may do, in words for it
-	resumed   bool
-	elsewhere bool // the conversation does not know yet where it is
+	agent   *app.Agent
+	dir     string
+	resumed bool
 }
 
 // open makes a new session, or opens the one that the flags name.
@@ -53,7 +51,7 @@ func (j *job) open(ctx context.Context, a *app.App, m app.Model, schema *answerS
 	if err != nil {
 		return nil, err
 	}
-	return &target{agent: ag, dir: dir, may: may(spec), elsewhere: true}, nil
+	return &target{agent: ag, dir: dir}, nil
 }
 
 // within sets what may be done in a directory. Nobody is asked: a run that nobody watches must not wait.
@@ -68,15 +66,33 @@ func (j *job) within(spec app.Spec, dir string) (app.Spec, error) {
 	if err != nil {
 		return spec, err
 	}
-	if !j.options.quiet {
-		for _, w := range spec.Policy.Warnings() {
+	if !o.noSkills {
+		if spec.Skills, err = j.setup.Skills(dir); err != nil {
+			return spec, err
+		}
+	}
+	if !o.quiet {
+		for _, w := range append(spec.Policy.Warnings(), skillWarnings(spec.Skills)...) {
 			j.tell(w)
 		}
+	}
+	if j.env.Client != nil {
+		spec.Titles.Off = true // what the caller's client is asked is the caller's business
 	}
 	return spec, nil
 }
 
-func may(s app.Spec) string { return s.Bounds.May(s.Policy.Mode(), s.Ask) }
+// skillWarnings tells of skills that cannot be loaded.
+func skillWarnings(s app.SkillSet) []string {
+	var out []string
+	for _, err := range s.Problems {
+		out = append(out, "! skill: "+oneLine(err.Error()))
+	}
+	if s.Inert > 0 {
+		out = append(out, fmt.Sprintf("! %s of this project not used: its folder is not trusted; see tenon trust", count(s.Inert, "skill")))
+	}
+	return out
+}
 
 // resume opens a session, in its own directory unless another one was named.
 func (j *job) resume(ctx context.Context, a *app.App, spec app.Spec, s session.Summary) (*target, error) {
@@ -98,7 +114,7 @@ func (j *job) resume(ctx context.Context, a *app.App, spec app.Spec, s session.S
 	if err != nil {
 		return nil, err
 	}
-	return &target{agent: ag, dir: dir, may: may(spec), resumed: true, elsewhere: s.Messages == 0 || dir != s.Dir}, nil
+	return &target{agent: ag, dir: dir, resumed: true}, nil
 }
 
 // resumeLast opens the session of a directory that was changed last, passing over those that others write.

@@ -79,6 +79,10 @@ func (v *textView) event(e session.Event) error {
 		v.note(v.palette.yellow("! " + routed(b)))
 	case session.Notice:
 		v.note(v.palette.yellow("! " + oneLine(b.Text)))
+	case session.Compacting, session.Digest, session.Reduced, session.Revert:
+		if line := windowWords(b); line != "" {
+			v.note(v.palette.dim("· " + line))
+		}
 	case session.Rejected:
 		v.note(v.palette.red("✗ turned away: " + oneLine(b.Reason)))
 	case session.CallStarted:

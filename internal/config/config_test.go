@@ -42,6 +42,9 @@ const everything = `{
     "anthropic": {"api_key": "sk-literal"},
   },
   "models": {"openrouter/z-ai/glm-4.6": {"context": 200000}},
+  "window": {"threshold": 0.7, "manual": true, "model": "groq/small"},
+  "context": {"files": ["AGENTS.md", "NOTES.md"], "max_file": 2048, "max_all": 4096},
+  "skills": {"disabled": true, "paths": ["~/skills"], "max_size": 1024}, "titles": false,
   "discover": false, "catalog_url": "https://example.com/models.json",
 }`
 
@@ -76,6 +79,15 @@ func TestEveryKeyArrivesInItsField(t *testing.T) {
 	}
 	if c.Discover == nil || *c.Discover {
 		t.Error("discover is not false")
+	}
+	if c.Window != (Window{Threshold: 0.7, Manual: true, Model: "groq/small"}) || c.Titles == nil || *c.Titles {
+		t.Errorf("the window is %+v, titles are %v", c.Window, c.Titles)
+	}
+	if want := (Context{Files: []string{"AGENTS.md", "NOTES.md"}, MaxFile: 2048, MaxAll: 4096}); !reflect.DeepEqual(c.Context, want) {
+		t.Errorf("the context is %+v", c.Context)
+	}
+	if want := (Skills{Disabled: true, Paths: []string{"~/skills"}, MaxSize: 1024}); !reflect.DeepEqual(c.Skills, want) {
+		t.Errorf("the skills are %+v", c.Skills)
 	}
 }
 

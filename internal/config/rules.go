@@ -70,6 +70,10 @@ func rules(name string) (rule, bool) {
 				return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == '$' })
 			},
 		}, true
+	case "filename":
+		return rule{"the name of a file, without a directory", `^[^\x00-\x1f/\\$]+$`, func(s string) bool {
+			return s != "" && s != "." && s != ".." && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || strings.ContainsRune(`/\$`, r) })
+		}}, true
 	case "host":
 		return rule{
 			"a host, host:port, *.domain or network such as 10.0.0.0/8, without a scheme or a path",

@@ -33,6 +33,12 @@ type Settings struct {
 	Roots []string `json:"roots" is:"path" layer:"user" doc:"Further directories that count as part of every workspace, such as ~/notes."`
 	Web   Web      `json:"web" layer:"user" doc:"What the tools for the web may reach, and which search they ask."`
 
+	Window  Window  `json:"window" doc:"How the context window of the model is kept from filling up."`
+	Context Context `json:"context" doc:"Which context files, such as AGENTS.md, the model is told, and how much of them."`
+	Skills  Skills  `json:"skills" doc:"Instructions for kinds of tasks, which the model loads when it needs them."`
+	// Titles is nil where nothing is said: sessions get one.
+	Titles *bool `json:"titles" doc:"Whether the small model gives sessions a title. Default: true."`
+
 	// Providers is by the name that references begin with.
 	Providers map[string]Provider `json:"providers" keys:"provider" layer:"user" doc:"The servers that models are asked at, by the name that references begin with. Changes what is built in for the name, or adds one."`
 	// Models has facts about single models by their reference, without a variant.
@@ -41,6 +47,28 @@ type Settings struct {
 	// Discover tells whether to look for local model servers; nil: when there is nothing else.
 	Discover   *bool `json:"discover" layer:"user" doc:"Whether to look for model servers on this machine. Default: only when nothing else is configured."`
 	CatalogURL Value `json:"catalog_url" is:"url" layer:"user" doc:"Where the command tenon models update fetches the catalog of models."`
+}
+
+// Window says how the context window is managed. Zero is not set.
+type Window struct {
+	Threshold float64 `json:"threshold" min:"0.2" max:"0.95" doc:"Share of the window at which old results are reduced and the beginning is summed up. Default 0.8."`
+	Manual    bool    `json:"manual" doc:"Whether that is done only when somebody asks for it, or the model refuses a request as too long."`
+	// Model is a reference or the name of a pool.
+	Model string `json:"model" is:"model" doc:"The model that writes summaries, where the conversation fits into its window. Default: the small one, else the one that works."`
+}
+
+// Context says which context files there are. Zero is not set; an empty list of files is none.
+type Context struct {
+	Files   []string `json:"files" is:"filename" doc:"Names of context files. Default: AGENTS.md, CLAUDE.md and TENON.md, each with its local variant such as AGENTS.local.md; an empty list is none."`
+	MaxFile int      `json:"max_file" min:"1024" max:"1048576" doc:"Bytes that are told of one file. Default 32768."`
+	MaxAll  int      `json:"max_all" min:"1024" max:"4194304" doc:"Bytes that are told of all files. Default 102400, less in a small window."`
+}
+
+// Skills says which skills there are. Zero is not set.
+type Skills struct {
+	Disabled bool     `json:"disabled" doc:"Whether there are none."`
+	Paths    []string `json:"paths" is:"path" layer:"user" doc:"Further directories of skills."`
+	MaxSize  int      `json:"max_size" min:"512" max:"1048576" doc:"Bytes that the model is given of one skill. Default 4096."`
 }
 
 // Limits end a run that reaches one. Zero is not set.

@@ -173,6 +173,14 @@ func (g *Guide) Name(file string) string {
 	return filepath.ToSlash(file)
 }
 
+// Tells reports whether a file is one of those that were told.
+func (g *Guide) Tells(file string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f := g.files[file]
+	return f != nil && f.text != ""
+}
+
 // path is the file of the repository that a block is named after; empty: it can be none.
 func (g *Guide) path(name string) string {
 	rel := filepath.FromSlash(name)

@@ -223,6 +223,9 @@ func TestChanges(t *testing.T) {
 	for range 3 {
 		g.Blocks(nil)
 	}
+	if at := filepath.Join(p.root, "AGENTS.md"); !g.Tells(at) || g.Tells(filepath.Join(p.root, "CLAUDE.md")) {
+		t.Error("what is told is not known")
+	}
 	if cleaned != 1 {
 		t.Errorf("it was read %d times", cleaned)
 	}

@@ -92,30 +92,29 @@ var (
 // refused says why a file must not be told: what is no text by its name in the directories of the person, where keys may lie, what the rules
 // refuse in the project, and all that lies elsewhere.
 func (g *Guide) refused(real string) error {
-	for _, dir := range g.personal {
-		if !below(dir, real) {
-			continue
-		}
+	switch base, ok := g.base(real); {
+	case !ok:
+		return errOutside
+	case base != g.root:
 		if ext := filepath.Ext(real); ext != ".md" && ext != ".txt" {
 			return errNoText
 		}
 		return nil
-	}
-	if !below(g.root, real) {
-		return errOutside
-	}
-	if g.options.Refuse != nil {
+	case g.options.Refuse != nil:
 		return g.options.Refuse(real)
+	default:
+		return nil
 	}
-	return nil
 }
 
-// base is the directory that a resolved path must not leave.
-func (g *Guide) base(real string) string {
-	if i := slices.IndexFunc(g.personal, func(dir string) bool { return below(dir, real) }); i >= 0 {
-		return g.personal[i]
+// base is the directory that a resolved path must not leave: the repository or one of the person's, the one that is nearer.
+func (g *Guide) base(real string) (base string, ok bool) {
+	for _, dir := range append(slices.Clone(g.personal), g.root) {
+		if below(dir, real) && len(dir) >= len(base) {
+			base, ok = dir, true
+		}
 	}
-	return g.root
+	return base, ok
 }
 
 // read reads a file. Whatever is moved meanwhile, it is one that may be told.
@@ -126,7 +125,7 @@ func (g *Guide) read(name string, f *file) (err error) {
 	if err := g.refused(f.real); err != nil {
 		return err
 	}
-	base := g.base(f.real)
+	base, _ := g.base(f.real)
 	rel, err := filepath.Rel(base, f.real)
 	if err != nil {
 		return err

@@ -1,0 +1,128 @@
+package app
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/tenon-agent/tenon/internal/config"
+	"github.com/tenon-agent/tenon/internal/guidance"
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/tool/skill"
+	"github.com/tenon-agent/tenon/window"
+)
+
+// SkillSet is the skills that an agent may load.
+type SkillSet struct {
+	Skills  []skill.Skill
+	MaxSize int // bytes of one that the model is given; 0: as is usual
+
+	Inert    int     // skills of the project that do not count, because its folder is not trusted
+	Problems []error // skills that cannot be used
+}
+
+// Skills finds the skills for work in a directory: the person's, and those of the project when its folder is trusted.
+func (s *Setup) Skills(dir string) (SkillSet, error) {
+	c := &s.Config.Skills
+	if c.Disabled {
+		return SkillSet{}, nil
+	}
+	var own []skill.Folder
+	for _, name := range s.ownPlaces("skills") {
+		own = append(own, skill.Folder{Dir: name})
+	}
+	for _, name := range s.paths(dir, c.Paths) {
+		own = append(own, skill.Folder{Dir: name})
+	}
+	set := SkillSet{MaxSize: c.MaxSize}
+	project := skill.Find(projectSkills(dir))
+	if len(project.Skills)+len(project.Problems) > 0 {
+		trusted, err := s.trusted(dir)
+		if err != nil {
+			return set, err
+		}
+		if !trusted {
+			set.Inert = len(project.Skills)
+			project = skill.Found{}
+		}
+	}
+	found := skill.Find(own)
+	set.Skills = merge(found.Skills, project.Skills)
+	set.Problems = append(found.Problems, project.Problems...)
+	return set, nil
+}
+
+// ownPlaces is where a person has what is for agents, what is Tenon's last.
+func (s *Setup) ownPlaces(name string) []string {
+	var out []string
+	if home := s.getenv("HOME"); home != "" {
+		out = append(out, filepath.Join(home, ".claude", name), filepath.Join(home, ".agents", name))
+	}
+	if s.Dir != "" {
+		out = append(out, filepath.Join(s.Dir, name))
+	}
+	return out
+}
+
+// projectSkills is where a project has its skills. None leaves the repository.
+func projectSkills(dir string) []skill.Folder {
+	root := guidance.Root(dir)
+	dirs := []string{root}
+	if dir != root {
+		dirs = append(dirs, dir)
+	}
+	var out []skill.Folder
+	for _, at := range dirs {
+		for _, name := range []string{".claude", ".agents", ".tenon"} {
+			out = append(out, skill.Folder{Dir: filepath.Join(at, name, "skills"), Within: root})
+		}
+	}
+	return out
+}
+
+// trusted reports whether the project that a directory is in is trusted.
+func (s *Setup) trusted(dir string) (bool, error) {
+	if s.Dir == "" {
+		return false, nil
+	}
+	return config.NewTrustStore(s.Dir).Trusted(config.ProjectRoot(dir))
+}
+
+// merge is the skills of both lists by name; of two with one name the later counts.
+func merge(a, b []skill.Skill) []skill.Skill {
+	out := a[:0:0]
+	for len(a)+len(b) > 0 {
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0].Name < b[0].Name:
+			out, a = append(out, a[0]), a[1:]
+		case len(a) > 0 && a[0].Name == b[0].Name:
+			a = a[1:]
+		default:
+			out, b = append(out, b[0]), b[1:]
+		}
+	}
+	return out
+}
+
+// skillDirs is the directories of skills.
+func skillDirs(skills []skill.Skill) []string {
+	var out []string
+	for _, s := range skills {
+		out = append(out, s.Dir)
+	}
+	return out
+}
+
+// loaded reports whether the model still sees a skill that it has loaded before.
+func (a *Agent) loaded(ctx context.Context, name string) bool {
+	v, err := window.Look(ctx, a.Path())
+	if err != nil {
+		return false // it is loaded again
+	}
+	for i, m := range v.Messages {
+		if m.Role == llm.RoleTool && m.Tool == skill.Name && v.Blocks[i].Why == window.Said && strings.HasPrefix(m.Text(), skill.Begins(name)) {
+			return true
+		}
+	}
+	return false
+}
