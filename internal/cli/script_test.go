@@ -27,7 +27,7 @@ import (
 //	stream                       standard output is stream-json: a header, events that can be read back, a result
 //	journal FILE                 FILE, or stdout, is a list of entries without a gap
 //	cmp-transcript FILE          standard output is FILE, IDs, times and places aside
-//	last-session [DIR]           set SESSION to the session that was changed last, SHORT to a beginning of it
+//	last-session [DIR | --all]   set SESSION to the session that was changed last, SHORT to a beginning of it
 //	fill FILE SIZE TEXT          make a file of SIZE bytes
 //	bytes FILE TEXT              make a file from a Go string
 //	private FILE                 nobody else can read FILE
@@ -153,7 +153,7 @@ func cmpTranscript(ts *testscript.TestScript, _ bool, args []string) {
 
 func lastSession(ts *testscript.TestScript, _ bool, args []string) {
 	list := append([]string{"sessions", "list", "--json", "--limit", "1"}, args...)
-	if len(args) > 0 {
+	if len(args) > 0 && args[0] != "--all" {
 		list = []string{"sessions", "list", "--json", "--limit", "1", "--dir", args[0]}
 	}
 	ts.Check(ts.Exec("tenon", list...))

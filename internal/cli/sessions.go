@@ -17,12 +17,12 @@ func (p *program) sessions() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "sessions",
 		Aliases: []string{"session"},
-		Short:   "List, show, export, delete and rename sessions",
-		Long:    "List, show, export, delete and rename sessions. An ID may be shortened as long as it means one session.",
+		Short:   "List, show, export, import, delete and rename sessions",
+		Long:    "List, show, export, import, delete and rename sessions. An ID may be shortened as long as it means one session.",
 		Args:    cobra.ArbitraryArgs,
 		RunE:    group,
 	}
-	c.AddCommand(p.sessionsList(), p.sessionsShow(), p.sessionsExport(), p.sessionsDelete(), p.sessionsRename())
+	c.AddCommand(p.sessionsList(), p.sessionsShow(), p.sessionsExport(), p.sessionsImport(), p.sessionsDelete(), p.sessionsRename())
 	c.AddCommand(p.sessionsWindow(), p.sessionsCache())
 	return c
 }

@@ -265,7 +265,8 @@ func (r *claudeReader) add(l *claudeLine, parent int, body session.Body) error {
 func (r *claudeReader) answer(place string, l *claudeLine, m claudeMessage, blocks []claudeBlock) error {
 	body := session.Message{Message: llm.Message{Role: llm.RoleAssistant, Model: modelOf("anthropic", m.Model), Stop: claudeStop(m.Stop)}}
 	body.Usage = llm.Usage{
-		Input: tokens(m.Usage.Input), CacheRead: tokens(m.Usage.CacheRead), CacheWrite: tokens(m.Usage.CacheWrite), Output: tokens(m.Usage.Output),
+		Input: tokens(m.Usage.Input), Output: tokens(m.Usage.Output),
+		CacheRead: tokens(m.Usage.CacheRead), CacheWrite: tokens(m.Usage.CacheWrite),
 	}
 	for _, k := range blocks {
 		if p := r.part(place, k); p != nil {

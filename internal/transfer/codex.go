@@ -289,7 +289,9 @@ func (r *codexReader) message(place string, at time.Time, it codexItem) error {
 // codexContext reports whether the program wrote a message, and not the person.
 func codexContext(text string) bool {
 	text = strings.TrimSpace(text)
-	for _, start := range []string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>", "<permissions"} {
+	for _, start := range []string{
+		"<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>", "<permissions",
+	} {
 		if strings.HasPrefix(text, start) {
 			return true
 		}
@@ -511,7 +513,7 @@ func findCodex(ctx context.Context, p Places) ([]Source, error) {
 	var found []Source
 	err := filepath.WalkDir(filepath.Join(base, "sessions"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || !strings.HasPrefix(d.Name(), "rollout-") || filepath.Ext(path) != ".jsonl" {
-			return nil //nolint:nilerr // what cannot be looked at is not there for us
+			return nil // what cannot be looked at is not there for us
 		}
 		s, ok, err := lookCodex(ctx, path)
 		if err == nil && ok && (p.Dir == "" || s.Dir == p.Dir) {

@@ -53,7 +53,8 @@ func openDatabase(ctx context.Context, path string, tables ...string) (*database
 
 // columnsOf returns the columns of a real table, or none.
 func (d *database) columnsOf(ctx context.Context, table string) ([]string, error) {
-	rows, err := d.QueryContext(ctx, `SELECT c.name FROM sqlite_schema s, pragma_table_info(s.name) c WHERE s.type = 'table' AND s.name = ?`, table)
+	rows, err := d.QueryContext(ctx,
+		`SELECT c.name FROM sqlite_schema s, pragma_table_info(s.name) c WHERE s.type = 'table' AND s.name = ?`, table)
 	if err != nil {
 		return nil, err
 	}

@@ -135,7 +135,8 @@ func (d *openCodeDB) messages(ctx context.Context, id string, f func(string, []b
 // data is the JSON of a row, with its ID in it as in the files.
 func (d *openCodeDB) data(ctx context.Context, table, id string) ([]byte, error) {
 	var data sql.RawBytes
-	rows, err := d.QueryContext(ctx, `SELECT CASE WHEN length(data) <= ? THEN data ELSE '"too long"' END FROM `+table+` WHERE id = ?`, maxLine, id)
+	rows, err := d.QueryContext(ctx,
+		`SELECT CASE WHEN length(data) <= ? THEN data ELSE '"too long"' END FROM `+table+` WHERE id = ?`, maxLine, id)
 	if err != nil {
 		return nil, err
 	}

@@ -147,7 +147,8 @@ func (r *piReader) entry(place string, l piLine, parent int, data []byte) (int, 
 		m := session.Message{Message: llm.Message{Role: llm.RoleUser, Content: content}, Source: session.FromLoop}
 		return r.b.add(parent, false, at, m)
 	case "model_change":
-		return r.b.add(parent, false, at, session.ModelChanged{Model: llm.Model{Provider: l.Provider, ID: l.Model}, Reason: "chosen by the person"})
+		m := llm.Model{Provider: l.Provider, ID: l.Model}
+		return r.b.add(parent, false, at, session.ModelChanged{Model: m, Reason: "chosen by the person"})
 	case "compaction":
 		return r.compaction(l, parent)
 	case "branch_summary":

@@ -18,7 +18,7 @@ const (
 	Pi       = "pi"
 )
 
-// Programs returns the names of the programs.
+// Programs returns the names of the programs, in the order in which they are shown.
 func Programs() []string { return []string{Tenon, Claude, Codex, OpenCode, Crush, Pi} }
 
 // Source is a session that can be imported.

@@ -273,7 +273,7 @@ func lookTenon(_ context.Context, file string) (Source, bool, error) {
 	defer stop()
 	first, err, ok := next()
 	if err != nil || !ok {
-		return s, false, nil //nolint:nilerr // it is no export, or one whose error is told when it is read
+		return s, false, nil // it is no export, or one whose error is told when it is read
 	}
 	var e session.Event
 	if json.Unmarshal(first.data, &e) != nil {

@@ -1,0 +1,134 @@
+package export
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// overview is what a reader wants to know before the first message.
+type overview struct {
+	session.Summary
+	Root     session.Created
+	Models   []modelUse // the most used first
+	Answers  int
+	Calls    int
+	Failed   int       // calls
+	Turns    []turnRef // what the person said, in the order of the journal
+	Branches []branchRef
+	First    time.Time
+	Last     time.Time
+
+	opts Options
+	end  int64  // the last entry that counts: the session may grow while it is written
+	live []bool // by sequence number: the entry is on the branch that goes on
+	seqs map[session.ID]int64
+}
+
+type modelUse struct {
+	Name    string
+	Answers int
+	Usage   llm.Usage
+}
+
+// turnRef is a line of the list of contents.
+type turnRef struct {
+	Seq   int64
+	Title string
+	Dead  bool // on a branch that was left
+}
+
+// branchRef is a place where the conversation went back.
+type branchRef struct {
+	Seq, To int64
+	Reason  string
+}
+
+// look reads a session once.
+func look(ctx context.Context, store session.Store, s session.Summary, opts Options) (*overview, error) {
+	s.Title, s.Dir = opts.text(s.Title), opts.text(s.Dir)
+	o := &overview{Summary: s, opts: opts, seqs: map[session.ID]int64{}}
+	var tip session.ID
+	models := map[string]*modelUse{}
+	for e, err := range opts.read(ctx, store, s.ID) {
+		if err != nil {
+			return nil, err
+		}
+		o.end, o.Last = e.Seq, e.Time
+		if session.OnBranch(e.Body) {
+			tip = e.ID
+			o.seqs[e.ID] = e.Seq
+		}
+		o.add(e, models)
+	}
+	o.live = make([]bool, o.end+1)
+	for e, err := range store.Backward(ctx, s.ID, tip) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Seq <= o.end {
+			o.live[e.Seq] = true
+		}
+	}
+	for i := range o.Turns {
+		o.Turns[i].Dead = !o.live[o.Turns[i].Seq]
+	}
+	for _, m := range models {
+		o.Models = append(o.Models, *m)
+	}
+	slices.SortFunc(o.Models, func(a, b modelUse) int { return cmp.Or(b.Answers-a.Answers, strings.Compare(a.Name, b.Name)) })
+	return o, nil
+}
+
+func (o *overview) add(e session.Event, models map[string]*modelUse) {
+	switch b := e.Body.(type) {
+	case session.Created:
+		o.Root, o.First = b, e.Time
+	case session.Head:
+		o.Branches = append(o.Branches, branchRef{e.Seq, o.seqs[b.To], b.Reason})
+	case session.Message:
+		switch b.Role {
+		case llm.RoleUser:
+			if b.Source != session.FromLoop {
+				o.Turns = append(o.Turns, turnRef{Seq: e.Seq, Title: unmarked(firstLine(b.Text(), 80))})
+			}
+		case llm.RoleAssistant:
+			o.Answers++
+			o.Calls += len(b.Calls())
+			name := cmp.Or(b.Model, "unknown model")
+			if models[name] == nil {
+				models[name] = &modelUse{Name: name}
+			}
+			models[name].Answers++
+			models[name].Usage = models[name].Usage.Plus(b.Usage)
+		case llm.RoleTool:
+			if b.IsError {
+				o.Failed++
+			}
+		}
+	}
+}
+
+// firstLine is the first line of a text that has words, at most limit runes.
+func firstLine(text string, limit int) string {
+	const look = 4 << 10
+	if len(text) > look {
+		text = text[:look]
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), "\n")
+	line = strings.Join(strings.Fields(line), " ")
+	if r := []rune(line); len(r) > limit {
+		return string(r[:limit-1]) + "…"
+	}
+	return line
+}
+
+// unmarked is a line of Markdown without the marks that matter least.
+func unmarked(line string) string {
+	return strings.NewReplacer("**", "", "__", "", "`", "").Replace(strings.TrimLeft(line, "# "))
+}

@@ -1,0 +1,183 @@
+package export
+
+import (
+	"bytes"
+	"html"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer"
+	ghtml "github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/util"
+)
+
+// rich renders Markdown of anybody: HTML in it is shown as text, a picture becomes a link, a link leads away without telling from
+// where, and only to addresses that do no harm.
+type rich struct{ md goldmark.Markdown }
+
+func newRich() rich {
+	return rich{goldmark.New(
+		goldmark.WithExtensions(
+			extension.Strikethrough, extension.TaskList,
+			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+			extension.NewLinkify(extension.WithLinkifyAllowedProtocols([]string{"http:", "https:"})),
+		),
+		goldmark.WithRendererOptions(
+			ghtml.WithHardWraps(),
+			renderer.WithNodeRenderers(util.Prioritized(harmless{}, 100)),
+		),
+	)}
+}
+
+// html is the HTML of a Markdown text. What would take the parser long, because somebody wants it to, stays as it is.
+func (r rich) html(text string) string {
+	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "\uFFFD"), "\uFFFD")
+	var b bytes.Buffer
+	if laborious(text) || r.md.Convert([]byte(text), &b) != nil {
+		return `<pre class="plain">` + html.EscapeString(text) + "</pre>\n"
+	}
+	return b.String()
+}
+
+// laborious reports whether a text is too long, or has a paragraph of so many brackets, stars or nested blocks that the parser's time
+// would grow with their square.
+func laborious(text string) bool {
+	const (
+		maxText     = 256 << 10
+		maxBrackets = 400
+		maxMarks    = 1500
+		maxNested   = 60
+	)
+	if len(text) > maxText {
+		return true
+	}
+	brackets, marks := 0, 0
+	for line := range strings.Lines(text) {
+		content := strings.TrimLeft(line, "> \t-+*.)0123456789")
+		if strings.TrimSpace(content) == "" && strings.TrimSpace(line) == "" {
+			brackets, marks = 0, 0 // the next paragraph
+		}
+		nested := 0
+		for _, c := range line[:len(line)-len(content)] {
+			if c == '>' || c == '-' || c == '+' || c == '*' || c == '.' || c == ')' {
+				nested++
+			}
+		}
+		brackets += strings.Count(content, "[") + strings.Count(content, "<")
+		marks += strings.Count(content, "*") + strings.Count(content, "_") + strings.Count(content, "~") + strings.Count(content, "`")
+		rule := strings.Trim(strings.TrimSpace(line), "-*_ ") == "" // a line across the page
+		if nested > maxNested && !rule || brackets > maxBrackets || marks > maxMarks {
+			return true
+		}
+	}
+	return false
+}
+
+// harmless renders the nodes that could do harm.
+type harmless struct{}
+
+// RegisterFuncs implements [renderer.NodeRenderer].
+func (harmless) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(ast.KindRawHTML, rawHTML)
+	reg.Register(ast.KindHTMLBlock, htmlBlock)
+	reg.Register(ast.KindImage, picture)
+	reg.Register(ast.KindLink, link)
+	reg.Register(ast.KindAutoLink, autoLink)
+	reg.Register(ast.KindHeading, heading)
+}
+
+func rawHTML(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		segments := n.(*ast.RawHTML).Segments
+		for i := range segments.Len() {
+			s := segments.At(i)
+			_, _ = w.WriteString(html.EscapeString(string(s.Value(source)))) // errors of w stick, and come at the end
+		}
+	}
+	return ast.WalkSkipChildren, nil
+}
+
+func htmlBlock(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	b := n.(*ast.HTMLBlock)
+	var text strings.Builder
+	for i := range b.Lines().Len() {
+		s := b.Lines().At(i)
+		text.Write(s.Value(source))
+	}
+	if b.HasClosure() {
+		text.Write(b.ClosureLine.Value(source))
+	}
+	_, _ = w.WriteString(`<pre class="plain">` + html.EscapeString(strings.TrimRight(text.String(), "\n")) + "</pre>\n")
+	return ast.WalkContinue, nil
+}
+
+// safe reports whether a link may lead there.
+func safe(address []byte) bool {
+	a := strings.ToLower(strings.TrimSpace(string(address)))
+	for _, start := range []string{"https://", "http://", "mailto:", "#"} {
+		if strings.HasPrefix(a, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// anchor opens a link, or says where it would lead.
+func anchor(w util.BufWriter, address []byte, entering bool) {
+	switch ok := safe(address); {
+	case ok && entering:
+		_, _ = w.WriteString(`<a rel="noopener noreferrer nofollow" href="` + html.EscapeString(string(util.URLEscape(address, false))) + `">`)
+	case ok:
+		_, _ = w.WriteString("</a>")
+	case !entering && len(address) > 0:
+		_, _ = w.WriteString(` <code class="where">` + html.EscapeString(string(address)) + "</code>")
+	}
+}
+
+func link(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	anchor(w, n.(*ast.Link).Destination, entering)
+	return ast.WalkContinue, nil
+}
+
+func picture(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.WriteString("picture: ")
+	}
+	anchor(w, n.(*ast.Image).Destination, entering)
+	return ast.WalkContinue, nil
+}
+
+func autoLink(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	l := n.(*ast.AutoLink)
+	address := l.URL(source)
+	if l.AutoLinkType == ast.AutoLinkEmail && !bytes.HasPrefix(bytes.ToLower(address), []byte("mailto:")) {
+		address = append([]byte("mailto:"), address...)
+	}
+	if !safe(address) {
+		_, _ = w.WriteString(html.EscapeString(string(l.Label(source))))
+		return ast.WalkContinue, nil
+	}
+	anchor(w, address, true)
+	_, _ = w.WriteString(html.EscapeString(string(l.Label(source))))
+	anchor(w, address, false)
+	return ast.WalkContinue, nil
+}
+
+// heading is two levels lower than in the text: the first two are the page's own.
+func heading(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	level := string(rune('0' + min(n.(*ast.Heading).Level+2, 6)))
+	if entering {
+		_, _ = w.WriteString("<h" + level + ">")
+	} else {
+		_, _ = w.WriteString("</h" + level + ">\n")
+	}
+	return ast.WalkContinue, nil
+}
