@@ -203,7 +203,7 @@ func (w *Window) apply(ctx context.Context, d *draft, done *work) (applied bool,
 		digest, _ = Outline{}.Digest(ctx, task) // it never fails
 	}
 	digest.Reason, digest.Focus = task.Reason, task.Focus
-	digest.Through, digest.Todo = done.plan.through, d.todo()
+	digest.Through, digest.Todo = done.plan.through, d.view.todos()
 	pins, err := d.kept(ctx) // as of now: somebody may have pinned more since the digest was begun
 	if err != nil {
 		return false, err
@@ -260,7 +260,7 @@ func (w *Window) refresh(ctx context.Context, d *draft, files []string) ([]sessi
 		held = append(slices.DeleteFunc(held, func(b session.ContextBlock) bool { return strings.HasPrefix(b.Name, fileBlock) }), newest...)
 	}
 	held = slices.DeleteFunc(held, func(b session.ContextBlock) bool { return b.Name == todoBlock })
-	if text := todoText(d.todo()); text != "" {
+	if text := todoText(d.view.todos()); text != "" {
 		held = append(held, session.ContextBlock{Name: todoBlock, Text: text})
 	}
 	return held, nil
@@ -277,20 +277,28 @@ func (w *Window) plan(d *draft, reason, focus string) (plan, error) {
 		return plan{}, errNothing
 	}
 	p := plan{through: through, cut: cut, before: v.Digest.ID}
-	p.task = Task{
-		Live: d.header.request(v.Messages), Model: d.header.Model, Events: v.original(cut), Todo: d.todo(),
-		Reason: reason, Focus: focus, Limit: max(d.usable/20, 500),
-	}
+	p.task = v.task(cut)
+	p.task.Live, p.task.Model = d.header.request(v.Messages), d.header.Model
+	p.task.Reason, p.task.Focus, p.task.Limit = reason, focus, max(d.usable/20, 500)
+	return p, nil
+}
+
+// task is what is known of a digest that is to stand for the entries before cut. The request is that of the epoch.
+func (v *View) task(cut int) Task {
+	t := Task{Events: v.original(cut), Todo: v.todos()}
+	epoch, _ := v.Epoch.Body.(session.Epoch)
+	t.Live = Header{System: epoch.System, Tools: epoch.Tools, Thinking: epoch.Thinking}.request(v.Messages)
+	t.Model = epoch.Model
 	if before, ok := v.Digest.Body.(session.Digest); ok {
-		p.task.Before = &before
+		t.Before = &before
 	}
 	answers := answersIn(v.entries[:cut])
 	for _, b := range v.begun {
 		if b.answer <= answers {
-			p.task.Calls = append(p.task.Calls, b.call)
+			t.Calls = append(t.Calls, b.call)
 		}
 	}
-	return p, nil
+	return t
 }
 
 // keepTurns is the tokens of what the person said that stay word for word.
@@ -500,15 +508,13 @@ const (
 	fileBlock = "file "
 )
 
-// todo is what is to be done, as of the view.
-func (d *draft) todo() []session.TodoItem {
-	if d.view.todo != nil {
-		return d.view.todo.Items
+// todos is what is to be done, as of the view.
+func (v *View) todos() []session.TodoItem {
+	if v.todo != nil {
+		return v.todo.Items
 	}
-	if before, ok := d.view.Digest.Body.(session.Digest); ok {
-		return before.Todo
-	}
-	return nil
+	before, _ := v.Digest.Body.(session.Digest)
+	return before.Todo
 }
 
 // todoText is a list of what is to be done, for a model.

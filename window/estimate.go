@@ -27,9 +27,10 @@ func (v *View) Estimate(h Header) Estimate {
 	return e
 }
 
-// reported is the place of the last answer to a request of this epoch whose usage is known; -1 when there is none.
+// reported is the place of the last answer to a request of this epoch whose usage is known; -1 when there is none, or when what was sent
+// then is not what would be sent now.
 func (v *View) reported(m llm.Model) int {
-	if len(v.requests) == 0 || v.requests[0].Body.(session.Requested).Model != m.Ref() {
+	if v.loose != "" || len(v.requests) == 0 || v.requests[0].Body.(session.Requested).Model != m.Ref() {
 		return -1
 	}
 	for i := len(v.Messages) - 1; i >= 0; i-- {

@@ -36,7 +36,8 @@ func repair(events []session.Event) ([]llm.Message, []Block) {
 		if said.Source == fromContext {
 			why = Told
 		}
-		out, blocks = append(out, m), append(blocks, Block{Why: why, Entries: []session.ID{e.ID}})
+		turn := m.Role == llm.RoleUser && byPerson(said.Source)
+		out, blocks = append(out, m), append(blocks, Block{Why: why, Entries: []session.ID{e.ID}, turn: turn})
 		if m.Role == llm.RoleAssistant {
 			for _, c := range m.Calls() {
 				result, from, ok := resultOf(c, events[i+1:])

@@ -218,7 +218,7 @@ func (k *talk) provenance() string {
 	return view
 }
 
-// keepsWhatItMust looks for what is pinned, for what people said first and last, and for what is to be done.
+// keepsWhatItMust looks for what is pinned, for short questions that came first and last, and for what is to be done.
 func (k *talk) keepsWhatItMust() {
 	k.t.Helper()
 	sent := texts(k.last.Messages)
@@ -232,7 +232,7 @@ func (k *talk) keepsWhatItMust() {
 	for i, e := range k.path {
 		switch b := e.Body.(type) {
 		case session.Message:
-			if b.Role == llm.RoleUser && b.Source == session.FromInput {
+			if b.Role == llm.RoleUser && b.Source == session.FromInput && len(b.Text()) < 200 {
 				said = append(said, b.Text())
 			}
 		case session.Digest:

@@ -39,6 +39,8 @@ type Block struct {
 	Entries []session.ID `json:"entries"`         // of the journal; the first is the one that is told
 	Note    string       `json:"note,omitzero"`   // more about the reason, such as that of a reduction
 	Tokens  int          `json:"tokens,omitzero"` // estimated
+
+	turn bool // a person said it, and a turn begins
 }
 
 // Why says why a message is in a request.
