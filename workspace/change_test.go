@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tenon-agent/tenon/internal/treetest"
 	"github.com/tenon-agent/tenon/workspace"
 	"github.com/tenon-agent/tenon/workspace/checkpoint"
 )
@@ -108,7 +109,7 @@ func TestApply(t *testing.T) {
 	if err := r.Apply(t.Context(), many()); err != nil {
 		t.Fatal(err)
 	}
-	sameTree(t, treeOf(t, dir), map[string]string{
+	treetest.Same(t, treetest.Of(t, dir), map[string]string{
 		".": "drwxr-xr-x", "edited": `-rw-r--r-- "new"`, "untouched": `-rw-r--r-- "u"`,
 		"new": "drwxr-xr-x", "new/deep": "drwxr-xr-x", "new/deep/file": `-rw-r--r-- "made"`, "new/other": `-rw-r--r-- "made"`,
 		"moved": "drwxr-xr-x", "moved/here": `-rw-r--r-- "moves"`, "moved/changed": `-rwxr-x--x "#!/bin/sh\n"`, "moved/link": "link to nowhere",
@@ -147,7 +148,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 	for n := 1; ; n++ {
 		dir := realDir(t)
 		prepareMany(t, dir)
-		before := treeOf(t, dir)
+		before := treetest.Of(t, dir)
 		r := record(t, dir, workspace.Options{})
 		steps := r.FailAt(n, broken)
 		err := r.Apply(t.Context(), many())
@@ -160,7 +161,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 		if !errors.Is(err, broken) || strings.Contains(err.Error(), "taken back") {
 			t.Errorf("step %d: %v", n, err)
 		}
-		sameTree(t, treeOf(t, dir), before)
+		treetest.Same(t, treetest.Of(t, dir), before)
 	}
 }
 
@@ -251,19 +252,19 @@ func lstats(t testing.TB, dir string) string {
 func TestChangedStops(t *testing.T) {
 	dir := realDir(t)
 	prepareMany(t, dir)
-	before := treeOf(t, dir)
+	before := treetest.Of(t, dir)
 	r := record(t, dir, workspace.Options{})
 	r.refuse = errors.New("the journal is full")
 	if err := r.Apply(t.Context(), many()); !errors.Is(err, r.refuse) {
 		t.Errorf("error %v", err)
 	}
-	sameTree(t, treeOf(t, dir), before)
+	treetest.Same(t, treetest.Of(t, dir), before)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := r.WriteFile(ctx, "edited", nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	sameTree(t, treeOf(t, dir), before)
+	treetest.Same(t, treetest.Of(t, dir), before)
 }
 
 // When what a file has cannot be kept, it is not changed; when it may not be kept because it is too large, that is told.
@@ -280,18 +281,18 @@ func TestContentIsKeptFirst(t *testing.T) {
 	if err := r.store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	before := treeOf(t, dir)
+	before := treetest.Of(t, dir)
 	if err := r.WriteFile(t.Context(), "small", []byte("new"), nil); err == nil || !strings.Contains(err.Error(), "nothing was changed") {
 		t.Errorf("error %v", err)
 	}
-	sameTree(t, treeOf(t, dir), before)
+	treetest.Same(t, treetest.Of(t, dir), before)
 }
 
 // Places that are given back as they were: contents from the store, modes, links, directories, one kind in the place of another.
 func TestApplyStates(t *testing.T) {
 	dir := realDir(t)
 	prepareMany(t, dir)
-	before := treeOf(t, dir)
+	before := treetest.Of(t, dir)
 	r := record(t, dir, workspace.Options{})
 	if err := r.Apply(t.Context(), append(many(), workspace.Edit{Path: "untouched"})); err != nil {
 		t.Fatal(err)
@@ -300,7 +301,7 @@ func TestApplyStates(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "untouched"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	now := treeOf(t, dir)
+	now := treetest.Of(t, dir)
 	var edits []workspace.Edit
 	for _, c := range r.told[0] {
 		edits = append(edits, workspace.Edit{Path: c.Path, State: c.Before, Exact: true})
@@ -314,9 +315,9 @@ func TestApplyStates(t *testing.T) {
 		if !strings.Contains(err.Error(), "injected") {
 			t.Fatal(err)
 		}
-		sameTree(t, treeOf(t, dir), now)
+		treetest.Same(t, treetest.Of(t, dir), now)
 	}
-	sameTree(t, treeOf(t, dir), before)
+	treetest.Same(t, treetest.Of(t, dir), before)
 }
 
 func TestExactPathsGoThroughNoLinks(t *testing.T) {
@@ -336,7 +337,7 @@ func TestExactPathsGoThroughNoLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sameTree(t, treeOf(t, base), map[string]string{
+	treetest.Same(t, treetest.Of(t, base), map[string]string{
 		".": "drwxr-xr-x", "project": "drwxr-xr-x", "project/real": "drwxr-xr-x", "project/real/file": `-rw-r--r-- "x"`,
 		"outside": "drwxr-xr-x", "outside/file": `-rw-r--r-- "x"`,
 	})

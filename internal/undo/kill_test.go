@@ -13,6 +13,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/tenon-agent/tenon/internal/treetest"
 	"github.com/tenon-agent/tenon/internal/undo"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/sqlite"
@@ -47,14 +48,14 @@ func TestKilledUndo(t *testing.T) {
 				}
 			}
 		}
-		sameTree(t, b.tree(), before)
+		treetest.Same(t, b.tree(), before)
 		if got := b.said(); got != "" {
 			t.Errorf("killed at %d: said %q", n, got)
 		}
 		if _, err := b.redo(); err != nil {
 			t.Fatalf("killed at %d: redo: %v", n, err)
 		}
-		sameTree(t, b.tree(), after)
+		treetest.Same(t, b.tree(), after)
 		if t.Failed() || done {
 			break
 		}

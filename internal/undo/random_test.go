@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tenon-agent/tenon/internal/treetest"
 	"github.com/tenon-agent/tenon/internal/undo"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/workspace"
@@ -57,11 +58,11 @@ func TestUndoToAnyEntry(t *testing.T) {
 				case err != nil:
 					rt.Fatalf("undo to %s: %v", entry, err)
 				case rapid.Bool().Draw(rt, "redo"):
-					sameTree(rt, b.tree(), trees[entry])
+					treetest.Same(rt, b.tree(), trees[entry])
 					if _, err := b.redo(); err != nil {
 						rt.Fatal(err)
 					}
-					sameTree(rt, b.tree(), before)
+					treetest.Same(rt, b.tree(), before)
 				}
 			}
 			mark()
@@ -70,17 +71,17 @@ func TestUndoToAnyEntry(t *testing.T) {
 		for _, entry := range entries {
 			_, err := b.undo(string(entry), undo.Files, false)
 			if isNothing(err) {
-				sameTree(rt, b.tree(), trees[entry])
+				treetest.Same(rt, b.tree(), trees[entry])
 				continue
 			}
 			if err != nil {
 				rt.Fatalf("undo to %s: %v", entry, err)
 			}
-			sameTree(rt, b.tree(), trees[entry])
+			treetest.Same(rt, b.tree(), trees[entry])
 			if _, err := b.redo(); err != nil {
 				rt.Fatal(err)
 			}
-			sameTree(rt, b.tree(), last)
+			treetest.Same(rt, b.tree(), last)
 		}
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenon-agent/tenon/internal/treetest"
 	"github.com/tenon-agent/tenon/internal/undo"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
@@ -155,14 +156,14 @@ func TestKilledUnderACommand(t *testing.T) {
 		if _, err := b.undo("", undo.Both, false); err != nil {
 			t.Fatal(err)
 		}
-		sameTree(t, like(b.tree()), like(maps.Clone(before)))
+		treetest.Same(t, like(b.tree()), like(maps.Clone(before)))
 		if got := b.said(); got != "" {
 			t.Errorf("said %q", got)
 		}
 		if _, err := b.redo(); err != nil {
 			t.Fatal(err)
 		}
-		sameTree(t, like(b.tree()), like(maps.Clone(after)))
+		treetest.Same(t, like(b.tree()), like(maps.Clone(after)))
 	}
 }
 
@@ -202,14 +203,14 @@ func TestOthersChangeAfterTheKill(t *testing.T) {
 		delete(got, name)
 		delete(after, name)
 	}
-	sameTree(t, got, after)
+	treetest.Same(t, got, after)
 	if _, err := b.redo(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err = b.undo("", undo.Files, true); err != nil {
 		t.Fatal(err)
 	}
-	sameTree(t, b.tree(), before)
+	treetest.Same(t, b.tree(), before)
 }
 
 // However early the kill: by force all comes back, and what was not known to be the command's stays without.
@@ -223,7 +224,7 @@ func TestKilledAtOnce(t *testing.T) {
 		if _, err := b.undo("", undo.Files, true); err != nil && !isNothing(err) {
 			t.Fatal(err)
 		}
-		sameTree(t, like(b.tree()), like(before))
+		treetest.Same(t, like(b.tree()), like(before))
 	}
 }
 
@@ -245,7 +246,7 @@ func TestKilledUnderSeveral(t *testing.T) {
 	if _, err := b.undo("", undo.Files, false); err != nil {
 		t.Fatal(err)
 	}
-	sameTree(t, b.tree(), before)
+	treetest.Same(t, b.tree(), before)
 }
 
 // A journal that cannot be written, or a process that is killed in the midst of it: it happens again, once.
@@ -263,7 +264,7 @@ func TestKilledInTheRecovery(t *testing.T) {
 		cmd.Stderr = os.Stderr
 		err := cmd.Run()
 		b.open(id)
-		sameTree(t, b.tree(), after)
+		treetest.Same(t, b.tree(), after)
 		b.close()
 		if err == nil {
 			if n < 4 {
@@ -284,7 +285,7 @@ func TestKilledInTheRecovery(t *testing.T) {
 	if _, err := b.undo("", undo.Both, false); err != nil {
 		t.Fatal(err)
 	}
-	sameTree(t, like(b.tree()), like(before))
+	treetest.Same(t, like(b.tree()), like(before))
 }
 
 // recoverUntil is a process that recovers and is killed at its nth step: before and after it reads and writes the journal.

@@ -6,19 +6,16 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
-	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
 
+	"github.com/tenon-agent/tenon/internal/treetest"
 	"github.com/tenon-agent/tenon/internal/undo"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
@@ -190,50 +187,8 @@ func (b *bench) said() string {
 	return strings.Join(out, " ")
 }
 
-// tree is everything in the project: modes, contents, and where links lead.
+// tree is everything in the project.
 func (b *bench) tree() map[string]string {
 	b.t.Helper()
-	out := map[string]string{}
-	b.must(filepath.WalkDir(b.dir, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, _ := filepath.Rel(b.dir, name)
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		switch {
-		case info.Mode()&fs.ModeSymlink != 0:
-			target, err := os.Readlink(name)
-			out[rel] = "link to " + target
-			return err
-		case info.IsDir():
-			out[rel] = info.Mode().String()
-			return nil
-		}
-		data, err := os.ReadFile(name)
-		out[rel] = fmt.Sprintf("%v %q", info.Mode(), data)
-		return err
-	}))
-	return out
-}
-
-func sameTree(t interface{ Errorf(string, ...any) }, got, want map[string]string) {
-	var lines []string
-	for name := range maps.Keys(got) {
-		if _, ok := want[name]; !ok {
-			lines = append(lines, fmt.Sprintf("%s is there: %.60s", name, got[name]))
-		}
-	}
-	for name, text := range want {
-		if other, ok := got[name]; !ok {
-			lines = append(lines, name+" is missing")
-		} else if other != text {
-			lines = append(lines, fmt.Sprintf("%s is %.60s, want %.60s", name, other, text))
-		}
-	}
-	if slices.Sort(lines); len(lines) > 0 {
-		t.Errorf("the trees differ:\n%s", strings.Join(lines[:min(20, len(lines))], "\n"))
-	}
+	return treetest.Of(b.t, b.dir)
 }

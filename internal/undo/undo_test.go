@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/internal/nobody"
+	"github.com/tenon-agent/tenon/internal/treetest"
 	"github.com/tenon-agent/tenon/internal/undo"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/workspace"
@@ -89,7 +90,7 @@ func TestUndoAndRedo(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v\n%+v", step.name, err, plan)
 		}
-		sameTree(t, like(b.tree()), like(trees[step.tree]))
+		treetest.Same(t, like(b.tree()), like(trees[step.tree]))
 		if got := b.said(); got != step.said {
 			t.Errorf("%s: said %q, want %q", step.name, got, step.said)
 		}
@@ -141,7 +142,7 @@ func TestUndoAfterUndo(t *testing.T) {
 		if _, err := b.undo("", undo.Both, false); err != nil {
 			t.Fatal(err)
 		}
-		sameTree(t, b.tree(), want)
+		treetest.Same(t, b.tree(), want)
 	}
 	if _, err := b.undo("", undo.Both, false); !isNothing(err) {
 		t.Errorf("undo of nothing: %v", err)
@@ -150,7 +151,7 @@ func TestUndoAfterUndo(t *testing.T) {
 		if _, err := b.redo(); err != nil {
 			t.Fatal(err)
 		}
-		sameTree(t, b.tree(), want)
+		treetest.Same(t, b.tree(), want)
 	}
 }
 
@@ -230,14 +231,14 @@ func TestForce(t *testing.T) {
 	}
 	want := trees[0]
 	want["new"], want["new/dir7"], want["new/dir7/theirs"], want["src/theirs"] = "drwxr-xr-x", "drwxr-xr-x", `-rw-r--r-- "mine\n"`, `-rw-r--r-- ""`
-	sameTree(t, like(b.tree()), like(want))
+	treetest.Same(t, like(b.tree()), like(want))
 	if notes := strings.Join(plan.Notes, " "); !strings.Contains(notes, "new/dir7 stays") {
 		t.Errorf("notes %q", notes)
 	}
 	if _, err := b.redo(); err != nil {
 		t.Fatal(err)
 	}
-	sameTree(t, like(b.tree()), like(after))
+	treetest.Same(t, like(b.tree()), like(after))
 }
 
 // What somebody has brought back by hand need not be brought back; what was not kept is told, and is no reason to lose more.
@@ -264,7 +265,7 @@ func TestLostAndDone(t *testing.T) {
 		t.Fatal(err)
 	}
 	delete(before, "large")
-	sameTree(t, b.tree(), before)
+	treetest.Same(t, b.tree(), before)
 }
 
 // A folder that cannot be written stops all of it, files and conversation.
@@ -280,7 +281,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	if _, err := b.undo(string(begins[0].ID), undo.Both, true); err == nil {
 		t.Error("no error")
 	}
-	sameTree(t, b.tree(), tree)
+	treetest.Same(t, b.tree(), tree)
 	if after := files(lstats(t, b.base)); after != before || b.said() != "first second" {
 		t.Errorf("something changed:\n%s\nwas\n%s", after, before)
 	}
@@ -308,11 +309,11 @@ func TestHundredsOfFiles(t *testing.T) {
 	if len(p.Files) < 800 {
 		t.Errorf("%d files in one entry", len(p.Files))
 	}
-	sameTree(t, b.tree(), before)
+	treetest.Same(t, b.tree(), before)
 	if _, err := b.redo(); err != nil {
 		t.Fatal(err)
 	}
-	sameTree(t, b.tree(), after)
+	treetest.Same(t, b.tree(), after)
 }
 
 // What an entry has no room for is counted, and an undo says that it stays.
