@@ -66,8 +66,10 @@ func (h Header) epoch(reason string) session.Epoch {
 func (v *View) changed(h Header) string {
 	epoch, begun := v.Epoch.Body.(session.Epoch)
 	switch {
-	case !begun:
+	case !begun && v.loose == "":
 		return "start"
+	case !begun: // it stands before the digest
+		return v.loose
 	case epoch.Model.Ref() != h.Model.Ref():
 		return "model"
 	case epoch.System != h.System:
