@@ -282,7 +282,16 @@ func (a asker) Ask(ctx context.Context, questions []plan.Question) ([]plan.Answe
 	return answers, nil
 }
 
+// Places are the directories of what belongs to a session beside the store. They need not exist.
+func (a *App) Places(id session.SessionID) []string {
+	return []string{a.checkpoints(id), a.artifacts(id)}
+}
+
 // Forget removes what belongs to a session beside the store.
 func (a *App) Forget(id session.SessionID) error {
-	return errors.Join(os.RemoveAll(a.checkpoints(id)), os.RemoveAll(a.artifacts(id)))
+	var err error
+	for _, dir := range a.Places(id) {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	return err
 }

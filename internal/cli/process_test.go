@@ -249,11 +249,19 @@ func TestASessionInUseIsNotTaken(t *testing.T) {
 	if code != exitError || !strings.Contains(told, "is being written by tenon run, pid ") {
 		t.Errorf("exit code %d, says %q", code, told)
 	}
-	code, _, told = start(t, dir, nil, "sessions", "delete", "--yes", string(s.ID)).end()
+	code, _, told = start(t, dir, nil, "sessions", "delete", string(s.ID)).end()
 	if code != exitError || !strings.Contains(told, "is being written by tenon run, pid ") {
 		t.Errorf("exit code %d, says %q", code, told)
 	}
-	code, out, told := start(t, dir, script, "run", "--continue", "and you").end()
+	code, _, told = start(t, dir, nil, "sessions", "rewind", string(s.ID), "--turns", "1").end()
+	if code != exitError || !strings.Contains(told, "is being written by tenon run, pid ") || !strings.Contains(told, "; wait for it, or end it") {
+		t.Errorf("exit code %d, says %q", code, told)
+	}
+	code, out, told := start(t, dir, nil, "sessions", "prune", "--larger", "1B", "--yes", "--dry-run").end()
+	if code != exitDone || !strings.Contains(out, string(s.ID)) {
+		t.Errorf("exit code %d, says %q and %q", code, out, told)
+	}
+	code, out, told = start(t, dir, script, "run", "--continue", "and you").end()
 	if code != exitDone || out != "And again.\n" || !strings.Contains(told, "passing over session "+string(s.ID)) {
 		t.Errorf("exit code %d, says %q and %q", code, out, told)
 	}

@@ -16,14 +16,32 @@ import (
 // maxCandidates is how many sessions are named when a prefix means several.
 const maxCandidates = 6
 
-// resolve returns the session whose ID is prefix, or begins so.
+// resolve returns the session whose ID is prefix, or begins so. Those in the trash are not looked at.
 func resolve(ctx context.Context, store session.Store, prefix string) (session.Summary, error) {
-	prefix = strings.ToLower(strings.TrimSpace(prefix))
+	s, err := resolveIn(ctx, store, session.Query{Prefix: prefix})
+	if !errors.Is(err, session.ErrNotFound) {
+		return s, err
+	}
+	if trashed, e := resolveIn(ctx, store, session.Query{Prefix: prefix, Deleted: true}); e == nil {
+		return s, fmt.Errorf("session %q: %w: it is in the trash; bring it back with 'tenon sessions restore %s'",
+			prefix, session.ErrNotFound, trashed.ID)
+	}
+	return s, err
+}
+
+// resolveIn returns the session of a query whose ID is its prefix, or begins so.
+func resolveIn(ctx context.Context, store session.Store, q session.Query) (session.Summary, error) {
+	prefix := strings.ToLower(strings.TrimSpace(q.Prefix))
 	if prefix == "" {
 		return session.Summary{}, errors.New("the session's ID is empty")
 	}
+	list := "tenon sessions list --all"
+	if q.Deleted {
+		list += " --deleted"
+	}
+	q.Prefix, q.Limit = prefix, maxCandidates+1
 	var found []session.Summary
-	for s, err := range store.List(ctx, session.Query{Prefix: prefix, Limit: maxCandidates + 1}) {
+	for s, err := range store.List(ctx, q) {
 		if err != nil {
 			return session.Summary{}, err
 		}
@@ -34,7 +52,7 @@ func resolve(ctx context.Context, store session.Store, prefix string) (session.S
 	}
 	switch len(found) {
 	case 0:
-		return session.Summary{}, fmt.Errorf("session %q: %w; see 'tenon sessions list --all'", prefix, session.ErrNotFound)
+		return session.Summary{}, fmt.Errorf("session %q: %w; see '%s'", prefix, session.ErrNotFound, list)
 	case 1:
 		return found[0], nil
 	}
@@ -90,14 +108,26 @@ func (p *program) withAppAndSession(c *cobra.Command, prefix string, f func(*app
 
 // completeSessions lets the shell complete session IDs: as the argument of c, or as the value of a flag.
 func (p *program) completeSessions(c *cobra.Command, flag string) {
-	complete := func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if flag == "" {
+		c.ValidArgsFunction = p.sessionIDs(false)
+		return
+	}
+	complete := p.sessionIDs(false)
+	completeWith(c, flag, func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return complete(c, nil, prefix)
+	})
+}
+
+// sessionIDs completes the first argument: the ID of a session, or of one in the trash.
+func (p *program) sessionIDs(deleted bool) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		const enough = 20
-		if flag == "" && len(args) > 0 {
+		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		var ids []string
 		_ = p.withStore(nil, func(store session.Store) error { // a shell has no place for an error
-			for s, err := range store.List(c.Context(), session.Query{Prefix: prefix, Limit: enough}) {
+			for s, err := range store.List(c.Context(), session.Query{Prefix: prefix, Deleted: deleted, Limit: enough}) {
 				if err != nil {
 					return err
 				}
@@ -107,9 +137,4 @@ func (p *program) completeSessions(c *cobra.Command, flag string) {
 		})
 		return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
-	if flag == "" {
-		c.ValidArgsFunction = complete
-		return
-	}
-	completeWith(c, flag, complete)
 }

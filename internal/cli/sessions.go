@@ -1,15 +1,11 @@
 package cli
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tenon-agent/tenon/internal/app"
 	"github.com/tenon-agent/tenon/session"
 )
 
@@ -17,18 +13,20 @@ func (p *program) sessions() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "sessions",
 		Aliases: []string{"session"},
-		Short:   "List, show, export, import, delete and rename sessions",
-		Long:    "List, show, export, import, delete and rename sessions. An ID may be shortened as long as it means one session.",
-		Args:    cobra.ArbitraryArgs,
-		RunE:    group,
+		Short:   "List, find, resume, fork, rewind, export, import and delete sessions",
+		Long: `Look at sessions, find them, go on with them, take them back, move them elsewhere, and tidy up. An ID may be shortened as long as it
+means one session; shells complete it.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: group,
 	}
 	c.AddCommand(p.sessionsList(), p.sessionsShow(), p.sessionsExport(), p.sessionsImport(), p.sessionsDelete(), p.sessionsRename())
-	c.AddCommand(p.sessionsWindow(), p.sessionsCache())
+	c.AddCommand(p.sessionsResume(), p.sessionsFork(), p.sessionsRewind(), p.sessionsSearch(), p.sessionsRestore(), p.sessionsPrune())
+	c.AddCommand(p.sessionsTag(), p.sessionsNote(), p.sessionsPin(), p.sessionsUnpin(), p.sessionsPins())
+	c.AddCommand(p.sessionsWindow(), p.sessionsCache(), p.sessionsCheck())
 	return c
 }
 
 func (p *program) sessionsRename() *cobra.Command {
-	const maxTitle = 200 // runes
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "rename ID TITLE...",
@@ -40,13 +38,9 @@ func (p *program) sessionsRename() *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			title := strings.Join(strings.Fields(strings.Join(args[1:], " ")), " ")
-			title = strings.ToValidUTF8(title, "\uFFFD")
-			switch {
-			case title == "":
-				return usagef(c, "the title is empty")
-			case len([]rune(title)) > maxTitle:
-				return usagef(c, "the title has more than %d letters", maxTitle)
+			title, err := titleOf(c, strings.Join(args[1:], " "))
+			if err != nil {
+				return err
 			}
 			return p.withSession(c, args[0], func(store session.Store, s session.Summary) error {
 				if _, err := store.Annotate(c.Context(), s.ID, session.Title{Title: title}); err != nil {
@@ -66,62 +60,17 @@ func (p *program) sessionsRename() *cobra.Command {
 	return c
 }
 
-func (p *program) sessionsDelete() *cobra.Command {
-	var yes, asJSON bool
-	c := &cobra.Command{
-		Use:   "delete ID...",
-		Short: "Move sessions to the trash",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef(c, "the session's ID is missing")
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			for _, prefix := range args {
-				err := p.withAppAndSession(c, prefix, func(a *app.App, s session.Summary) error {
-					if !yes {
-						if err := p.confirm(c, s); err != nil {
-							return err
-						}
-					}
-					if err := a.Store.Delete(c.Context(), s.ID); err != nil {
-						return err
-					}
-					if asJSON {
-						return writeJSON(p.env.Stdout, map[string]any{"deleted": s.ID})
-					}
-					_, err := fmt.Fprintf(p.env.Stdout, "deleted %s  %s\n", s.ID, p.shown(s.Title))
-					return err
-				})
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		},
+// titleOf is a title as it is kept.
+func titleOf(c *cobra.Command, text string) (string, error) {
+	const most = 200 // runes
+	title := strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "\uFFFD")
+	switch {
+	case title == "":
+		return "", usagef(c, "the title is empty")
+	case len([]rune(title)) > most:
+		return "", usagef(c, "the title has more than %d letters", most)
 	}
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	c.Flags().BoolVar(&asJSON, "json", false, "show what was deleted as JSON, one object to a line")
-	p.completeSessions(c, "")
-	return c
-}
-
-// confirm asks on the terminal whether a session is to be deleted.
-func (p *program) confirm(c *cobra.Command, s session.Summary) error {
-	if width(p.env.Stdin) == nil {
-		return usagef(c, "deleting session %s needs --yes: there is no terminal to ask on", s.ID)
-	}
-	fmt.Fprintf(p.env.Stderr, "Delete session %s (%s, %s)? [y/N] ", s.ID, harmless(s.Title), count(s.Messages, "message"))
-	line, err := bufio.NewReader(p.env.Stdin).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes":
-		return nil
-	}
-	return fmt.Errorf("session %s was kept", s.ID)
+	return title, nil
 }
 
 // shown is text as it is written to standard output: harmless when that is a terminal.

@@ -14,7 +14,7 @@ func (p *program) sessionsList() *cobra.Command {
 	var (
 		all, asJSON bool
 		dir         string
-		limit       int
+		q           session.Query
 	)
 	c := &cobra.Command{
 		Use:     "list",
@@ -25,10 +25,9 @@ func (p *program) sessionsList() *cobra.Command {
 			if all && dir != "" {
 				return usagef(c, "--all and --dir exclude each other")
 			}
-			if limit < 0 {
+			if q.Limit < 0 {
 				return usagef(c, "--limit must not be negative; 0 lists all")
 			}
-			q := session.Query{Limit: limit}
 			if !all {
 				var err error
 				if q.Dir, err = directory(dir); err != nil {
@@ -60,9 +59,14 @@ func (p *program) sessionsList() *cobra.Command {
 	f := c.Flags()
 	f.BoolVarP(&all, "all", "a", false, "of every directory")
 	f.StringVarP(&dir, "dir", "C", "", "of another `directory`")
-	f.IntVarP(&limit, "limit", "n", 20, "at most `N`; 0 lists all")
+	f.StringVar(&q.Tag, "tag", "", "with this `TAG`")
+	f.StringVar(&q.Text, "search", "", "with this `TEXT` in the title; 'tenon sessions search' looks into all that was said")
+	f.Var(agoTime(&q.After), "since", "changed since then: 12h, 7d, 4w or 2026-01-31")
+	f.BoolVar(&q.Deleted, "deleted", false, "those in the trash")
+	f.IntVarP(&q.Limit, "limit", "n", 20, "at most `N`; 0 lists all")
 	f.BoolVar(&asJSON, "json", false, "as JSON, one object to a line")
 	completeWith(c, "dir", directories)
+	completeWith(c, "tag", p.completeTags)
 	return c
 }
 
@@ -70,6 +74,9 @@ func (p *program) sessionsList() *cobra.Command {
 func (p *program) table(found []session.Summary, q session.Query) error {
 	if len(found) == 0 {
 		what := "no sessions"
+		if q.Deleted {
+			what += " in the trash"
+		}
 		if q.Dir != "" {
 			what += " of " + q.Dir + " (see --all)"
 		}
@@ -83,12 +90,19 @@ func (p *program) table(found []session.Summary, q session.Query) error {
 	paint := paletteFor(p.env.Stdout, p.env.Getenv)
 	var b strings.Builder
 	const idWidth, ageWidth, messagesWidth = 12, 8, 4
+	changed := "CHANGED"
+	if q.Deleted {
+		changed = "DELETED"
+	}
 	titleWidth := columns - idWidth - ageWidth - messagesWidth - 3*2
-	fmt.Fprintf(&b, "%s\n", paint.bold(fmt.Sprintf("%-*s  %-*s  %*s  %s", idWidth, "ID", ageWidth, "CHANGED", messagesWidth, "MSGS", "TITLE")))
+	fmt.Fprintf(&b, "%s\n", paint.bold(fmt.Sprintf("%-*s  %-*s  %*s  %s", idWidth, "ID", ageWidth, changed, messagesWidth, "MSGS", "TITLE")))
 	for _, s := range found {
 		title := oneLine(s.Title)
 		if title == "" {
 			title = "(empty)"
+		}
+		if len(s.Tags) > 0 {
+			title += "  " + oneLine(tagWords(s.Tags))
 		}
 		if q.Dir == "" {
 			title += "  " + oneLine(s.Dir)
@@ -96,7 +110,11 @@ func (p *program) table(found []session.Summary, q session.Query) error {
 		if s.Owner != "" {
 			title = "● " + title
 		}
-		fmt.Fprintf(&b, "%-*s  %-*s  %*d  %s\n", idWidth, s.ID, ageWidth, age(time.Since(s.Updated)), messagesWidth, s.Messages, fit(title, titleWidth))
+		at := s.Updated
+		if q.Deleted {
+			at = s.Deleted
+		}
+		fmt.Fprintf(&b, "%-*s  %-*s  %*d  %s\n", idWidth, s.ID, ageWidth, age(time.Since(at)), messagesWidth, s.Messages, fit(title, titleWidth))
 	}
 	if len(found) == q.Limit {
 		fmt.Fprintf(p.env.Stderr, "the last %d; more with --limit\n", q.Limit)

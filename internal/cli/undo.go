@@ -18,6 +18,7 @@ import (
 // taking is the flags of undo and redo.
 type taking struct {
 	dir, to                       string
+	turns                         int // of the conversation; 0: to, or the last run
 	files, conversation, both     bool
 	dryRun, force, asJSON, isRedo bool
 }
@@ -45,12 +46,17 @@ under a command, what that changed is found; what may be somebody else's stays a
 	}
 	f := c.Flags()
 	f.StringVar(&o.to, "to", "", "bring back what was at this `ENTRY`, by its ID, the beginning of it, or its number")
-	f.BoolVar(&o.files, "files", false, "only the files")
-	f.BoolVar(&o.conversation, "conversation", false, "only the conversation")
-	f.BoolVar(&o.both, "both", false, "files and conversation, as without any of these flags")
+	p.scopeFlags(c, &o)
 	p.takingFlags(c, &o)
 	completeWith(c, "to", p.runEntries)
 	return c
+}
+
+func (p *program) scopeFlags(c *cobra.Command, o *taking) {
+	f := c.Flags()
+	f.BoolVar(&o.files, "files", false, "only the files")
+	f.BoolVar(&o.conversation, "conversation", false, "only the conversation")
+	f.BoolVar(&o.both, "both", false, "files and conversation, as without any of these flags")
 }
 
 func (p *program) redo() *cobra.Command {
@@ -68,13 +74,17 @@ changed last. When the files are no longer what the undo left, nothing is done.`
 }
 
 func (p *program) takingFlags(c *cobra.Command, o *taking) {
+	p.applyFlags(c, o)
+	c.Flags().StringVarP(&o.dir, "dir", "C", "", "the last session of another `directory`")
+	completeWith(c, "dir", directories)
+}
+
+func (p *program) applyFlags(c *cobra.Command, o *taking) {
 	f := c.Flags()
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would happen, and do nothing")
 	f.BoolVar(&o.force, "force", false, "also overwrite what somebody else has changed; what cannot come back stays as it is")
 	f.BoolVar(&o.asJSON, "json", false, "say it as JSON")
-	f.StringVarP(&o.dir, "dir", "C", "", "the last session of another `directory`")
 	p.completeSessions(c, "")
-	completeWith(c, "dir", directories)
 }
 
 func maxOneSession(c *cobra.Command, args []string) error {
@@ -178,6 +188,9 @@ func (o taking) plan(ctx context.Context, store session.Store, id session.Sessio
 		scope = undo.Files
 	case o.conversation:
 		scope = undo.Conversation
+	}
+	if o.turns > 0 {
+		return h.Back(o.turns, scope)
 	}
 	return h.Undo(o.to, scope)
 }

@@ -26,7 +26,7 @@ type History struct {
 
 // point is an entry.
 type point struct {
-	seq      int64
+	seq      int64 // of what a fork inherited: below 1
 	id       session.ID
 	parent   session.ID
 	onBranch bool
@@ -45,6 +45,7 @@ type run struct {
 	point
 	id    session.RunID
 	title string
+	goes  bool // it goes on where another stopped: both are one turn
 }
 
 // op is an undo or a redo.
@@ -73,9 +74,42 @@ func Read(ctx context.Context, store session.Store, id session.SessionID) (*Hist
 		if err != nil {
 			return nil, err
 		}
+		if c, ok := e.Body.(session.Created); ok && c.Fork {
+			if e.Parent, err = h.inherit(ctx, store, e.ID); err != nil {
+				return nil, err
+			}
+		}
 		h.add(e)
 	}
 	return h, nil
+}
+
+// inherit takes in the conversation that a fork goes on from, and returns its last entry. What was done to files before is not the fork's.
+func (h *History) inherit(ctx context.Context, store session.Store, created session.ID) (last session.ID, err error) {
+	var entries []session.Event
+	for e, err := range store.Backward(ctx, h.Session, created) {
+		if err != nil {
+			return "", err
+		}
+		if e.ID != created {
+			entries = append(entries, e)
+		}
+	}
+	slices.Reverse(entries)
+	for i, e := range entries {
+		p := point{int64(i - len(entries)), e.ID, last, true}
+		last = e.ID
+		h.byID[e.ID] = len(h.points)
+		h.points = append(h.points, p)
+		switch b := e.Body.(type) {
+		case session.RunStarted:
+			h.addRun(p, b)
+		case session.Message:
+			h.entitle(e, b)
+		}
+	}
+	h.tip = len(h.points) - 1
+	return last, nil
 }
 
 func (h *History) add(e session.Event) {
@@ -89,15 +123,24 @@ func (h *History) add(e session.Event) {
 	case session.Created:
 		h.Dir = b.Dir
 	case session.RunStarted:
-		h.runs = append(h.runs, run{point: p, id: b.Run})
+		h.addRun(p, b)
 	case session.Message:
-		if n := len(h.runs); n > 0 && e.Run == h.runs[n-1].id && h.runs[n-1].title == "" && b.Role == "user" {
-			h.runs[n-1].title, _, _ = strings.Cut(strings.TrimSpace(b.Text()), "\n")
-		}
+		h.entitle(e, b)
 	case session.FilesChanged:
 		h.addChange(e, p, b)
 	case session.Head:
 		h.addHead(p, b, before)
+	}
+}
+
+func (h *History) addRun(p point, b session.RunStarted) {
+	h.runs = append(h.runs, run{point: p, id: b.Run, goes: b.Continues == session.ContinuesDefault})
+}
+
+// entitle names the run by what was asked.
+func (h *History) entitle(e session.Event, b session.Message) {
+	if n := len(h.runs); n > 0 && e.Run == h.runs[n-1].id && h.runs[n-1].title == "" && b.Role == "user" {
+		h.runs[n-1].title, _, _ = strings.Cut(strings.TrimSpace(b.Text()), "\n")
 	}
 }
 

@@ -72,11 +72,41 @@ func (h *History) Undo(entry string, scope Scope) (*Plan, error) {
 	if o := h.interrupted(); o != nil {
 		return h.finish(o), nil
 	}
-	p := &Plan{Session: h.Session, reason: reasonUndo, dir: h.Dir, back: h.points[h.tip].id}
+	p := h.newPlan()
 	target, head, err := h.target(p, entry, scope)
 	if err != nil {
 		return nil, err
 	}
+	return h.undo(p, target, head, scope)
+}
+
+// Back plans to take back the last turns of the conversation: what was asked, and all that came of it.
+func (h *History) Back(turns int, scope Scope) (*Plan, error) {
+	if o := h.interrupted(); o != nil {
+		return h.finish(o), nil
+	}
+	path, left := h.onPath(), turns
+	for _, r := range slices.Backward(h.runs) {
+		if r.goes || !path[r.point.id] {
+			continue
+		}
+		if left--; left == 0 {
+			p := h.newPlan()
+			if turns == 1 {
+				p.Title = r.title
+			}
+			return h.undo(p, r.point, r.parent, scope)
+		}
+	}
+	return nil, &NothingError{fmt.Sprintf("the conversation of session %s has fewer than %d turns: %d", h.Session, turns, turns-left)}
+}
+
+func (h *History) newPlan() *Plan {
+	return &Plan{Session: h.Session, reason: reasonUndo, dir: h.Dir, back: h.points[h.tip].id}
+}
+
+// undo plans to bring back what was when target was appended, and to go on from head.
+func (h *History) undo(p *Plan, target point, head session.ID, scope Scope) (*Plan, error) {
 	p.To = target.id
 	if scope != Conversation {
 		h.files(p, target.seq, func(string) bool { return true })
@@ -87,6 +117,9 @@ func (h *History) Undo(entry string, scope Scope) (*Plan, error) {
 	}
 	if p.Empty() {
 		return nil, &NothingError{fmt.Sprintf("session %s is as it was at entry %s already", h.Session, target.id)}
+	}
+	if target.seq < 1 && scope != Conversation {
+		p.Notes = append(p.Notes, "That was before this fork began: files are what they were when it did, as far as it changed them.")
 	}
 	return p, nil
 }

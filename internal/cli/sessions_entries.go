@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tenon-agent/tenon/session"
+)
+
+// entryOf is the entry of a session that a person names: by its ID, the beginning of it, or its number in the journal. It is one of the
+// session's own, or one of its current branch, which in a fork has what was inherited.
+func entryOf(ctx context.Context, store session.Store, id session.SessionID, name string) (session.Event, error) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	number, err := strconv.ParseInt(name, 10, 64)
+	isNumber := err == nil && len(name) < 10
+	found := make(map[session.ID]session.Event)
+	for _, entries := range []iter.Seq2[session.Event, error]{store.Read(ctx, id, 0), store.Backward(ctx, id, "")} {
+		own := len(found) == 0
+		for e, err := range entries {
+			switch {
+			case err != nil:
+				return session.Event{}, err
+			case string(e.ID) == name, isNumber && own && e.Seq == number:
+				return e, nil
+			case name != "" && strings.HasPrefix(string(e.ID), name):
+				found[e.ID] = e
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return session.Event{}, fmt.Errorf("entry %q: %w in session %s; see 'tenon sessions show --entries %[3]s'", name, session.ErrNotFound, id)
+	case 1:
+		for _, e := range found {
+			return e, nil
+		}
+	}
+	return session.Event{}, fmt.Errorf("%q is the beginning of %d entries; write more of one", name, len(found))
+}
+
+// turn is what a person asked, and what came of it.
+type turn struct {
+	begin session.Event // the run that it began with
+	title string        // the first line of what was asked
+	last  session.ID    // the last entry of it
+}
+
+// turnsOf are the turns of the current branch, oldest first. A run that goes on where another stopped is part of that turn.
+func turnsOf(ctx context.Context, store session.Store, id session.SessionID) ([]turn, error) {
+	var turns []turn
+	var last session.ID
+	var title string
+	for e, err := range store.Backward(ctx, id, "") {
+		if err != nil {
+			return nil, err
+		}
+		if _, created := e.Body.(session.Created); created {
+			continue // what a fork says of itself is no part of a turn
+		}
+		if last == "" {
+			last = e.ID
+		}
+		switch b := e.Body.(type) {
+		case session.Message:
+			if b.Role == "user" && b.Source == session.FromInput {
+				title = firstLine(b.Text())
+			}
+		case session.RunStarted:
+			if b.Continues == session.ContinuesDefault {
+				continue
+			}
+			turns = append(turns, turn{e, title, last})
+			last, title = "", ""
+		}
+	}
+	slices.Reverse(turns)
+	return turns, nil
+}

@@ -1,0 +1,324 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenon-agent/tenon/internal/app"
+	"github.com/tenon-agent/tenon/session"
+)
+
+func (p *program) sessionsDelete() *cobra.Command {
+	var yes, forever, asJSON bool
+	c := &cobra.Command{
+		Use:   "delete ID...",
+		Short: "Move sessions to the trash, or delete them for ever",
+		Long: `Move sessions to the trash: they are in no list, and nobody can go on with them, until 'tenon sessions restore' brings them back.
+With --forever they are gone, with what was kept of files beside them; what forks of them have inherited stays.`,
+		Args: someSessions,
+		RunE: func(c *cobra.Command, args []string) error {
+			for _, prefix := range args {
+				err := p.withAppAndSession(c, prefix, func(a *app.App, s session.Summary) error {
+					if forever && !yes {
+						if err := p.confirm(c, fmt.Sprintf("Delete session %s (%s, %s) for ever?", s.ID, harmless(s.Title), count(s.Messages, "message"))); err != nil {
+							return fmt.Errorf("session %s: %w", s.ID, err)
+						}
+					}
+					if err := remove(c.Context(), a, s.ID, forever); err != nil {
+						return err
+					}
+					if asJSON {
+						return writeJSON(p.env.Stdout, map[string]any{"deleted": s.ID, "forever": forever})
+					}
+					if !forever {
+						fmt.Fprintf(p.env.Stderr, "bring it back with: tenon sessions restore %s\n", s.ID)
+					}
+					_, err := fmt.Fprintf(p.env.Stdout, "deleted %s  %s\n", s.ID, p.shown(s.Title))
+					return err
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&forever, "forever", false, "not to the trash")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	c.Flags().BoolVar(&asJSON, "json", false, "show what was deleted as JSON, one object to a line")
+	p.completeSessions(c, "")
+	return c
+}
+
+func someSessions(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usagef(c, "the session's ID is missing")
+	}
+	return nil
+}
+
+// remove moves a session to the trash, or removes it with all that belongs to it.
+func remove(ctx context.Context, a *app.App, id session.SessionID, forever bool) error {
+	if !forever {
+		return locked(a.Store.Delete(ctx, id))
+	}
+	if err := locked(a.Store.Purge(ctx, id)); err != nil {
+		return err
+	}
+	return a.Forget(id)
+}
+
+// locked says what can be done about a session that somebody else writes.
+func locked(err error) error {
+	if l, ok := errors.AsType[*session.LockedError](err); ok {
+		return fmt.Errorf("%w; wait for it, or end it", l)
+	}
+	return err
+}
+
+// confirm asks on the terminal.
+func (p *program) confirm(c *cobra.Command, question string) error {
+	if width(p.env.Stdin) == nil {
+		return usagef(c, "this needs --yes: there is no terminal to ask on")
+	}
+	fmt.Fprint(p.env.Stderr, question+" [y/N] ")
+	line, err := bufio.NewReader(p.env.Stdin).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return nil
+	}
+	return errors.New("nothing was deleted")
+}
+
+func (p *program) sessionsRestore() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "restore ID...",
+		Short: "Bring sessions back from the trash",
+		Long:  "Bring sessions back from the trash. 'tenon sessions list --deleted' shows what is there.",
+		Args:  someSessions,
+		RunE: func(c *cobra.Command, args []string) error {
+			for _, prefix := range args {
+				none := fmt.Errorf("session %q: %w; there are no sessions yet", prefix, session.ErrNotFound)
+				err := p.withStore(none, func(store session.Store) error {
+					s, err := resolveIn(c.Context(), store, session.Query{Prefix: prefix, Deleted: true})
+					if err != nil {
+						return err
+					}
+					if err := store.Restore(c.Context(), s.ID); err != nil {
+						return err
+					}
+					if asJSON {
+						return writeJSON(p.env.Stdout, map[string]any{"restored": s.ID})
+					}
+					_, err = fmt.Fprintf(p.env.Stdout, "restored %s  %s\n", s.ID, p.shown(s.Title))
+					return err
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "show what was restored as JSON, one object to a line")
+	c.ValidArgsFunction = p.sessionIDs(true)
+	return c
+}
+
+// pruning is the flags of sessions prune.
+type pruning struct {
+	older               time.Duration
+	larger              int64
+	trash               bool
+	dryRun, yes, asJSON bool
+}
+
+func (p *program) sessionsPrune() *cobra.Command {
+	var o pruning
+	c := &cobra.Command{
+		Use:   "prune {--older AGE | --larger SIZE | --trash}",
+		Short: "Move old sessions to the trash, or empty it",
+		Long: `Move sessions of every directory to the trash: those that were not changed for a time, or the oldest beyond a size, which is that of
+their entries and of what was kept of files beside them. With --trash the sessions in the trash are deleted for ever; with --trash
+--older those that are there for so long. Nothing is ever pruned unasked. The space is then free for new sessions; the database file
+does not shrink.`,
+		Example: `  tenon sessions prune --older 90d --dry-run
+  tenon sessions prune --larger 1GB --yes
+  tenon sessions prune --trash --older 30d --yes`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			switch {
+			case o.older == 0 && o.larger == 0 && !o.trash:
+				return usagef(c, "say what to prune: --older, --larger or --trash")
+			case o.larger > 0 && (o.trash || o.older > 0):
+				return usagef(c, "--larger stands alone")
+			}
+			return p.withApp(errNoSessions, func(a *app.App) error { return p.prune(c, a, o) })
+		},
+	}
+	f := c.Flags()
+	f.Var(ageOf(&o.older), "older", "sessions that were not changed for so long, such as 90d")
+	f.Var(byteSize(&o.larger), "larger", "the oldest sessions, as long as all together are larger, such as 1GB")
+	f.BoolVar(&o.trash, "trash", false, "what is in the trash, for ever")
+	f.BoolVar(&o.dryRun, "dry-run", false, "say what would happen, and do nothing")
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	f.BoolVar(&o.asJSON, "json", false, "as JSON, one object to a line")
+	return c
+}
+
+// pruned is a session that is pruned.
+type pruned struct {
+	Session session.SessionID `json:"session"`
+	Title   string            `json:"title"`
+	Dir     string            `json:"dir"`
+	Updated time.Time         `json:"updated"`
+	Size    int64             `json:"size"` // bytes of its entries and of what was kept beside them
+	Forever bool              `json:"forever"`
+	Done    bool              `json:"done"`
+	Locked  string            `json:"locked,omitzero"` // by whom: it stays
+}
+
+func (p *program) prune(c *cobra.Command, a *app.App, o pruning) error {
+	ctx := c.Context()
+	chosen, err := o.choose(ctx, a)
+	if err != nil {
+		return err
+	}
+	if len(chosen) == 0 {
+		if !o.asJSON {
+			fmt.Fprintln(p.env.Stderr, "nothing to prune")
+		}
+		return nil
+	}
+	what := "move %s to the trash"
+	if o.trash {
+		what = "delete %s for ever"
+	}
+	what = fmt.Sprintf(what, count(len(chosen), "session"))
+	if !o.dryRun && !o.yes {
+		if err := p.confirm(c, strings.ToUpper(what[:1])+what[1:]+"?"); err != nil {
+			return err
+		}
+	}
+	var freed int64
+	done := 0
+	for _, s := range chosen {
+		if !o.dryRun {
+			err := remove(ctx, a, s.Session, o.trash)
+			if l, ok := errors.AsType[*session.LockedError](err); ok {
+				s.Locked = cmp.Or(l.Owner, "another process")
+			} else if err != nil {
+				return err
+			}
+			s.Done = s.Locked == ""
+		}
+		if s.Locked == "" {
+			done++
+			freed += s.Size
+		}
+		if err := p.showPruned(s, o.asJSON); err != nil {
+			return err
+		}
+	}
+	if o.asJSON {
+		return nil
+	}
+	if o.dryRun {
+		_, err = fmt.Fprintf(p.env.Stderr, "would %s, %s\n", what, bytesWords(freed))
+		return err
+	}
+	hint := ""
+	if !o.trash {
+		hint = "; in the trash, where 'tenon sessions restore' finds them, and 'tenon sessions prune --trash' empties it"
+	}
+	_, err = fmt.Fprintf(p.env.Stderr, "%s, %s%s\n", count(done, "session"), bytesWords(freed), hint)
+	return err
+}
+
+func (p *program) showPruned(s pruned, asJSON bool) error {
+	if asJSON {
+		return writeJSON(p.env.Stdout, s)
+	}
+	title := oneLine(s.Title)
+	if s.Locked != "" {
+		title = "stays: " + oneLine(s.Locked) + " writes it"
+	}
+	_, err := fmt.Fprintln(p.env.Stdout, fit(fmt.Sprintf("%s  %-8s  %8s  %s", s.Session, age(time.Since(s.Updated)), bytesWords(s.Size), title), p.columns()))
+	return err
+}
+
+// choose is what is to be pruned, the oldest first.
+func (o pruning) choose(ctx context.Context, a *app.App) ([]pruned, error) {
+	q := session.Query{Deleted: o.trash}
+	if o.older > 0 && !o.trash {
+		q.Before = time.Now().Add(-o.older)
+	}
+	var summaries []session.Summary
+	for s, err := range a.Store.List(ctx, q) {
+		if err != nil {
+			return nil, err
+		}
+		if o.trash && o.older > 0 && time.Since(s.Deleted) < o.older {
+			continue
+		}
+		summaries = append(summaries, s)
+	}
+	var out []pruned
+	total := int64(0)
+	for _, s := range summaries { // the last changed first
+		size, err := sizeOf(ctx, a, s.ID)
+		if err != nil {
+			return nil, err
+		}
+		if total += size; o.larger == 0 || total > o.larger {
+			out = append(out, pruned{Session: s.ID, Title: s.Title, Dir: s.Dir, Updated: s.Updated, Size: size, Forever: o.trash})
+		}
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+// sizeOf is about how many bytes a session takes.
+func sizeOf(ctx context.Context, a *app.App, id session.SessionID) (int64, error) {
+	var size int64
+	for e, err := range a.Store.Read(ctx, id, 0) {
+		if err != nil {
+			return 0, err
+		}
+		n, err := e.MarshalJSON()
+		if err != nil {
+			return 0, err
+		}
+		size += int64(len(n))
+	}
+	for _, dir := range a.Places(id) {
+		err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return nil // it is gone, or nothing that takes space
+			}
+			if info, err := d.Info(); err == nil {
+				size += info.Size()
+			}
+			return nil
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return size, nil
+}
