@@ -53,6 +53,7 @@ var places = []place{
 	{path: "internal/guidance", may: []string{"session"}},
 	{path: "internal/keys"},
 	{path: "internal/undo", may: []string{"public"}},
+	{path: "internal/recorded", may: []string{"llm"}},
 	{path: "internal/transfer", may: []string{"public"}},
 	{path: "internal/export", may: []string{"public"}},
 	{path: "internal/ledger", may: []string{"public"}},

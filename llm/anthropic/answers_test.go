@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/tenon-agent/tenon/internal/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/fit"
 )
@@ -51,8 +52,8 @@ func mediaOf(path string) string {
 func TestAnswers(t *testing.T) {
 	for path, data := range fixtures(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			got := trace(t.Context(), answering(mediaOf(path), bytes.NewReader(data)), ask())
-			golden(t, path+".want", got)
+			got := recorded.Trace(t.Context(), answering(mediaOf(path), bytes.NewReader(data)), recorded.Ask())
+			recorded.Golden(t, path+".want", got, *update)
 			last := got[strings.LastIndexByte(strings.TrimSuffix(got, "\n"), '\n')+1:]
 			if fails := strings.Contains(path, "fail_"); fails != strings.HasPrefix(last, "error ") {
 				t.Errorf("it ends with %s", last)
@@ -64,9 +65,9 @@ func TestAnswers(t *testing.T) {
 // An answer is the same wherever the network cuts it in two.
 func TestChoppedAnswers(t *testing.T) {
 	for path, data := range fixtures(t) {
-		whole := trace(t.Context(), answering(mediaOf(path), bytes.NewReader(data)), ask())
+		whole := recorded.Trace(t.Context(), answering(mediaOf(path), bytes.NewReader(data)), recorded.Ask())
 		for at := range data {
-			got := trace(t.Context(), answering(mediaOf(path), io.MultiReader(bytes.NewReader(data[:at]), bytes.NewReader(data[at:]))), ask())
+			got := recorded.Trace(t.Context(), answering(mediaOf(path), io.MultiReader(bytes.NewReader(data[:at]), bytes.NewReader(data[at:]))), recorded.Ask())
 			if got != whole {
 				t.Fatalf("%s, cut at %d: got\n%swant\n%s", path, at, got, whole)
 			}
@@ -82,7 +83,7 @@ func TestCutAnswers(t *testing.T) {
 		}
 		end := bytes.LastIndex(data, []byte("}")) // from here on it is complete
 		for at := range end + 1 {
-			_, err := llm.Collect(t.Context(), answering(mediaOf(path), bytes.NewReader(data[:at])), ask())
+			_, err := llm.Collect(t.Context(), answering(mediaOf(path), bytes.NewReader(data[:at])), recorded.Ask())
 			if e := llm.AsError(err); e == nil || e.Kind != llm.KindProtocol || !e.Retryable() {
 				t.Fatalf("%s, cut at %d: %v", path, at, err)
 			}
@@ -101,8 +102,8 @@ func TestStreamedAndWholeAgree(t *testing.T) {
 		whole = `{"type":"message","id":"m","model":"claude-test","content":[{"type":"tool_use","id":"t","name":"read","input":{"a":1}}],` +
 			`"stop_reason":"tool_use","usage":{"input_tokens":5,"output_tokens":7}}`
 	)
-	streamed := trace(t.Context(), answering("text/event-stream", strings.NewReader(begin+block+end)), ask())
-	atOnce := trace(t.Context(), answering("application/json", strings.NewReader(whole)), ask())
+	streamed := recorded.Trace(t.Context(), answering("text/event-stream", strings.NewReader(begin+block+end)), recorded.Ask())
+	atOnce := recorded.Trace(t.Context(), answering("application/json", strings.NewReader(whole)), recorded.Ask())
 	last := func(s string) string { return s[strings.LastIndex(s, `{"type":"done"`):] }
 	if last(streamed) != last(atOnce) {
 		t.Errorf("got\n%sand\n%s", last(streamed), last(atOnce))
@@ -134,10 +135,10 @@ func TestStatuses(t *testing.T) {
 		{200, "text/plain", ``, llm.KindProtocol},
 	}
 	for _, tt := range tests {
-		s := server(func(*http.Request, []byte) *http.Response {
+		s := recorded.Server(func(*http.Request, []byte) *http.Response {
 			return response(tt.status, tt.media, strings.NewReader(tt.body))
 		})
-		_, err := llm.Collect(t.Context(), New(testModel(), Options{Endpoint: s.endpoint()}), ask())
+		_, err := llm.Collect(t.Context(), New(testModel(), Options{Endpoint: served(s)}), recorded.Ask())
 		e := llm.AsError(err)
 		if e == nil || e.Kind != tt.kind || e.RequestID != "req_1" || e.Model != "anthropic/claude-test" {
 			t.Errorf("status %d, %s: got %v, want %s", tt.status, tt.body, err, tt.kind)
@@ -148,7 +149,7 @@ func TestStatuses(t *testing.T) {
 // The call that stands for a structured answer becomes its text.
 func TestStructuredAnswerByTool(t *testing.T) {
 	const body = `{"type":"message","content":[{"type":"tool_use","id":"t","name":"` + fit.SchemaToolName + `","input":{"n":1}}],"stop_reason":"tool_use"}`
-	req := ask()
+	req := recorded.Ask()
 	req.Schema = []byte(`{"type":"object"}`)
 	m, err := llm.Collect(t.Context(), answering("application/json", strings.NewReader(body)), req)
 	if err != nil || m.Text() != `{"n":1}` || m.Stop != llm.StopEnd || len(m.Calls()) != 0 {
@@ -172,10 +173,10 @@ func (s stalling) Read(p []byte) (int, error) {
 
 // stalled returns a client of a server that stops after a part of an answer.
 func stalled(beginning string) *Client {
-	s := server(func(r *http.Request, _ []byte) *http.Response {
+	s := recorded.Server(func(r *http.Request, _ []byte) *http.Response {
 		return response(200, "text/event-stream", stalling{strings.NewReader(beginning), r.Context()})
 	})
-	return New(testModel(), Options{Endpoint: s.endpoint()})
+	return New(testModel(), Options{Endpoint: served(s)})
 }
 
 const beginning = `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Well, "}}` + "\n\n"
@@ -184,7 +185,7 @@ func TestStalls(t *testing.T) {
 	for start, want := range map[string]time.Duration{"": 120 * time.Second, beginning: 60 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			begin := time.Now()
-			_, err := llm.Collect(t.Context(), stalled(start), ask())
+			_, err := llm.Collect(t.Context(), stalled(start), recorded.Ask())
 			if e := llm.AsError(err); e.Kind != llm.KindStalled || time.Since(begin) != want {
 				t.Errorf("got %v after %v, want it after %v", err, time.Since(begin), want)
 			}
@@ -208,7 +209,7 @@ func (p *pinging) Read(b []byte) (int, error) {
 
 func TestPingsAreLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, err := llm.Collect(t.Context(), answering("text/event-stream", &pinging{left: 20}), ask())
+		m, err := llm.Collect(t.Context(), answering("text/event-stream", &pinging{left: 20}), recorded.Ask())
 		if err != nil || m.Text() != "Well, " {
 			t.Errorf("got %q, %v", m.Text(), err)
 		}
@@ -222,7 +223,7 @@ func TestCancellation(t *testing.T) {
 		defer cancel(nil)
 		var last error
 		begin := time.Now()
-		for e, err := range stalled(beginning).Stream(ctx, ask()) {
+		for e, err := range stalled(beginning).Stream(ctx, recorded.Ask()) {
 			if _, ok := e.(llm.TextDelta); ok {
 				cancel(reason)
 			}
@@ -239,7 +240,7 @@ func TestLeaving(t *testing.T) {
 	for path, data := range fixtures(t) {
 		for leave := 1; ; leave++ {
 			seen := 0
-			for range answering(mediaOf(path), bytes.NewReader(data)).Stream(t.Context(), ask()) {
+			for range answering(mediaOf(path), bytes.NewReader(data)).Stream(t.Context(), recorded.Ask()) {
 				if seen++; seen == leave {
 					break
 				}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenon-agent/tenon/internal/recorded"
 	"github.com/tenon-agent/tenon/llm"
 )
 
@@ -35,7 +36,7 @@ func BenchmarkStream(b *testing.B) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			for b.Loop() {
-				if _, err := llm.Collect(b.Context(), answering("text/event-stream", bytes.NewReader(data)), ask()); err != nil {
+				if _, err := llm.Collect(b.Context(), answering("text/event-stream", bytes.NewReader(data)), recorded.Ask()); err != nil {
 					b.Fatal(err)
 				}
 			}

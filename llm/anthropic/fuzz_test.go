@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/tenon-agent/tenon/internal/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/fit"
 )
@@ -11,7 +12,7 @@ import (
 // checkEnd runs an answer and makes sure that it ends as every answer must: with one message or one typed error. What was
 // yielded before is no more than came.
 func checkEnd(t *testing.T, media string, data []byte) {
-	req := ask()
+	req := recorded.Ask()
 	req.Schema = []byte(`{"type":"object"}`) // calls of the tool for it have a path of their own
 	ends, size := 0, 0
 	for e, err := range answering(media, bytes.NewReader(data)).Stream(t.Context(), req) {

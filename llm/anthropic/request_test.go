@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/wire"
 )
@@ -25,11 +26,11 @@ func sentBy(t testing.TB, make func(Options) *Client, o Options, req *llm.Reques
 	t.Helper()
 	var got *http.Request
 	var body []byte
-	s := server(func(r *http.Request, b []byte) *http.Response {
+	s := recorded.Server(func(r *http.Request, b []byte) *http.Response {
 		got, body = r, b
 		return response(500, "", strings.NewReader(""))
 	})
-	o.HTTP = s.endpoint().HTTP
+	o.HTTP = served(s).HTTP
 	_, err := llm.Collect(t.Context(), make(o), req)
 	if got == nil {
 		t.Fatalf("nothing was sent: %v", err)
@@ -105,7 +106,7 @@ func TestRequestOfEverything(t *testing.T) {
 			req.Cache = llm.CacheOff
 		}
 		r, body := sent(t, model, Options{}, req)
-		golden(t, "testdata/requests/"+name+".json", indent(t, body))
+		recorded.Golden(t, "testdata/requests/"+name+".json", recorded.Indent(t, body), *update)
 		if err := modelserver.Check(modelserver.Anthropic, r, body); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -148,7 +149,7 @@ func TestHowServersAreAddressed(t *testing.T) {
 		{onVertex("us-east5"), key(at("http://localhost:1/v1")), "http://localhost:1" + path + "us-east5/publishers/anthropic/models/claude-test@20250101:streamRawPredict", "", "Bearer sk-secret"},
 	}
 	for _, tt := range tests {
-		r, body := sentBy(t, tt.make, tt.o, ask())
+		r, body := sentBy(t, tt.make, tt.o, recorded.Ask())
 		if r.URL.String() != tt.url || r.Header.Get("X-Api-Key") != tt.key || r.Header.Get("Authorization") != tt.token {
 			t.Errorf("got %s with key %q and token %q, want %+v", r.URL, r.Header.Get("X-Api-Key"), r.Header.Get("Authorization"), tt)
 		}
@@ -167,21 +168,21 @@ func TestAuthorizeTakesThePlaceOfTheKey(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer fresh")
 		return nil
 	}}}
-	r, _ := sentBy(t, func(o Options) *Client { return NewVertex(testModel(), "p", "global", o) }, o, ask())
+	r, _ := sentBy(t, func(o Options) *Client { return NewVertex(testModel(), "p", "global", o) }, o, recorded.Ask())
 	if got := r.Header.Values("Authorization"); !slices.Equal(got, []string{"Bearer fresh"}) || r.Header.Get("X-Api-Key") != "" {
 		t.Errorf("got %q", r.Header)
 	}
 }
 
 func TestVertexNeedsAPlace(t *testing.T) {
-	_, err := llm.Collect(t.Context(), NewVertex(testModel(), "", "global", Options{}), ask())
+	_, err := llm.Collect(t.Context(), NewVertex(testModel(), "", "global", Options{}), recorded.Ask())
 	if e := llm.AsError(err); e.Kind != llm.KindInvalidRequest || !strings.Contains(e.Message, "project") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestRequestWithoutJSON(t *testing.T) {
-	req := ask()
+	req := recorded.Ask()
 	req.Tools = []llm.Tool{{Name: "x", Schema: json.RawMessage(`{`)}}
 	_, err := llm.Collect(t.Context(), New(testModel(), Options{}), req)
 	if e := llm.AsError(err); e.Kind != llm.KindInvalidRequest {
@@ -250,7 +251,7 @@ func TestThinking(t *testing.T) {
 		{with(adaptive, llm.ThinkLow), llm.ThinkOff, 0, adapts, `{"effort":"low"}`},
 	}
 	for _, tt := range tests {
-		req := ask()
+		req := recorded.Ask()
 		req.Thinking, req.MaxTokens = tt.level, tt.max
 		if b := bodyOf(t, tt.model, req); string(b.Thinking) != tt.thinking || string(b.Output) != tt.output {
 			t.Errorf("%+v: got %s and %s", tt, b.Thinking, b.Output)
@@ -330,14 +331,14 @@ func TestThinkingBetweenCalls(t *testing.T) {
 		r, _ := sent(t, m, o, req)
 		return r.Header.Get("Anthropic-Beta")
 	}
-	req := &llm.Request{Messages: ask().Messages, Tools: tools(), Thinking: llm.ThinkLow}
+	req := &llm.Request{Messages: recorded.Ask().Messages, Tools: tools(), Thinking: llm.ThinkLow}
 	if got := beta(Options{}, testModel(), req); got != "interleaved-thinking-2025-05-14" {
 		t.Errorf("got %q", got)
 	}
 	adaptive := testModel()
 	adaptive.Quirks = []llm.Quirk{llm.QuirkAdaptiveThinking}
 	elsewhere := Options{Endpoint: wire.Endpoint{BaseURL: "http://localhost:1"}}
-	if a, b, c := beta(elsewhere, testModel(), req), beta(Options{}, adaptive, req), beta(Options{}, testModel(), ask()); a+b+c != "" {
+	if a, b, c := beta(elsewhere, testModel(), req), beta(Options{}, adaptive, req), beta(Options{}, testModel(), recorded.Ask()); a+b+c != "" {
 		t.Errorf("got %q, %q, %q, want none", a, b, c)
 	}
 }
@@ -376,7 +377,7 @@ func TestToolChoiceAndSchema(t *testing.T) {
 		{"schema without tools", toolless, llm.Request{Schema: []byte(strict), Tools: tools()}, "", "", "", "", true},
 	}
 	for _, tt := range tests {
-		tt.req.Messages = ask().Messages
+		tt.req.Messages = recorded.Ask().Messages
 		b := bodyOf(t, tt.model, &tt.req)
 		var names []string
 		for _, tool := range b.Tools {
@@ -427,7 +428,7 @@ func TestLimitOfTheAnswer(t *testing.T) {
 	}
 	for _, tt := range tests {
 		model := llm.Model{Provider: "anthropic", ID: "x", MaxOutput: tt.max, Context: tt.context}
-		req := ask()
+		req := recorded.Ask()
 		req.MaxTokens = tt.asked
 		if tt.bytes > 0 {
 			req.Messages = []llm.Message{llm.UserText(strings.Repeat("a", tt.bytes))}
@@ -441,7 +442,7 @@ func TestLimitOfTheAnswer(t *testing.T) {
 func TestTemperature(t *testing.T) {
 	warm, quiet := 1.5, testModel()
 	quiet.Quirks = []llm.Quirk{llm.QuirkNoTemperature}
-	req := ask()
+	req := recorded.Ask()
 	req.Temperature = &warm
 	if b := bodyOf(t, testModel(), req); b.Temperature == nil || *b.Temperature != 1 {
 		t.Errorf("got %v, want the most that the API takes", b.Temperature)

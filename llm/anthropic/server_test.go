@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/wire"
 )
@@ -41,7 +42,7 @@ func TestRoundTrip(t *testing.T) {
 		return modelserver.Think("I should look.").Call("look", `{}`).Call("read", `{"path":"go.mod"}`)
 	}))
 	for name, c := range clients(testModel(), at(srv)) {
-		req := &llm.Request{System: "s", Messages: ask().Messages, Tools: tools(), Thinking: llm.ThinkLow}
+		req := &llm.Request{System: "s", Messages: recorded.Ask().Messages, Tools: tools(), Thinking: llm.ThinkLow}
 		first, err := llm.Collect(t.Context(), c, req)
 		if err != nil || len(first.Calls()) != 2 || first.Usage.Total() == 0 {
 			t.Fatalf("%s: got %+v, %v", name, first, err)
@@ -92,7 +93,7 @@ func TestFaults(t *testing.T) {
 				if strings.Contains(name, "whole") && !slices.Contains([]llm.Kind{llm.KindNetwork, llm.KindStalled}, kind) {
 					continue // these are of streams
 				}
-				m, err := llm.Collect(t.Context(), c, ask())
+				m, err := llm.Collect(t.Context(), c, recorded.Ask())
 				if e := llm.AsError(err); e == nil || e.Kind != kind || !e.Retryable() {
 					t.Errorf("%s, %s: got %+v, %v, want %s", fault, name, m, err, kind)
 				}
@@ -159,13 +160,13 @@ func TestFailuresThatPass(t *testing.T) {
 		{Kind: llm.KindRateLimited, Status: 429, RetryAfter: 2 * time.Second},
 		{Kind: llm.KindContextOverflow, Status: 400},
 	} {
-		_, err := llm.Collect(t.Context(), c, ask())
+		_, err := llm.Collect(t.Context(), c, recorded.Ask())
 		e := llm.AsError(err)
 		if e == nil || e.Kind != want.Kind || e.Status != want.Status || e.RetryAfter != want.RetryAfter || strings.Contains(err.Error(), "sk-secret") {
 			t.Errorf("got %v, want %v", err, &want)
 		}
 	}
-	if m, err := llm.Collect(t.Context(), c, ask()); err != nil || m.Text() != "well" {
+	if m, err := llm.Collect(t.Context(), c, recorded.Ask()); err != nil || m.Text() != "well" {
 		t.Errorf("got %+v, %v", m, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/openai"
 	"github.com/tenon-agent/tenon/llm/wire"
@@ -80,7 +81,7 @@ func TestChatFaults(t *testing.T) {
 		t.Run(string(fault), func(t *testing.T) {
 			s := modelserver.New(t, modelserver.Steps(modelserver.Say("It is a library.").Call("read", `{"path":"a"}`).Fault(fault)))
 			_, err := llm.Collect(t.Context(), chatOf(t, s, "openai"), &llm.Request{
-				Messages: chatAsk().Messages, Tools: chatEverything("").Tools,
+				Messages: recorded.Ask().Messages, Tools: chatEverything("").Tools,
 			})
 			e := llm.AsError(err)
 			if e == nil || !e.Retryable() {
@@ -96,17 +97,17 @@ func TestChatOddAnswers(t *testing.T) {
 		modelserver.Say("Hello.").Fault(modelserver.WrongType), modelserver.Say("Hello.").Fault(modelserver.Empty),
 	))
 	c := chatOf(t, s, "openai")
-	if m, err := llm.Collect(t.Context(), c, chatAsk()); err != nil || m.Text() != "Hello." {
+	if m, err := llm.Collect(t.Context(), c, recorded.Ask()); err != nil || m.Text() != "Hello." {
 		t.Errorf("got %+v, %v", m, err)
 	}
-	if m, err := llm.Collect(t.Context(), c, chatAsk()); err != nil || !m.Empty() {
+	if m, err := llm.Collect(t.Context(), c, recorded.Ask()); err != nil || !m.Empty() {
 		t.Errorf("got %+v, %v", m, err)
 	}
 }
 
 func TestChatTooLongLine(t *testing.T) {
 	s := modelserver.New(t, modelserver.Steps(modelserver.Say("Hello.").LongLine(64<<20)))
-	_, err := llm.Collect(t.Context(), chatOf(t, s, "openai"), chatAsk())
+	_, err := llm.Collect(t.Context(), chatOf(t, s, "openai"), recorded.Ask())
 	if e := llm.AsError(err); e == nil || e.Kind != llm.KindProtocol || !strings.Contains(e.Message, "longer than") {
 		t.Errorf("got %v", err)
 	}
@@ -118,13 +119,13 @@ func TestChatStatuses(t *testing.T) {
 		500: llm.KindOverloaded, 503: llm.KindOverloaded, 529: llm.KindOverloaded,
 	} {
 		s := modelserver.New(t, modelserver.Steps(modelserver.Fail(status).RetryAfter(2*time.Second)))
-		_, err := llm.Collect(t.Context(), chatOf(t, s, "openai"), chatAsk())
+		_, err := llm.Collect(t.Context(), chatOf(t, s, "openai"), recorded.Ask())
 		if e := llm.AsError(err); e == nil || e.Kind != kind || e.Status != status || e.Model != "openai/m" {
 			t.Errorf("%d: got %v", status, err)
 		}
 	}
 	s := modelserver.New(t, modelserver.Steps(modelserver.Overflow()))
-	_, err := llm.Collect(t.Context(), chatOf(t, s, "openai"), chatAsk())
+	_, err := llm.Collect(t.Context(), chatOf(t, s, "openai"), recorded.Ask())
 	if e := llm.AsError(err); e == nil || e.Kind != llm.KindContextOverflow {
 		t.Errorf("got %v", err)
 	}
@@ -142,7 +143,7 @@ func TestChatStalls(t *testing.T) {
 			go io.WriteString(server, begin)
 			c := chatAnswering(t, "openai", "text/event-stream", body)
 			start := time.Now()
-			_, err := llm.Collect(t.Context(), c, chatAsk())
+			_, err := llm.Collect(t.Context(), c, recorded.Ask())
 			if e := llm.AsError(err); e == nil || e.Kind != llm.KindStalled || time.Since(start) != want {
 				t.Errorf("after %v: %v", time.Since(start), err)
 			}
@@ -156,7 +157,7 @@ func TestChatStallsAfterItsEnd(t *testing.T) {
 		body, server := io.Pipe()
 		defer server.Close()
 		go io.WriteString(server, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hello\"},\"finish_reason\":\"stop\"}]}\n\n")
-		m, err := llm.Collect(t.Context(), chatAnswering(t, "openai", "text/event-stream", body), chatAsk())
+		m, err := llm.Collect(t.Context(), chatAnswering(t, "openai", "text/event-stream", body), recorded.Ask())
 		if err != nil || m.Text() != "Hello" {
 			t.Errorf("got %+v, %v", m, err)
 		}
@@ -175,7 +176,7 @@ func TestChatCancel(t *testing.T) {
 			cancel(gone)
 		}()
 		start := time.Now()
-		_, err := llm.Collect(ctx, chatAnswering(t, "openai", "text/event-stream", body), chatAsk())
+		_, err := llm.Collect(ctx, chatAnswering(t, "openai", "text/event-stream", body), recorded.Ask())
 		if e := llm.AsError(err); e == nil || e.Kind != llm.KindCancelled || !errors.Is(err, gone) || time.Since(start) != 0 {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
@@ -245,7 +246,7 @@ func TestChatRefusals(t *testing.T) {
 			n++
 			return "400 application/json", strings.NewReader(fmt.Sprintf(`{"error":{"message":%q}}`, message))
 		})
-		_, err := llm.Collect(t.Context(), c, chatAsk())
+		_, err := llm.Collect(t.Context(), c, recorded.Ask())
 		if e := llm.AsError(err); e == nil || e.Kind != llm.KindInvalidRequest || n != 1 {
 			t.Errorf("%s: %v after %d requests", message, err, n)
 		}
@@ -257,7 +258,7 @@ func TestChatTooManyCalls(t *testing.T) {
 	for i := range 10_002 {
 		fmt.Fprintf(&b, "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":%d,\"id\":\"c%d\",\"function\":{\"name\":\"a\",\"arguments\":\"{}\"}}]}}]}\n\n", i, i)
 	}
-	_, err := llm.Collect(t.Context(), chatAnswering(t, "openai", "text/event-stream", strings.NewReader(b.String())), chatAsk())
+	_, err := llm.Collect(t.Context(), chatAnswering(t, "openai", "text/event-stream", strings.NewReader(b.String())), recorded.Ask())
 	if e := llm.AsError(err); e == nil || e.Kind != llm.KindProtocol || !strings.Contains(e.Message, "calls") {
 		t.Errorf("got %v", err)
 	}
@@ -265,7 +266,7 @@ func TestChatTooManyCalls(t *testing.T) {
 	for i := range 10_002 {
 		fmt.Fprintf(&b, "data: {\"choices\":[{\"index\":0,\"delta\":{\"reasoning_details\":[{\"type\":\"reasoning.encrypted\",\"data\":\"A\",\"index\":%d}]}}]}\n\n", i)
 	}
-	_, err = llm.Collect(t.Context(), chatAnswering(t, "openrouter", "text/event-stream", strings.NewReader(b.String())), chatAsk())
+	_, err = llm.Collect(t.Context(), chatAnswering(t, "openrouter", "text/event-stream", strings.NewReader(b.String())), recorded.Ask())
 	if e := llm.AsError(err); e == nil || e.Kind != llm.KindProtocol || !strings.Contains(e.Message, "reasoning") {
 		t.Errorf("got %v", err)
 	}

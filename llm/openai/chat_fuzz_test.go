@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/openai"
 )
@@ -21,7 +22,7 @@ import (
 // chatJudge runs an answer and complains of one that does not end as every answer must.
 func chatJudge(t *testing.T, c llm.Client) {
 	ended := false
-	for e, err := range c.Stream(context.Background(), chatAsk()) {
+	for e, err := range c.Stream(context.Background(), recorded.Ask()) {
 		if ended {
 			t.Fatal("something follows the end")
 		}
@@ -182,7 +183,7 @@ func BenchmarkChatStream(b *testing.B) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			for b.Loop() {
-				if _, err := llm.Collect(b.Context(), c, chatAsk()); err != nil {
+				if _, err := llm.Collect(b.Context(), c, recorded.Ask()); err != nil {
 					b.Fatal(err)
 				}
 			}

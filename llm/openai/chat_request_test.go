@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/fit"
 	"github.com/tenon-agent/tenon/llm/openai"
@@ -119,7 +120,7 @@ func TestChatRequests(t *testing.T) {
 			if err := json.Indent(&b, data, "", "  "); err != nil {
 				t.Fatal(err)
 			}
-			chatGolden(t, "testdata/chat/requests/"+p.Name+".json", b.String()+"\n")
+			recorded.Golden(t, "testdata/chat/requests/"+p.Name+".json", b.String()+"\n", *update)
 			if _, again := chatSent(t, chatAble(p.Name), chatOptions(t, p.Name), chatEverything(p.Name)); !bytes.Equal(data, again) {
 				t.Error("the same request has other bytes the second time")
 			}
@@ -217,7 +218,7 @@ func TestChatThinking(t *testing.T) {
 		{"llamacpp", llm.ThinkHigh, nil, `{"chat_template_kwargs":{"enable_thinking":true}}`},
 	} {
 		model := llm.Model{Provider: tt.profile, ID: "m", Thinks: tt.thinks}
-		body := chatBody(t, model, chatOptions(t, tt.profile), &llm.Request{Messages: chatAsk().Messages, Thinking: tt.level})
+		body := chatBody(t, model, chatOptions(t, tt.profile), &llm.Request{Messages: recorded.Ask().Messages, Thinking: tt.level})
 		got := map[string]any{}
 		for _, name := range []string{"reasoning_effort", "reasoning", "thinking", "chat_template_kwargs"} {
 			if v, ok := body[name]; ok {
@@ -294,7 +295,7 @@ func TestChatLimits(t *testing.T) {
 }
 
 func TestChatTemperature(t *testing.T) {
-	req := chatAsk()
+	req := recorded.Ask()
 	req.Temperature = new(0.0)
 	model := llm.Model{Provider: "openai", ID: "m"}
 	if got := chatBody(t, model, chatOptions(t, "openai"), req)["temperature"]; got != 0.0 {
@@ -307,7 +308,7 @@ func TestChatTemperature(t *testing.T) {
 }
 
 func TestChatSystem(t *testing.T) {
-	req := chatAsk()
+	req := recorded.Ask()
 	req.System = "Be brief."
 	model := llm.Model{Provider: "openai", ID: "m"}
 	for profile, want := range map[string]string{"openai": "developer", "groq": "system"} {
@@ -370,7 +371,7 @@ func TestChatSchema(t *testing.T) {
 	} {
 		model := chatAble(tt.profile)
 		model.Quirks = []llm.Quirk{tt.quirk}
-		req := &llm.Request{System: "S", Messages: chatAsk().Messages, Schema: json.RawMessage(tt.schema)}
+		req := &llm.Request{System: "S", Messages: recorded.Ask().Messages, Schema: json.RawMessage(tt.schema)}
 		if tt.tools {
 			req.Tools = chatEverything("").Tools
 		}
@@ -410,7 +411,7 @@ func chatSchemaKind(body map[string]any) string {
 func TestChatSchemaAnswer(t *testing.T) {
 	c := chatAnswering(t, "groq", "application/json", strings.NewReader(`{"choices":[{"index":0,"finish_reason":"tool_calls","message":{"tool_calls":[
 		{"id":"c1","type":"function","function":{"name":"`+fit.SchemaToolName+`","arguments":"{\"a\":1}"}}]}}]}`))
-	m, err := llm.Collect(t.Context(), c, &llm.Request{Messages: chatAsk().Messages, Schema: json.RawMessage(`{"type":"object"}`)})
+	m, err := llm.Collect(t.Context(), c, &llm.Request{Messages: recorded.Ask().Messages, Schema: json.RawMessage(`{"type":"object"}`)})
 	if err != nil || m.Text() != `{"a":1}` || m.Stop != llm.StopEnd || len(m.Calls()) > 0 {
 		t.Errorf("got %+v, %v", m, err)
 	}
@@ -419,7 +420,7 @@ func TestChatSchemaAnswer(t *testing.T) {
 func TestChatHeaders(t *testing.T) {
 	o := chatOptions(t, "groq")
 	o.NoStream = true
-	r, data := chatSent(t, llm.Model{Provider: "groq", ID: "m"}, o, chatAsk())
+	r, data := chatSent(t, llm.Model{Provider: "groq", ID: "m"}, o, recorded.Ask())
 	if r.URL.String() != "http://server.test/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer sk-secret" {
 		t.Errorf("got %s %v", r.URL, r.Header)
 	}
@@ -430,13 +431,13 @@ func TestChatHeaders(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer token-of-its-own")
 		return nil
 	}
-	if r, _ := chatSent(t, llm.Model{ID: "m"}, o, chatAsk()); !slices.Equal(r.Header["Authorization"], []string{"Bearer token-of-its-own"}) {
+	if r, _ := chatSent(t, llm.Model{ID: "m"}, o, recorded.Ask()); !slices.Equal(r.Header["Authorization"], []string{"Bearer token-of-its-own"}) {
 		t.Errorf("got %v", r.Header)
 	}
 }
 
 func TestChatBadSchema(t *testing.T) {
-	req := chatAsk()
+	req := recorded.Ask()
 	req.Tools = []llm.Tool{{Name: "a", Schema: json.RawMessage(`{"a`)}}
 	_, err := llm.Collect(t.Context(), chatAnswering(t, "openai", "", nil), req)
 	if e := llm.AsError(err); e == nil || e.Kind != llm.KindInvalidRequest || !strings.Contains(e.Message, "schema of every tool") {
@@ -446,7 +447,7 @@ func TestChatBadSchema(t *testing.T) {
 
 func TestChatNoBaseURL(t *testing.T) {
 	p, _ := openai.ProfileOf("openai-compatible")
-	_, err := llm.Collect(t.Context(), openai.NewChat(llm.Model{ID: "m"}, openai.ChatOptions{Profile: p}), chatAsk())
+	_, err := llm.Collect(t.Context(), openai.NewChat(llm.Model{ID: "m"}, openai.ChatOptions{Profile: p}), recorded.Ask())
 	if e := llm.AsError(err); e == nil || e.Kind != llm.KindInvalidRequest || !strings.Contains(e.Message, "base URL") {
 		t.Errorf("got %v", err)
 	}

@@ -4,44 +4,38 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
 
+	"github.com/tenon-agent/tenon/internal/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/openai"
 	"github.com/tenon-agent/tenon/llm/wire"
 )
 
-var chatUpdate = flag.Bool("update-chat", false, "write the golden files in testdata/chat anew")
-
 // chatServer is a server in memory.
 type chatServer func(r *http.Request, body []byte) (contentType string, answer io.Reader)
 
+// RoundTrip implements [http.RoundTripper].
 func (s chatServer) RoundTrip(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	kind, answer := s(r, body)
-	status, kind, found := strings.Cut(kind, " ")
-	code := http.StatusOK
-	if !found {
-		kind = status
-	} else if _, err := fmt.Sscan(status, &code); err != nil {
-		return nil, err
-	}
-	if pipe, ok := answer.(*io.PipeReader); ok { // as a connection ends with its request
-		context.AfterFunc(r.Context(), func() { pipe.CloseWithError(r.Context().Err()) })
-	}
-	resp := &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(answer)}
-	return resp, r.Context().Err()
+	return recorded.Server(func(r *http.Request, body []byte) *http.Response {
+		kind, answer := s(r, body)
+		code := http.StatusOK
+		if status, rest, found := strings.Cut(kind, " "); found {
+			kind = rest
+			code, _ = strconv.Atoi(status) // 0 is no status, and fails the test
+		}
+		if pipe, ok := answer.(*io.PipeReader); ok { // as a connection ends with its request
+			context.AfterFunc(r.Context(), func() { pipe.CloseWithError(r.Context().Err()) })
+		}
+		return recorded.Reply(code, kind, answer)
+	}).RoundTrip(r)
 }
 
 // chatClient returns a client of the server, with the profile of that name.
@@ -64,41 +58,6 @@ func chatOptions(t testing.TB, name string) openai.ChatOptions {
 // chatAnswering returns a client of a server that answers with the bytes of a reader.
 func chatAnswering(t testing.TB, name, kind string, answer io.Reader) *openai.Chat {
 	return chatClient(t, name, func(*http.Request, []byte) (string, io.Reader) { return kind, answer })
-}
-
-func chatAsk() *llm.Request { return &llm.Request{Messages: []llm.Message{llm.UserText("Hello")}} }
-
-// chatTrace runs an answer and returns its events, one on a line, and its error.
-func chatTrace(ctx context.Context, c llm.Client) string {
-	var b strings.Builder
-	for e, err := range c.Stream(ctx, chatAsk()) {
-		if err != nil {
-			fmt.Fprintf(&b, "error %v (retryable %t)\n", err, llm.AsError(err).Retryable())
-			continue
-		}
-		data, err := llm.MarshalEvent(e)
-		if err != nil {
-			fmt.Fprintf(&b, "no JSON: %v\n", err)
-		}
-		b.Write(append(data, '\n'))
-	}
-	return b.String()
-}
-
-func chatGolden(t *testing.T, path, got string) {
-	t.Helper()
-	if *chatUpdate {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := strings.ReplaceAll(string(want), "\r\n", "\n"); got != want {
-		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
-	}
 }
 
 // chatFixture is an answer in testdata/chat/answers, in a file PROFILE.WHAT.sse or .json.
@@ -135,8 +94,8 @@ func chatFixtures(t testing.TB) []chatFixture {
 func TestChatAnswers(t *testing.T) {
 	for _, f := range chatFixtures(t) {
 		t.Run(filepath.Base(f.path), func(t *testing.T) {
-			got := chatTrace(t.Context(), f.client(t, bytes.NewReader(f.data)))
-			chatGolden(t, f.path+".txt", got)
+			got := recorded.Trace(t.Context(), f.client(t, bytes.NewReader(f.data)), recorded.Ask())
+			recorded.Golden(t, f.path+".txt", got, *update)
 			if failed := strings.Contains(got, "\nerror ") || strings.HasPrefix(got, "error "); failed != strings.Contains(f.path, ".error-") {
 				t.Errorf("it failed: %t\n%s", failed, got)
 			}
@@ -147,8 +106,8 @@ func TestChatAnswers(t *testing.T) {
 // It does not matter in which pieces the bytes come.
 func TestChatChopped(t *testing.T) {
 	for _, f := range chatFixtures(t) {
-		want := chatTrace(t.Context(), f.client(t, bytes.NewReader(f.data)))
-		if got := chatTrace(t.Context(), f.client(t, iotest.OneByteReader(bytes.NewReader(f.data)))); got != want {
+		want := recorded.Trace(t.Context(), f.client(t, bytes.NewReader(f.data)), recorded.Ask())
+		if got := recorded.Trace(t.Context(), f.client(t, iotest.OneByteReader(bytes.NewReader(f.data))), recorded.Ask()); got != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", f.path, got, want)
 		}
 	}
@@ -157,12 +116,12 @@ func TestChatChopped(t *testing.T) {
 // Wherever a good answer is cut, it is an error, or it is the same message without what follows the reason of its end.
 func TestChatCutAnywhere(t *testing.T) {
 	for _, f := range chatFixtures(t) {
-		whole, err := llm.Collect(t.Context(), f.client(t, bytes.NewReader(f.data)), chatAsk())
+		whole, err := llm.Collect(t.Context(), f.client(t, bytes.NewReader(f.data)), recorded.Ask())
 		if err != nil || strings.Contains(f.path, "done-without-reason") {
 			continue
 		}
 		for n := range f.data {
-			got, err := llm.Collect(t.Context(), f.client(t, bytes.NewReader(f.data[:n])), chatAsk())
+			got, err := llm.Collect(t.Context(), f.client(t, bytes.NewReader(f.data[:n])), recorded.Ask())
 			if err != nil {
 				if !llm.AsError(err).Retryable() {
 					t.Fatalf("%s cut at %d: %v", f.path, n, err)
@@ -191,7 +150,7 @@ func TestChatEventsMakeTheMessage(t *testing.T) {
 	for _, f := range chatFixtures(t) {
 		text, ready := map[int]string{}, map[string]llm.ToolCall{}
 		var order []int
-		for e, err := range f.client(t, bytes.NewReader(f.data)).Stream(t.Context(), chatAsk()) {
+		for e, err := range f.client(t, bytes.NewReader(f.data)).Stream(t.Context(), recorded.Ask()) {
 			if err != nil {
 				break
 			}
@@ -226,7 +185,7 @@ func TestChatLeave(t *testing.T) {
 	for _, f := range chatFixtures(t) {
 		for most := 1; ; most++ {
 			n := 0
-			for range f.client(t, bytes.NewReader(f.data)).Stream(t.Context(), chatAsk()) {
+			for range f.client(t, bytes.NewReader(f.data)).Stream(t.Context(), recorded.Ask()) {
 				if n++; n == most {
 					break
 				}
@@ -251,7 +210,7 @@ func TestChatRouted(t *testing.T) {
 			return "application/json", strings.NewReader(`{"model":"` + tt[1] + `","choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`)
 		}))
 		c := openai.NewChat(llm.Model{Provider: "openrouter", ID: tt[0]}, o)
-		if m, err := llm.Collect(t.Context(), c, chatAsk()); err != nil || m.Model != "openrouter/"+tt[2] || c.Model().ID != tt[0] {
+		if m, err := llm.Collect(t.Context(), c, recorded.Ask()); err != nil || m.Model != "openrouter/"+tt[2] || c.Model().ID != tt[0] {
 			t.Errorf("%v: got %s, %v", tt, m.Model, err)
 		}
 	}

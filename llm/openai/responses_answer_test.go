@@ -12,13 +12,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenon-agent/tenon/internal/recorded"
 	"github.com/tenon-agent/tenon/llm"
 )
 
 // Each stream in testdata gives the events beside it.
 func TestResponsesAnswers(t *testing.T) {
 	respFixtures(t, func(t *testing.T, name string, data []byte) {
-		respGolden(t, name+".golden", respTrace(t.Context(), respAnswering(respSSE, bytes.NewReader(data)), respAsk()))
+		recorded.Golden(t, name+".golden", recorded.Trace(t.Context(), respAnswering(respSSE, bytes.NewReader(data)), recorded.Ask()), *update)
 	})
 }
 
@@ -26,7 +27,7 @@ func TestResponsesAnswers(t *testing.T) {
 func TestResponsesEventsMakeTheMessage(t *testing.T) {
 	respFixtures(t, func(t *testing.T, _ string, data []byte) {
 		var text, thought, args string
-		for e, err := range respAnswering(respSSE, bytes.NewReader(data)).Stream(t.Context(), respAsk()) {
+		for e, err := range respAnswering(respSSE, bytes.NewReader(data)).Stream(t.Context(), recorded.Ask()) {
 			if err != nil {
 				t.Skip("it fails")
 			}
@@ -59,15 +60,15 @@ func TestResponsesEventsMakeTheMessage(t *testing.T) {
 // An answer means the same however the network cuts it into pieces.
 func TestResponsesChopped(t *testing.T) {
 	respFixtures(t, func(t *testing.T, name string, data []byte) {
-		want := respTrace(t.Context(), respAnswering(respSSE, bytes.NewReader(data)), respAsk())
+		want := recorded.Trace(t.Context(), respAnswering(respSSE, bytes.NewReader(data)), recorded.Ask())
 		for at := 0; at < len(data); at += respStep(name) {
 			body := io.MultiReader(bytes.NewReader(data[:at]), bytes.NewReader(data[at:]))
-			if got := respTrace(t.Context(), respAnswering(respSSE, body), respAsk()); got != want {
+			if got := recorded.Trace(t.Context(), respAnswering(respSSE, body), recorded.Ask()); got != want {
 				t.Fatalf("cut at byte %d: got\n%s\nwant\n%s", at, got, want)
 			}
 		}
 		one := respAnswering(respSSE, oneByte{bytes.NewReader(data)})
-		if got := respTrace(t.Context(), one, respAsk()); got != want {
+		if got := recorded.Trace(t.Context(), one, recorded.Ask()); got != want {
 			t.Fatalf("byte by byte: got\n%s\nwant\n%s", got, want)
 		}
 	})
@@ -94,7 +95,7 @@ func TestResponsesCutAnywhere(t *testing.T) {
 		}
 		last := bytes.LastIndex(data, []byte(`"response.`)) // of the final event
 		for at := 0; at < last; at += respStep(name) {
-			for e, err := range respAnswering(respSSE, bytes.NewReader(data[:at])).Stream(t.Context(), respAsk()) {
+			for e, err := range respAnswering(respSSE, bytes.NewReader(data[:at])).Stream(t.Context(), recorded.Ask()) {
 				if _, done := e.(llm.Done); done {
 					t.Fatalf("cut at byte %d: it is taken for whole", at)
 				}
@@ -109,7 +110,7 @@ func TestResponsesCutAnywhere(t *testing.T) {
 // The final event repeats the answer. As an answer of its own, not streamed, it gives the same message.
 func TestResponsesWholeAndStreamed(t *testing.T) {
 	respFixtures(t, func(t *testing.T, _ string, data []byte) {
-		streamed, err := llm.Collect(t.Context(), respAnswering(respSSE, bytes.NewReader(data)), respAsk())
+		streamed, err := llm.Collect(t.Context(), respAnswering(respSSE, bytes.NewReader(data)), recorded.Ask())
 		if err != nil {
 			t.Skip("it fails")
 		}
@@ -125,7 +126,7 @@ func TestResponsesWholeAndStreamed(t *testing.T) {
 		if final.Response == nil {
 			t.Skip("it repeats nothing")
 		}
-		whole, err := llm.Collect(t.Context(), respAnswering(respJSON, bytes.NewReader(final.Response)), respAsk())
+		whole, err := llm.Collect(t.Context(), respAnswering(respJSON, bytes.NewReader(final.Response)), recorded.Ask())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +141,7 @@ func TestResponsesLeave(t *testing.T) {
 	respFixtures(t, func(t *testing.T, _ string, data []byte) {
 		for stop := 1; ; stop++ {
 			n := 0
-			for range respAnswering(respSSE, bytes.NewReader(data)).Stream(t.Context(), respAsk()) {
+			for range respAnswering(respSSE, bytes.NewReader(data)).Stream(t.Context(), recorded.Ask()) {
 				if n++; n == stop {
 					break
 				}
@@ -172,7 +173,7 @@ func TestResponsesWholeFailures(t *testing.T) {
 		"too many items":           {`{"output":[` + strings.Repeat(`{"type":"message"},`, 1000) + `{"type":"message"}]}`, llm.KindProtocol, "1000 items"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := llm.Collect(t.Context(), respAnswering(respJSON, strings.NewReader(c.body)), respAsk())
+			_, err := llm.Collect(t.Context(), respAnswering(respJSON, strings.NewReader(c.body)), recorded.Ask())
 			e, ok := errors.AsType[*llm.Error](err)
 			if !ok || e.Kind != c.kind || !strings.Contains(e.Error(), c.text) {
 				t.Errorf("got %v, want %s with %q", err, c.kind, c.text)
@@ -197,7 +198,7 @@ func TestResponsesTooManyItems(t *testing.T) {
 			for i := range 1001 {
 				b.WriteString("data: " + strings.ReplaceAll(event, "N", itoa(i)) + "\n\n")
 			}
-			_, err := llm.Collect(t.Context(), respAnswering(respSSE, strings.NewReader(b.String())), respAsk())
+			_, err := llm.Collect(t.Context(), respAnswering(respSSE, strings.NewReader(b.String())), recorded.Ask())
 			if err == nil || !strings.Contains(err.Error(), "1000 items") {
 				t.Errorf("got %v", err)
 			}
@@ -220,7 +221,7 @@ func TestResponsesCancel(t *testing.T) {
 		<-ctx.Done()
 		_ = w.CloseWithError(context.Cause(ctx)) // as a transport does
 	}()
-	for e, err := range respAnswering(respSSE, r).Stream(ctx, respAsk()) {
+	for e, err := range respAnswering(respSSE, r).Stream(ctx, recorded.Ask()) {
 		if _, ok := e.(llm.TextDelta); ok {
 			cancel()
 			continue

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+
+	"github.com/tenon-agent/tenon/internal/recorded"
 )
 
 // BenchmarkResponsesStream reads an answer of many small deltas.
@@ -28,7 +30,7 @@ func benchResponses(b *testing.B, deltas int) {
 	n := 0
 	for b.Loop() {
 		n++
-		for _, err := range respAnswering(respSSE, bytes.NewReader(stream.Bytes())).Stream(b.Context(), respAsk()) {
+		for _, err := range respAnswering(respSSE, bytes.NewReader(stream.Bytes())).Stream(b.Context(), recorded.Ask()) {
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/tenon-agent/tenon/internal/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/openai"
 )
@@ -15,7 +16,7 @@ import (
 func respEnds(t *testing.T, c *openai.Responses, size int) {
 	t.Helper()
 	ends, seen := 0, 0
-	for e, err := range c.Stream(t.Context(), respAsk()) {
+	for e, err := range c.Stream(t.Context(), recorded.Ask()) {
 		if ends > 0 {
 			t.Fatal("something follows the end")
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenon-agent/tenon/internal/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/openai"
 )
@@ -44,15 +45,15 @@ func TestResponsesLessen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var bodies [][]byte
-			s := respServer(func(_ *http.Request, body []byte) *http.Response {
+			s := recorded.Server(func(_ *http.Request, body []byte) *http.Response {
 				bodies = append(bodies, body)
 				if bytes.Contains(body, []byte(c.gone)) {
-					return respReply(c.status, respJSON, strings.NewReader(
+					return recorded.Reply(c.status, respJSON, strings.NewReader(
 						fmt.Sprintf(`{"error":{"message":%q,"type":"invalid_request_error"}}`, c.message)))
 				}
-				return respReply(200, respJSON, strings.NewReader(`{"object":"response","output":[]}`))
+				return recorded.Reply(200, respJSON, strings.NewReader(`{"object":"response","output":[]}`))
 			})
-			client := openai.NewResponses(c.model, openai.ResponsesOptions{Endpoint: s.endpoint()})
+			client := openai.NewResponses(c.model, openai.ResponsesOptions{Endpoint: respAt(s)})
 			req := respEverything()
 			req.Thinking, req.Temperature = llm.ThinkLow, new(float64)
 			for range 2 {
@@ -82,11 +83,11 @@ func TestResponsesRefused(t *testing.T) {
 		{429, "Rate limit of reasoning.effort", llm.KindRateLimited},
 	} {
 		n := 0
-		s := respServer(func(*http.Request, []byte) *http.Response {
+		s := recorded.Server(func(*http.Request, []byte) *http.Response {
 			n++
-			return respReply(c.status, respJSON, strings.NewReader(fmt.Sprintf(`{"error":{"message":%q}}`, c.message)))
+			return recorded.Reply(c.status, respJSON, strings.NewReader(fmt.Sprintf(`{"error":{"message":%q}}`, c.message)))
 		})
-		_, err := llm.Collect(t.Context(), openai.NewResponses(respModel(), openai.ResponsesOptions{Endpoint: s.endpoint()}), respAsk())
+		_, err := llm.Collect(t.Context(), openai.NewResponses(respModel(), openai.ResponsesOptions{Endpoint: respAt(s)}), recorded.Ask())
 		if e := llm.AsError(err); e == nil || e.Kind != c.kind || n != 1 {
 			t.Errorf("%d %s: got %v after %d requests", c.status, c.message, err, n)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/openai"
 	"github.com/tenon-agent/tenon/llm/wire"
@@ -106,7 +107,7 @@ func TestResponsesRequests(t *testing.T) {
 			for _, h := range []string{"Authorization", "Api-Key", "Accept", "Content-Type"} {
 				head += h + ": " + sent.Header.Get(h) + "\n"
 			}
-			respGolden(t, "testdata/responses/requests/"+name+".txt", head+respIndent(t, body))
+			recorded.Golden(t, "testdata/responses/requests/"+name+".txt", head+recorded.Indent(t, body), *update)
 			if _, again := respSent(t, c.model, c.o, req); !bytes.Equal(body, again) {
 				t.Error("the same request has other bytes the second time")
 			}
@@ -182,7 +183,7 @@ func TestResponsesThinking(t *testing.T) {
 	} {
 		var got []string
 		for _, level := range levels {
-			req := respAsk()
+			req := recorded.Ask()
 			req.Thinking, req.Temperature = level, new(float64)
 			_, body := respSent(t, llm.Model{Provider: "openai", ID: c.id, Thinks: c.thinks}, openai.ResponsesOptions{}, req)
 			var sent respInputOf
@@ -265,7 +266,7 @@ func TestResponsesStrictSchema(t *testing.T) {
 		`{"type":"object","anyOf":[{"type":"string"}],"additionalProperties":false,"properties":{}}`: false,
 		`[]`: false,
 	} {
-		req := respAsk()
+		req := recorded.Ask()
 		req.Schema = json.RawMessage(schema)
 		_, body := respSent(t, respModel(), openai.ResponsesOptions{}, req)
 		var sent respInputOf
@@ -280,7 +281,7 @@ func TestResponsesStrictSchema(t *testing.T) {
 
 // A schema that is no JSON is told before anything is sent.
 func TestResponsesMalformedSchema(t *testing.T) {
-	req := respAsk()
+	req := recorded.Ask()
 	req.Tools = []llm.Tool{{Name: "a", Schema: json.RawMessage(`{"type":`)}}
 	c := respAnswering(respJSON, strings.NewReader(`{}`))
 	_, err := llm.Collect(t.Context(), c, req)

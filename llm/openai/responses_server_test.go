@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/openai"
 	"github.com/tenon-agent/tenon/llm/wire"
@@ -96,7 +97,7 @@ func TestResponsesServedBothWays(t *testing.T) {
 			var got []llm.Message
 			for _, noStream := range []bool{false, true} {
 				client, _ := respServed(t, noStream, modelserver.Config{}, step)
-				m, err := llm.Collect(t.Context(), client, respAsk())
+				m, err := llm.Collect(t.Context(), client, recorded.Ask())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -171,7 +172,7 @@ func TestResponsesFailures(t *testing.T) {
 func respFails(t *testing.T, noStream bool, step modelserver.Step, kind llm.Kind, text string) {
 	t.Helper()
 	client, srv := respServed(t, noStream, modelserver.Config{}, step)
-	m, err := llm.Collect(t.Context(), client, respAsk())
+	m, err := llm.Collect(t.Context(), client, recorded.Ask())
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {
 		t.Fatalf("got %+v, %v", m, err)
@@ -193,7 +194,7 @@ func TestResponsesOddServers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, _ := respServed(t, false, modelserver.Config{NoEventLines: true, Comments: true}, step)
-			if m, err := llm.Collect(t.Context(), client, respAsk()); err != nil || m.Text() != "Hello." {
+			if m, err := llm.Collect(t.Context(), client, recorded.Ask()); err != nil || m.Text() != "Hello." {
 				t.Errorf("got %+v, %v", m, err)
 			}
 		})
@@ -217,11 +218,11 @@ func TestResponsesStall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				server := respServer(func(r *http.Request, _ []byte) *http.Response {
-					return respReply(200, respSSE, &slow{ctx: r.Context(), pieces: c.pieces, ends: c.kind == ""})
+				server := recorded.Server(func(r *http.Request, _ []byte) *http.Response {
+					return recorded.Reply(200, respSSE, &slow{ctx: r.Context(), pieces: c.pieces, ends: c.kind == ""})
 				})
-				client := openai.NewResponses(respModel(), openai.ResponsesOptions{Endpoint: server.endpoint()})
-				_, err := llm.Collect(t.Context(), client, respAsk())
+				client := openai.NewResponses(respModel(), openai.ResponsesOptions{Endpoint: respAt(server)})
+				_, err := llm.Collect(t.Context(), client, recorded.Ask())
 				if e := llm.AsError(err); c.kind != "" && (e == nil || e.Kind != c.kind) || c.kind == "" && err != nil {
 					t.Errorf("got %v, want %q", err, c.kind)
 				}
