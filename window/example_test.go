@@ -3,6 +3,7 @@ package window_test
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
@@ -34,4 +35,136 @@ func Example() {
 	// assistant ""
 	// tool "The result of this call was lost."
 	// tool "a mill"
+}
+
+// A managed window: results are reduced and a digest is made when the model's window fills, and every change of earlier bytes is an
+// epoch with its reason. Here a small window fills fast. An agent does this by itself: agent.Options{Window: w}.
+func ExampleNew() {
+	w := window.New(window.Options{KeepTurns: 100})
+	defer w.Close()
+	header := window.Header{Model: llm.Model{Provider: "test", ID: "model", Context: 12_000}, MaxTokens: 500}
+	var path session.Entries
+	write := func(bodies ...session.Body) {
+		for _, b := range bodies {
+			path = append(path, session.Event{ID: session.ID(fmt.Sprint(len(path) + 1)), Body: b})
+		}
+	}
+	write(session.Message{Message: llm.UserText("Read the whole log.")})
+	for page := range 40 {
+		_, entries, err := w.Request(context.Background(), path, header)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		write(entries...)
+		for _, b := range entries {
+			if e, ok := b.(session.Epoch); ok {
+				fmt.Printf("page %d: an epoch begins: %s\n", page, e.Reason)
+			}
+		}
+		call := llm.ToolCall{ID: fmt.Sprint("call", page), Name: "log", Arguments: fmt.Sprintf(`{"page":%d}`, page)}
+		write(session.Message{Message: llm.Message{Role: llm.RoleAssistant, Content: llm.Content{call}}})
+		write(session.Message{Message: llm.ToolText(call, strings.Repeat(fmt.Sprintf("page %d: nothing happened\n", page), 80), false)})
+	}
+	// Output:
+	// page 0: an epoch begins: start
+	// page 14: an epoch begins: reduction
+	// page 21: an epoch begins: compaction
+	// page 31: an epoch begins: reduction
+}
+
+// conversation is a question and an answer, a few times.
+func conversation(turns int) session.Entries {
+	var path session.Entries
+	for i := range turns {
+		path = append(path,
+			session.Event{ID: session.ID(fmt.Sprintf("q%d", i)), Body: session.Message{Message: llm.UserText(fmt.Sprintf("Question %d?", i))}},
+			session.Event{ID: session.ID(fmt.Sprintf("a%d", i)), Body: session.Message{Message: llm.AssistantText(fmt.Sprintf("Answer %d.", i))}})
+	}
+	return path
+}
+
+func show(by window.Strategy, path session.Entries, size int) {
+	header := window.Header{Model: llm.Model{Provider: "test", ID: "model", Context: size}, MaxTokens: 100}
+	req, _, err := window.Shrunk{By: by}.Request(context.Background(), path, header)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, m := range req.Messages {
+		for line := range strings.Lines(m.Text()) {
+			if line = strings.TrimSpace(line); line != "" {
+				fmt.Printf("%s: %s\n", m.Role, line)
+			}
+		}
+	}
+}
+
+// The last two turns are sent.
+func ExampleRecent() {
+	show(window.Recent{Turns: 2}, conversation(5), 0)
+	// Output:
+	// user: Question 3?
+	// assistant: Answer 3.
+	// user: Question 4?
+	// assistant: Answer 4.
+}
+
+// A summary stands for all but the last turn. Here a function writes it; compact.Model lets a model do so.
+func ExampleSummaryPlusRecent() {
+	show(window.SummaryPlusRecent{Turns: 1, Digester: counting{}}, conversation(3), 0)
+	// Output:
+	// user: <summary>
+	// user: The conversation up to here was longer. This is what it came to; the journal has all of it.
+	// user: 4 messages about questions.
+	// user: </summary>
+	// user: Question 2?
+	// assistant: Answer 2.
+}
+
+type counting struct{}
+
+func (counting) Digest(_ context.Context, t window.Task) (session.Digest, error) {
+	return session.Digest{Summary: fmt.Sprintf("%d messages about questions.", len(t.Events))}, nil
+}
+
+// In a window that is too small the turns between the first and the last are left out.
+func ExampleTiers() {
+	show(window.Tiers{First: 1, Recent: 1}, conversation(40), 400)
+	// Output:
+	// user: Question 0?
+	// assistant: Answer 0.
+	// user: <summary>
+	// user: The conversation up to here was longer. This is what it came to; the journal has all of it.
+	// user: What was said between the messages above and those below was left out.
+	// user: </summary>
+	// user: Question 39?
+	// assistant: Answer 39.
+}
+
+// silent is a strategy of one's own: it leaves out what the model said before its last answer, and keeps the questions.
+type silent struct{}
+
+func (silent) Shrink(_ context.Context, v *window.View, _, _ int) ([]session.Body, error) {
+	var out session.Reduced
+	for i, m := range v.Messages[:max(0, len(v.Messages)-2)] {
+		if m.Role == llm.RoleAssistant && v.Blocks[i].Why == window.Said {
+			out.Messages = append(out.Messages, session.Reduction{Entry: v.Blocks[i].Entries[0], Reason: "silent", Text: "(answered)"})
+		}
+	}
+	if len(out.Messages) == 0 {
+		return nil, nil
+	}
+	return []session.Body{out}, nil
+}
+
+func ExampleStrategy() {
+	show(silent{}, conversation(3), 0)
+	// Output:
+	// user: Question 0?
+	// assistant: (answered)
+	// user: Question 1?
+	// assistant: (answered)
+	// user: Question 2?
+	// assistant: Answer 2.
 }
