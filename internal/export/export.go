@@ -12,7 +12,7 @@ import (
 
 // Lines writes each entry as JSON on a line.
 func Lines(ctx context.Context, w io.Writer, store session.Store, id session.SessionID) error {
-	for e, err := range store.Read(ctx, id, 0) {
+	for e, err := range whole(ctx, store, id) {
 		if err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func JSON(ctx context.Context, w io.Writer, store session.Store, s session.Summa
 		return err
 	}
 	separator := "\n"
-	for e, err := range store.Read(ctx, s.ID, 0) {
+	for e, err := range whole(ctx, store, s.ID) {
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ type Options struct {
 // read yields the entries of a session without keys.
 func (o Options) read(ctx context.Context, store session.Store, id session.SessionID) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
-		for e, err := range store.Read(ctx, id, 0) {
+		for e, err := range whole(ctx, store, id) {
 			if err == nil && o.Redact != nil {
 				e.Body, err = o.clean(e.Body)
 			}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -346,5 +347,80 @@ func TestInBrowser(t *testing.T) {
 		if strings.Contains(line, "CONSOLE") {
 			t.Errorf("the browser says: %s", line)
 		}
+	}
+}
+
+// The export of a fork is a journal that stands by itself.
+func TestForkIsWhole(t *testing.T) {
+	store, s := stored(t, sample())
+	lines := func(id session.SessionID) (out []session.Event) {
+		var b bytes.Buffer
+		if err := export.Lines(t.Context(), &b, store, id); err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(b.Bytes()) {
+			var e session.Event
+			if err := json.Unmarshal(line, &e); err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, e)
+		}
+		return out
+	}
+	fork := func(from session.SessionID) session.SessionID {
+		id, err := store.Create(t.Context(), session.Created{From: session.Origin{Session: from}, Fork: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := store.Open(t.Context(), id, session.Lease{Owner: "test"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		if _, err := w.Append(t.Context(), session.Stamp{}, session.Message{Message: llm.UserText("another way")}, session.Head{To: id},
+			session.Message{Message: llm.UserText("a third way")}); err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	id := fork(fork(s.ID))
+	events := lines(id)
+	again, err := store.Import(t.Context(), func(yield func(session.Event, error) bool) {
+		for i, e := range events {
+			if i == 0 {
+				e.ID = "again"
+			}
+			if h, ok := e.Body.(session.Head); ok && h.To == id {
+				h.To, e.Body = "again", h
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := func(id session.SessionID) (out []string) {
+		messages, err := session.Messages(t.Context(), session.Stored(store, id, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range messages {
+			out = append(out, m.Body.(session.Message).Text())
+		}
+		return out
+	}
+	if got, want := words(again), words(id); !slices.Equal(got, want) {
+		t.Errorf("the conversation is\n%q\nwant\n%q", got, want)
+	}
+	for i, e := range events {
+		if e.Seq != int64(i+1) {
+			t.Fatalf("entry %d has the number %d", i+1, e.Seq)
+		}
+	}
+	var b bytes.Buffer
+	if err := export.HTML(t.Context(), &b, store, session.Summary{ID: id}, export.Options{}); err != nil || strings.Count(b.String(), "another way") != 2 {
+		t.Errorf("the page has the fork's messages %d times, %v", strings.Count(b.String(), "another way"), err)
 	}
 }

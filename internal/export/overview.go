@@ -54,12 +54,14 @@ func look(ctx context.Context, store session.Store, s session.Summary, opts Opti
 	s.Title, s.Dir = opts.text(s.Title), opts.text(s.Dir)
 	o := &overview{Summary: s, opts: opts, seqs: map[session.ID]int64{}}
 	var tip session.ID
+	parents := []int64{0} // by sequence number
 	models := map[string]*modelUse{}
 	for e, err := range opts.read(ctx, store, s.ID) {
 		if err != nil {
 			return nil, err
 		}
 		o.end, o.Last = e.Seq, e.Time
+		parents = append(parents, o.seqs[e.Parent])
 		if session.OnBranch(e.Body) {
 			tip = e.ID
 			o.seqs[e.ID] = e.Seq
@@ -67,13 +69,8 @@ func look(ctx context.Context, store session.Store, s session.Summary, opts Opti
 		o.add(e, models)
 	}
 	o.live = make([]bool, o.end+1)
-	for e, err := range store.Backward(ctx, s.ID, tip) {
-		if err != nil {
-			return nil, err
-		}
-		if e.Seq <= o.end {
-			o.live[e.Seq] = true
-		}
+	for seq := o.seqs[tip]; seq > 0; seq = parents[seq] {
+		o.live[seq] = true
 	}
 	for i := range o.Turns {
 		o.Turns[i].Dead = !o.live[o.Turns[i].Seq]

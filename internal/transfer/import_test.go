@@ -420,3 +420,59 @@ func TestAnswersAreWhole(t *testing.T) {
 		t.Errorf("used %+v, told %+v", used, r.Usage)
 	}
 }
+
+// The files that Claude Code has for sub-agents are branches of the session beside which they lie.
+func TestSubAgentFiles(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	file := put("s[1].jsonl", `{"type":"user","uuid":"a","sessionId":"s","timestamp":"2025-02-03T04:05:06Z","message":{"content":"ask an agent"}}`)
+	put("s[1]/subagents/agent-1.jsonl", `{"type":"user","uuid":"k","sessionId":"s","isSidechain":true,"timestamp":"2025-02-03T04:05:07Z","message":{"content":"look around"}}`)
+	put("s[1]/subagents/agent-2.jsonl", "garbage")
+	store := newStore(t)
+	r := imported(t, store, "", file)
+	messages, err := session.Messages(t.Context(), session.Stored(store, r.Session, ""))
+	if err != nil || len(messages) != 1 || messages[0].Body.(session.Message).Text() != "ask an agent" || r.Messages != 2 {
+		t.Errorf("the conversation is %v, %v; %+v", messages, err, r)
+	}
+	if len(r.Lost) != 2 || r.Lost[1].Kind != "file of a sub-agent" {
+		t.Errorf("lost %+v", r.Lost)
+	}
+}
+
+// A table that is none is not read: a view could go on for ever.
+func TestViewsAreNotRead(t *testing.T) {
+	file := database(t, filepath.Join(t.TempDir(), "crush.db"), `CREATE TABLE sessions (id, parent_session_id, title, created_at, updated_at, cost, prompt_tokens);
+		CREATE VIEW messages AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n)
+			SELECT id, 's' session_id, 'user' role, '[]' parts, '' model, 1 created_at FROM n`)
+	if _, err := transfer.Open(t.Context(), "", file); err == nil {
+		t.Error("a database whose messages are a view is read")
+	}
+}
+
+// The names in OpenCode's files cannot lead out of its directory.
+func TestNamesStayInside(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"storage/session/p/ses_1.json":  `{"id":"ses_1","directory":"/home/me/x"}`,
+		"storage/message/ses_1/m1.json": `{"id":"../../../secret","role":"user"}`,
+		"storage/message/ses_1/m2.json": `{"id":"msg_2","role":"user"}`,
+		"storage/part/msg_2/p.json":     `{"type":"text","text":"hello"}`,
+		"secret/p.json":                 `{"type":"text","text":"planted"}`,
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store := newStore(t)
+	r := imported(t, store, "", filepath.Join(dir, "storage", "session", "p", "ses_1.json"))
+	if out := string(export(t, store, r.Session)); strings.Contains(out, "planted") || !strings.Contains(out, "hello") {
+		t.Error(out)
+	}
+}
