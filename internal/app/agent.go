@@ -53,7 +53,7 @@ type Agent struct {
 
 // New makes an agent with a new session.
 func (a *App) New(ctx context.Context, s Spec) (*Agent, error) {
-	id, err := a.Store.Create(ctx, session.Created{Dir: s.Bounds.Root, Version: a.version})
+	id, err := a.Store.Create(ctx, session.Created{Dir: s.Bounds.Root, Version: a.version, From: s.After})
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,8 @@ type Spec struct {
 	Client llm.Client // it tries again by itself
 	System string
 	Limits agent.Limits
-	Owner  string // what the agent serves, such as "tenon run"
+	Owner  string         // what the agent serves, such as "tenon run"
+	After  session.Origin // of a new session: the one that it comes after
 
 	Bounds  Bounds // where it works, and what may be touched
 	Policy  *permission.Policy

@@ -22,7 +22,7 @@ means one session; shells complete it.`,
 	c.AddCommand(p.sessionsList(), p.sessionsShow(), p.sessionsExport(), p.sessionsImport(), p.sessionsDelete(), p.sessionsRename())
 	c.AddCommand(p.sessionsResume(), p.sessionsFork(), p.sessionsRewind(), p.sessionsSearch(), p.sessionsRestore(), p.sessionsPrune())
 	c.AddCommand(p.sessionsTag(), p.sessionsNote(), p.sessionsPin(), p.sessionsUnpin(), p.sessionsPins())
-	c.AddCommand(p.sessionsWindow(), p.sessionsCache(), p.sessionsCheck())
+	c.AddCommand(p.sessionsWindow(), p.sessionsCompact(), p.sessionsCache(), p.sessionsCheck())
 	return c
 }
 

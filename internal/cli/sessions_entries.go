@@ -46,7 +46,7 @@ func entryOf(ctx context.Context, store session.Store, id session.SessionID, nam
 type turn struct {
 	begin session.Event // the run that it began with
 	title string        // the first line of what was asked
-	last  session.ID    // the last entry of it
+	last  session.ID    // the last entry of it: what people and programs did between runs is not
 }
 
 // turnsOf are the turns of the current branch, oldest first. A run that goes on where another stopped is part of that turn.
@@ -54,6 +54,7 @@ func turnsOf(ctx context.Context, store session.Store, id session.SessionID) ([]
 	var turns []turn
 	var last session.ID
 	var title string
+	ended := false
 	for e, err := range store.Backward(ctx, id, "") {
 		if err != nil {
 			return nil, err
@@ -69,12 +70,16 @@ func turnsOf(ctx context.Context, store session.Store, id session.SessionID) ([]
 			if b.Role == "user" && b.Source == session.FromInput {
 				title = firstLine(b.Text())
 			}
+		case session.RunEnded:
+			if !ended {
+				last, ended = e.ID, true
+			}
 		case session.RunStarted:
 			if b.Continues == session.ContinuesDefault {
 				continue
 			}
 			turns = append(turns, turn{e, title, last})
-			last, title = "", ""
+			last, title, ended = "", "", false
 		}
 	}
 	slices.Reverse(turns)

@@ -60,6 +60,13 @@ func (t transcript) write(s session.Summary, state session.State, messages []ses
 	fmt.Fprintf(t.out, "%s\n", t.palette.bold(t.shown(s.Title)))
 	fmt.Fprintf(t.out, "%s\n", t.palette.dim(t.shown(fmt.Sprintf("%s  %s  %s  %s",
 		s.ID, s.Created.Local().Format("2006-01-02 15:04"), s.Dir, s.Model))))
+	if s.From.Session != "" {
+		how := "comes after session "
+		if s.Fork {
+			how = "a fork of session "
+		}
+		fmt.Fprintf(t.out, "%s\n", t.palette.dim(how+string(s.From.Session)+", entry "+string(s.From.Entry)))
+	}
 	calls := make(map[string]llm.ToolCall)
 	for _, e := range messages {
 		t.message(e.Body.(session.Message), calls)

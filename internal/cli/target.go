@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/tenon-agent/tenon/internal/app"
 	"github.com/tenon-agent/tenon/permission"
@@ -44,7 +45,13 @@ func (j *job) open(ctx context.Context, a *app.App, m app.Model, schema *answerS
 	if o.resume {
 		return j.resumeLast(ctx, a, spec, dir)
 	}
-	if spec, err = j.within(spec, dir); err != nil {
+	return j.begin(ctx, a, spec, dir)
+}
+
+// begin makes a new session.
+func (j *job) begin(ctx context.Context, a *app.App, spec app.Spec, dir string) (*target, error) {
+	spec, err := j.within(spec, dir)
+	if err != nil {
 		return nil, err
 	}
 	ag, err := a.New(ctx, spec)
@@ -52,6 +59,18 @@ func (j *job) open(ctx context.Context, a *app.App, m app.Model, schema *answerS
 		return nil, err
 	}
 	return &target{agent: ag, dir: dir}, nil
+}
+
+// rotate begins a new session after one that nobody has used for long.
+func (j *job) rotate(ctx context.Context, a *app.App, spec app.Spec, dir string, old session.Summary) (*target, error) {
+	tip, err := session.Tip(ctx, session.Stored(a.Store, old.ID, ""))
+	if err != nil {
+		return nil, err
+	}
+	spec.After = session.Origin{Session: old.ID, Entry: tip.ID}
+	j.tell(fmt.Sprintf("the last session was used %s ago, so a new one begins (sessions.rotate_after); go on with the old one by --session %s",
+		age(time.Since(old.Updated)), old.ID))
+	return j.begin(ctx, a, spec, dir)
 }
 
 // within sets what may be done in a directory. Nobody is asked: a run that nobody watches must not wait.
@@ -122,6 +141,9 @@ func (j *job) resumeLast(ctx context.Context, a *app.App, spec app.Spec, dir str
 	for s, err := range a.Store.List(ctx, session.Query{Dir: dir}) {
 		if err != nil {
 			return nil, err
+		}
+		if after := j.setup.Config.Sessions.RotateAfter; after > 0 && time.Since(s.Updated) > after && j.prompted {
+			return j.rotate(ctx, a, spec, dir, s)
 		}
 		t, err := j.resume(ctx, a, spec, s)
 		if locked, ok := errors.AsType[*session.LockedError](err); ok {

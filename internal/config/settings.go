@@ -33,9 +33,10 @@ type Settings struct {
 	Roots []string `json:"roots" is:"path" layer:"user" doc:"Further directories that count as part of every workspace, such as ~/notes."`
 	Web   Web      `json:"web" layer:"user" doc:"What the tools for the web may reach, and which search they ask."`
 
-	Window  Window  `json:"window" doc:"How the context window of the model is kept from filling up."`
-	Context Context `json:"context" doc:"Which context files, such as AGENTS.md, the model is told, and how much of them."`
-	Skills  Skills  `json:"skills" doc:"Instructions for kinds of tasks, which the model loads when it needs them."`
+	Window   Window   `json:"window" doc:"How the context window of the model is kept from filling up."`
+	Context  Context  `json:"context" doc:"Which context files, such as AGENTS.md, the model is told, and how much of them."`
+	Skills   Skills   `json:"skills" doc:"Instructions for kinds of tasks, which the model loads when it needs them."`
+	Sessions Sessions `json:"sessions" doc:"How sessions are gone on with."`
 	// Titles is nil where nothing is said: sessions get one.
 	Titles *bool `json:"titles" doc:"Whether the small model gives sessions a title. Default: true."`
 
@@ -62,6 +63,11 @@ type Context struct {
 	Files   []string `json:"files" is:"filename" doc:"Names of context files. Default: AGENTS.md, CLAUDE.md and TENON.md, each with its local variant such as AGENTS.local.md; an empty list is none."`
 	MaxFile int      `json:"max_file" min:"1024" max:"1048576" doc:"Bytes that are told of one file. Default 32768."`
 	MaxAll  int      `json:"max_all" min:"1024" max:"4194304" doc:"Bytes that are told of all files. Default 102400, less in a small window."`
+}
+
+// Sessions says how sessions are gone on with. Zero is not set.
+type Sessions struct {
+	RotateAfter time.Duration `json:"rotate_after" min:"1" doc:"After so long without a change, such as 8h, --continue begins a new session instead of going on with the last one. Default: never."`
 }
 
 // Skills says which skills there are. Zero is not set.
