@@ -27,6 +27,8 @@ type workplace struct {
 	app        *App
 	spec       Spec
 
+	sum func(ctx context.Context) // is called before a summary; nil: nothing
+
 	mu       sync.Mutex
 	requests []*llm.Request
 	answer   func(req *llm.Request) llm.Message
@@ -42,6 +44,13 @@ func newWorkplace(t *testing.T) *workplace {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return newWorkplaceIn(t, base)
+}
+
+// newWorkplaceIn is newWorkplace in a directory that may have been one before.
+func newWorkplaceIn(t *testing.T, base string) *workplace {
+	t.Helper()
+	var err error
 	w := &workplace{t: t, home: filepath.Join(base, "home"), repo: filepath.Join(base, "repo")}
 	w.write("repo/.git/HEAD", "ref: refs/heads/main\n")
 	w.write("home/.keep", "")
@@ -91,8 +100,11 @@ func (w *workplace) write(name, text string) {
 }
 
 // reply is the model: a wish for a summary gets one, everything else what the test says.
-func (w *workplace) reply(_ context.Context, req *llm.Request) (llm.Message, error) {
+func (w *workplace) reply(ctx context.Context, req *llm.Request) (llm.Message, error) {
 	if wish := req.Messages[len(req.Messages)-1]; strings.Contains(wish.Text(), "write a summary of this conversation") {
+		if w.sum != nil {
+			w.sum(ctx)
+		}
 		var b strings.Builder
 		for _, s := range window.Sections() {
 			fmt.Fprintf(&b, "## %s\nSummed up.\n\n", s)

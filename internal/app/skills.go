@@ -35,7 +35,7 @@ func (s *Setup) Skills(dir string) (SkillSet, error) {
 		own = append(own, skill.Folder{Dir: name})
 	}
 	set := SkillSet{MaxSize: c.MaxSize}
-	project := skill.Find(projectSkills(dir))
+	project := ProjectSkills(dir)
 	if len(project.Skills)+len(project.Problems) > 0 {
 		trusted, err := s.trusted(dir)
 		if err != nil {
@@ -63,6 +63,9 @@ func (s *Setup) ownPlaces(name string) []string {
 	}
 	return out
 }
+
+// ProjectSkills finds the skills of the project that a directory is in, whether it is trusted or not.
+func ProjectSkills(dir string) skill.Found { return skill.Find(projectSkills(dir)) }
 
 // projectSkills is where a project has its skills. None leaves the repository.
 func projectSkills(dir string) []skill.Folder {

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/app"
 	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/offline"
 	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/session"
 )
@@ -36,7 +38,12 @@ type runOptions struct {
 	thinking      llm.Thinks
 	schema        string // file
 	noSkills      bool
-	quiet, debug  bool
+
+	// Of commands that run a prompt of their own.
+	noInput      bool   // standard input is not looked at
+	offline      string // the prompt for the offline model, which follows plain instructions alone; empty: the same
+	after        func(ctx context.Context, j *job, t *target) error
+	quiet, debug bool
 }
 
 // The output formats.
@@ -171,8 +178,6 @@ type job struct {
 	setup   *app.Setup
 	agent   atomic.Pointer[app.Agent] // for the second interrupt, once there is one
 	wrote   error                     // what a write to standard output failed with
-
-	prompted bool // there is something new to do
 }
 
 // tell says something that is no part of the answer.
@@ -180,9 +185,12 @@ func (j *job) tell(text string) { j.screen.note(harmless(text) + "\n") }
 
 // do is the job, from the prompt to the end of the run. What came of it is in the report.
 func (j *job) do(ctx context.Context, args []string) error {
-	prompt, data, err := j.prompt(ctx, args, j.tell)
-	if err != nil {
-		return err
+	prompt, data := strings.Join(args, " "), ""
+	if !j.options.noInput {
+		var err error
+		if prompt, data, err = j.prompt(ctx, args, j.tell); err != nil {
+			return err
+		}
 	}
 	if prompt == "" && !j.options.resume && j.options.session == "" {
 		return usagef(j.command, "there is no prompt: say what to do, as arguments or on standard input")
@@ -191,50 +199,46 @@ func (j *job) do(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	j.prompted = prompt != ""
-	t, model, done, err := j.ready(ctx, schema)
-	if err != nil {
-		return err
-	}
-	defer done()
-	if err := j.drive(ctx, t, model, schema.instruct(j.setup.Secrets.Redact(prompt)), j.setup.Secrets.Redact(data)); err != nil {
-		return err
-	}
-	return j.satisfy(ctx, t, schema)
-}
-
-// ready chooses the model and opens the session. done lets go of all of it.
-func (j *job) ready(ctx context.Context, schema *answerSchema) (t *target, m app.Model, done func(), err error) {
 	version := buildOf(j.env.Version).Version
 	if j.setup, err = app.NewSetup(j.env.Getenv, j.project(ctx, version), version); err != nil {
-		return nil, m, nil, err
+		return err
 	}
 	j.setup.Look(ctx, j.options.model)
 	choose := sync.OnceValues(j.model)
 	if !j.setup.Looking() {
 		if _, err := choose(); err != nil {
-			return nil, m, nil, err // before there is a trace of the command
+			return err // before there is a trace of the command
 		}
 	}
 	a, err := app.Open(j.env.Getenv, version)
 	if err != nil {
-		return nil, m, nil, err
+		return err
 	}
-	done = func() { _ = a.Close() } // all of it is durable: nothing is lost by a failure here
-	if m, err = choose(); err == nil {
-		t, err = j.open(ctx, a, m, schema)
-	}
+	defer func() { _ = a.Close() }() // all of it is durable: nothing is lost by a failure here
+	model, err := choose()
 	if err != nil {
-		done()
-		return nil, m, nil, err
+		return err
+	}
+	if o := j.options.offline; o != "" && model.Client.Model().Ref() == offline.New().Model().Ref() {
+		prompt = o
+	}
+	t, err := j.open(ctx, a, model, schema)
+	if err != nil {
+		return err
 	}
 	j.agent.Store(t.agent)
-	return t, m, func() {
+	defer func() {
 		if taken, ok := errors.AsType[*app.TakenBackError](t.agent.Close()); ok {
 			j.tell("! " + oneLine(taken.Error()))
 		}
-		_ = a.Close()
-	}, nil
+	}()
+	if err := j.drive(ctx, t, model, schema.instruct(j.setup.Secrets.Redact(prompt)), j.setup.Secrets.Redact(data)); err != nil {
+		return err
+	}
+	if j.options.after != nil {
+		return j.options.after(ctx, j, t)
+	}
+	return j.satisfy(ctx, t, schema)
 }
 
 // project is where the search for the project's configuration begins: where the run will work, which for a session that is named

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tenon-agent/tenon/internal/app"
 	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/internal/models"
 )
@@ -27,7 +28,8 @@ func (p *program) trust() *cobra.Command {
 it sets is shown first. Until its folder is trusted, the file of a project is not read.
 
 Even then it chooses only among what you have set up: it can name models, pools and roles and make limits narrower, but
-not add providers, keys, headers, hosts or commands. The folder stays trusted when the file changes.`,
+not add providers, keys, headers, hosts or commands. The skills of the project can be loaded by a model then. The folder stays trusted
+when the file changes.`,
 		Example: `  tenon trust
   tenon trust --list
   tenon trust --revoke ../other`,
@@ -177,10 +179,14 @@ func (p *program) preview(userDir, root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if c.ProjectFile == "" {
-		return fmt.Sprintf("%s is not there yet. What it says later takes effect without a question.\n", oneLine(filepath.Join(root, "tenon.json"))), nil
-	}
 	var b strings.Builder
+	for _, s := range app.ProjectSkills(root).Skills {
+		fmt.Fprintf(&b, "It has the skill %s: %s\n", oneLine(s.Name), fit(oneLine(s.Description), 120))
+	}
+	if c.ProjectFile == "" {
+		fmt.Fprintf(&b, "%s is not there yet. What it says later takes effect without a question.\n", oneLine(filepath.Join(root, "tenon.json")))
+		return b.String(), nil
+	}
 	fmt.Fprintf(&b, "%s sets\n", oneLine(c.ProjectFile))
 	n := 0
 	for _, o := range c.Origins() {

@@ -1,0 +1,145 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/llmtest"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// titles lets a small model write titles, and counts how often it is asked.
+func (w *workplace) titles(answer string, fail error) (asked *int) {
+	asked = new(int)
+	small := llmtest.Func(func(_ context.Context, req *llm.Request) (llm.Message, error) {
+		*asked++
+		w.wants(req.Messages[0].Text(), "Mend the leak in the cellar.")
+		m := llm.AssistantText(answer)
+		m.Usage = llm.Usage{Input: 1000, Output: 10}
+		return m, fail
+	}, llmtest.WithModel(llm.Model{Provider: "test", ID: "tiny", Price: llm.Price{Input: 1}}))
+	w.spec.Titles = Titling{Writer: func() (llm.Client, error) { return small, nil }}
+	return asked
+}
+
+// summary is what lists show of the session, once its agent is closed.
+func (w *workplace) summary() session.Summary {
+	w.t.Helper()
+	id := w.agent.Session()
+	w.close()
+	for s, err := range w.app.Store.List(w.t.Context(), session.Query{Prefix: string(id)}) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return s
+	}
+	w.t.Fatal("the session is not listed")
+	return session.Summary{}
+}
+
+func TestASessionGetsATitle(t *testing.T) {
+	w := newWorkplace(t)
+	asked := w.titles("<think>Hm.</think>\n**\"Mending the leak in the old cellar\"**\n", nil)
+	w.write("repo/a.txt", "x")
+	w.script(calls("read", `{"path": "a.txt"}`), calls("read", `{"path": "a.txt"}`))
+	w.open()
+	w.ask("Mend the leak in the cellar.")
+	s := w.summary()
+	if s.Title != "Mending the leak in the old" || !s.Named || *asked != 1 || s.Usage.Cost < 0.0009 {
+		t.Errorf("got %+v, asked %d times", s, *asked)
+	}
+	w.titles("Another", nil)
+	ag, err := w.app.Resume(t.Context(), s.ID, w.spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.use(ag)
+	w.script(calls("read", `{"path": "a.txt"}`))
+	w.ask("Go on.")
+	if got := w.summary(); got.Title != s.Title {
+		t.Errorf("it has another title: %q", got.Title)
+	}
+}
+
+func TestSessionsWithoutATitle(t *testing.T) {
+	call := calls("list", `{}`)
+	for name, c := range map[string]struct {
+		answers []llm.Message
+		change  func(w *workplace) (asked *int)
+		asked   int
+	}{
+		"one question and its answer": {nil, func(w *workplace) *int { return w.titles("A title", nil) }, 0},
+		"switched off":                {[]llm.Message{call}, func(w *workplace) *int { n := w.titles("A title", nil); w.spec.Titles.Off = true; return n }, 0},
+		"a model that says nothing":   {[]llm.Message{call}, func(w *workplace) *int { return w.titles(" \n\"\"\n", nil) }, 1},
+		"a model that fails":          {[]llm.Message{call}, func(w *workplace) *int { return w.titles("", errors.New("down")) }, 1},
+		"a model that cannot be asked": {[]llm.Message{call}, func(w *workplace) *int {
+			w.spec.Titles = Titling{Writer: func() (llm.Client, error) { return nil, errors.New("no key") }}
+			return new(int)
+		}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorkplace(t)
+			asked := c.change(w)
+			w.script(c.answers...)
+			w.open()
+			w.ask("Mend the leak in the cellar.")
+			if s := w.summary(); s.Title != "Mend the leak in the cellar." || s.Named || *asked != c.asked {
+				t.Errorf("got %+v, asked %d times", s, *asked)
+			}
+		})
+	}
+}
+
+// A title that does not come holds nobody up for long, and a run that was cancelled does not wait for one at all.
+func TestATitleIsNotWaitedForWhenTheRunIsCancelled(t *testing.T) {
+	w := newWorkplace(t)
+	waiting := make(chan struct{})
+	slow := llmtest.Func(func(ctx context.Context, _ *llm.Request) (llm.Message, error) {
+		close(waiting)
+		<-ctx.Done()
+		return llm.Message{}, ctx.Err()
+	})
+	w.spec.Titles = Titling{Writer: func() (llm.Client, error) { return slow, nil }}
+	ctx, cancel := context.WithCancel(t.Context())
+	w.answer = func(*llm.Request) llm.Message {
+		if len(w.requests) > 1 {
+			<-waiting
+			cancel()
+		}
+		return calls("list", `{}`)
+	}
+	w.open()
+	for _, err := range w.agent.Run(ctx, Input("Go.", "")) {
+		if err != nil && !strings.Contains(err.Error(), "cancel") {
+			t.Error(err)
+		}
+	}
+	w.agent.title.mu.Lock()
+	done := w.agent.title.done
+	w.agent.title.mu.Unlock()
+	select {
+	case <-done:
+	default:
+		t.Error("the title is still being made after the run was cancelled")
+	}
+}
+
+func TestTitles(t *testing.T) {
+	for said, want := range map[string]string{
+		"Fix the build.":                          "Fix the build",
+		"Title: Fix the build":                    "Fix the build",
+		"# Fix\n\nMore":                           "Fix",
+		"\n\n- \"one two three four five six 7\"": "- \"one two three four five",
+		"":                       "",
+		"***":                    "",
+		"«Die Leitung»":          "Die Leitung",
+		strings.Repeat("x", 100): strings.Repeat("x", 80) + "…",
+	} {
+		if got := titleOf(said); got != want {
+			t.Errorf("%q: %q, want %q", said, got, want)
+		}
+	}
+}
