@@ -128,11 +128,7 @@ func (d *draft) reducible(ctx context.Context, hard bool) ([]session.Reduction, 
 	if err != nil {
 		return nil, err
 	}
-	how := Reducing{Hard: hard, Reads: d.reads}
-	for _, k := range kept {
-		how.Keep = append(how.Keep, k.Entry)
-	}
-	return d.view.Reduce(how), nil
+	return d.view.Reduce(Reducing{Hard: hard, Reads: d.reads, Keep: ids(kept)}), nil
 }
 
 // saved is how many tokens the shorter texts save.
@@ -164,7 +160,26 @@ func (d *draft) begin(reason string) {
 	}
 }
 
-// beginEpoch adds the epoch that begins, if one does, with what the model wants out of its window.
+// newHeader begins the epoch of a header that has changed. As all must be read anew then, everything that can be reduced is.
+func (d *draft) newHeader(ctx context.Context) error {
+	reason := d.view.changed(d.header)
+	if reason == "" {
+		return nil
+	}
+	d.begin(reason)
+	if reason == "start" || reason == d.view.loose {
+		return nil
+	}
+	shorter, err := d.reducible(ctx, false)
+	if err != nil || len(shorter) == 0 {
+		return err
+	}
+	d.add(session.Reduced{Messages: shorter})
+	return d.look(ctx)
+}
+
+// beginEpoch adds the epoch that begins, if one does, with what the model wants out of its window. The tail behind a digest, and what a
+// model goes back to, stay as they are otherwise.
 func (d *draft) beginEpoch(ctx context.Context) error {
 	if reason := d.view.changed(d.header); reason != "" {
 		d.begin(reason)
@@ -172,8 +187,14 @@ func (d *draft) beginEpoch(ctx context.Context) error {
 	if d.reason == "" {
 		return nil
 	}
-	if err := d.reduceAlong(ctx); err != nil {
-		return err
+	if len(d.view.cleanups) > 0 {
+		kept, err := d.kept(ctx)
+		if err != nil {
+			return err
+		}
+		if given := d.view.givenUp(ids(kept)); len(given) > 0 {
+			d.add(session.Reduced{Messages: given})
+		}
 	}
 	e := d.header.epoch(d.reason)
 	e.Before = int64(d.before)
@@ -186,33 +207,20 @@ func (d *draft) beginEpoch(ctx context.Context) error {
 	return nil
 }
 
+// ids is the entries of messages.
+func ids(kept []session.Kept) []session.ID {
+	var out []session.ID
+	for _, k := range kept {
+		out = append(out, k.Entry)
+	}
+	return out
+}
+
 // request ends the draft: the request, with the entry that will say what it is made of.
 func (d *draft) request() *llm.Request {
 	e := d.view.Estimate(d.header)
 	d.add(session.Requested{Model: d.header.Model.Ref(), Estimate: int64(e.Tokens), Counted: int64(e.Counted), Scale: e.Scale})
 	return d.header.request(d.view.Messages)
-}
-
-// reduceAlong reduces what costs nothing to reduce, as an epoch begins anyway: everything, where all must be read anew; else what the
-// model has given up. The tail behind a digest, and what a model goes back to, stay as they are otherwise.
-func (d *draft) reduceAlong(ctx context.Context) error {
-	anew := slices.Contains([]string{"model", "system", "tools", "thinking"}, d.reason)
-	if !anew && len(d.view.cleanups) == 0 {
-		return nil
-	}
-	shorter, err := d.reducible(ctx, false)
-	if err != nil {
-		return err
-	}
-	if !anew {
-		shorter = slices.DeleteFunc(shorter, func(r session.Reduction) bool { return r.Reason != "cleanup" })
-	}
-	if len(shorter) == 0 {
-		return nil
-	}
-	d.shorter = shorter
-	d.add(session.Reduced{Messages: d.shorter})
-	return d.look(ctx)
 }
 
 // extended is a path with entries that are not written yet. They have no IDs.

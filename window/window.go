@@ -104,6 +104,9 @@ func (w *Window) Request(ctx context.Context, p session.Path, h Header) (*llm.Re
 	if err := w.tell(ctx, &d); err != nil {
 		return nil, nil, err
 	}
+	if err := d.newHeader(ctx); err != nil {
+		return nil, nil, err
+	}
 	if err := w.makeRoom(ctx, &d); err != nil {
 		return nil, nil, err
 	}
