@@ -1,0 +1,22 @@
+package offline
+
+import "testing"
+
+// What the window tells a model is none of the person's instructions.
+func TestNotices(t *testing.T) {
+	for text, want := range map[string]bool{
+		"<context name=\"environment\">\nDate: today\n</context>\n":                          true,
+		"<context name=\"a\">\nx\n</context>\n<context name=\"AGENTS.md\" gone=\"true\"/>\n": true,
+		"<context name=\"AGENTS.md\" gone=\"true\"/>\n":                                      true,
+		"<reverted>\nYou went back.\nLesson: x\n</reverted>":                                 true,
+		"<kept tool=\"read\">\nx\n</kept>":                                                   true,
+		"<summary>\n## Goal\n</summary>":                                                     true,
+		"list files":                                                                         false,
+		"<context name=\"a\"/>\nlist files":                                                  false,
+		"<b>list files</b>":                                                                  false,
+	} {
+		if got := isNotice(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
