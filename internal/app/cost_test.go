@@ -8,6 +8,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/tool/files"
+	"github.com/tenon-agent/tenon/tool/skill"
 	"github.com/tenon-agent/tenon/tool/web"
 	"github.com/tenon-agent/tenon/workspace"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
@@ -26,7 +27,7 @@ func TestWhatEveryRequestCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &Agent{workspace: ws, Questions: approval.NewBroker(func(session.Body) {}, 0)}
+	a := &Agent{workspace: ws, Questions: approval.NewBroker(func(session.Body) {}, 0), skills: []skill.Skill{{Name: "release", Description: "x"}}}
 	for name, editor := range map[string]files.Editing{"replace": files.Replace, "patch": files.Patch} {
 		tools, err := a.tools(Spec{Editor: editor, Web: web.Options{Engine: engine}}, t.TempDir())
 		if err != nil {
