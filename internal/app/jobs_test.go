@@ -44,7 +44,7 @@ func openAgent(t *testing.T, script string, mode permission.Mode) *Agent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ag, err := a.New(t.Context(), Spec{Client: llmtest.Must(script), Bounds: b, Policy: policy})
+	ag, err := a.New(t.Context(), Spec{Client: llmtest.Must(script), Bounds: b, Policy: policy, Titles: Titling{Off: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
