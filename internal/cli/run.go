@@ -178,6 +178,8 @@ type job struct {
 	setup   *app.Setup
 	agent   atomic.Pointer[app.Agent] // for the second interrupt, once there is one
 	wrote   error                     // what a write to standard output failed with
+
+	prompted bool // there is something new to do
 }
 
 // tell says something that is no part of the answer.
@@ -199,39 +201,15 @@ func (j *job) do(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	version := buildOf(j.env.Version).Version
-	if j.setup, err = app.NewSetup(j.env.Getenv, j.project(ctx, version), version); err != nil {
-		return err
-	}
-	j.setup.Look(ctx, j.options.model)
-	choose := sync.OnceValues(j.model)
-	if !j.setup.Looking() {
-		if _, err := choose(); err != nil {
-			return err // before there is a trace of the command
-		}
-	}
-	a, err := app.Open(j.env.Getenv, version)
+	j.prompted = prompt != ""
+	t, model, done, err := j.ready(ctx, schema)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = a.Close() }() // all of it is durable: nothing is lost by a failure here
-	model, err := choose()
-	if err != nil {
-		return err
-	}
+	defer done()
 	if o := j.options.offline; o != "" && model.Client.Model().Ref() == offline.New().Model().Ref() {
 		prompt = o
 	}
-	t, err := j.open(ctx, a, model, schema)
-	if err != nil {
-		return err
-	}
-	j.agent.Store(t.agent)
-	defer func() {
-		if taken, ok := errors.AsType[*app.TakenBackError](t.agent.Close()); ok {
-			j.tell("! " + oneLine(taken.Error()))
-		}
-	}()
 	if err := j.drive(ctx, t, model, schema.instruct(j.setup.Secrets.Redact(prompt)), j.setup.Secrets.Redact(data)); err != nil {
 		return err
 	}
@@ -239,6 +217,40 @@ func (j *job) do(ctx context.Context, args []string) error {
 		return j.options.after(ctx, j, t)
 	}
 	return j.satisfy(ctx, t, schema)
+}
+
+// ready chooses the model and opens the session. done lets go of all of it.
+func (j *job) ready(ctx context.Context, schema *answerSchema) (t *target, m app.Model, done func(), err error) {
+	version := buildOf(j.env.Version).Version
+	if j.setup, err = app.NewSetup(j.env.Getenv, j.project(ctx, version), version); err != nil {
+		return nil, m, nil, err
+	}
+	j.setup.Look(ctx, j.options.model)
+	choose := sync.OnceValues(j.model)
+	if !j.setup.Looking() {
+		if _, err := choose(); err != nil {
+			return nil, m, nil, err // before there is a trace of the command
+		}
+	}
+	a, err := app.Open(j.env.Getenv, version)
+	if err != nil {
+		return nil, m, nil, err
+	}
+	done = func() { _ = a.Close() } // all of it is durable: nothing is lost by a failure here
+	if m, err = choose(); err == nil {
+		t, err = j.open(ctx, a, m, schema)
+	}
+	if err != nil {
+		done()
+		return nil, m, nil, err
+	}
+	j.agent.Store(t.agent)
+	return t, m, func() {
+		if taken, ok := errors.AsType[*app.TakenBackError](t.agent.Close()); ok {
+			j.tell("! " + oneLine(taken.Error()))
+		}
+		_ = a.Close()
+	}, nil
 }
 
 // project is where the search for the project's configuration begins: where the run will work, which for a session that is named
