@@ -57,7 +57,7 @@ func longSession(b *testing.B, path string, turns int) session.SessionID {
 	}
 	defer store.Close()
 	ctx := b.Context()
-	id, err := store.Create(ctx, session.Created{Dir: "/work"})
+	id, err := store.Create(ctx, session.Created{Dir: "/home/me/mill"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func longSession(b *testing.B, path string, turns int) session.SessionID {
 			}
 			bodies = append(bodies, epoch)
 		}
-		name := fmt.Sprintf("/work/part%d.go", i)
+		name := fmt.Sprintf("/home/me/mill/part%d.go", i)
 		c := llm.ToolCall{ID: fmt.Sprint("c", i), Name: "read", Arguments: fmt.Sprintf(`{"path":%q}`, name)}
 		answer := llm.Message{Role: llm.RoleAssistant, Model: model.Ref(), Content: llm.Content{llm.Text{Text: "I read the next part."}, c}}
 		answer.Usage = llm.Usage{Input: int64(2100 * (i%60 + 1)), Output: 40}
