@@ -202,15 +202,8 @@ func (w *Window) apply(ctx context.Context, d *draft, done *work) (applied bool,
 		problem = w.failure(done.err)
 		digest, _ = Outline{}.Digest(ctx, task) // it never fails
 	}
-	digest.Reason, digest.Focus = task.Reason, task.Focus
-	digest.Through, digest.Todo = done.plan.through, d.view.todos()
-	pins, err := d.kept(ctx) // as of now: somebody may have pinned more since the digest was begun
-	if err != nil {
+	if err := w.complete(ctx, d, done.plan, &digest); err != nil {
 		return false, err
-	}
-	digest.Kept = d.view.keep(done.plan.cut, w.keepTurns(d.usable), pins)
-	if digest.Context, err = w.refresh(ctx, d, digest.Files); err != nil {
-		return false, fmt.Errorf("window: tell of the place again: %w", err)
 	}
 	before := d.view.Estimate(d.header).Tokens
 	trial := draft{path: extended{d.path, []session.Body{digest, d.header.epoch("compaction")}}, header: d.header}
@@ -236,6 +229,20 @@ func (w *Window) apply(ctx context.Context, d *draft, done *work) (applied bool,
 	w.mu.Unlock()
 	over(problem)
 	return true, d.look(ctx)
+}
+
+// complete adds to a digest what holds as it takes effect: somebody may have pinned more since it was begun, and files have changed.
+func (w *Window) complete(ctx context.Context, d *draft, p plan, digest *session.Digest) error {
+	pins, err := d.kept(ctx)
+	if err != nil {
+		return err
+	}
+	digest.Reason, digest.Focus, digest.Through = p.task.Reason, p.task.Focus, p.through
+	digest.Kept, digest.Todo = d.view.keep(p.cut, w.keepTurns(d.usable), pins), d.view.todos()
+	if digest.Context, err = w.refresh(ctx, d, digest.Files); err != nil {
+		return fmt.Errorf("window: tell of the place again: %w", err)
+	}
+	return nil
 }
 
 // failure notes that the Digester was asked in vain, and says what people are told.

@@ -50,7 +50,10 @@ func ExampleNew() {
 		}
 	}
 	write(session.Message{Message: llm.UserText("Read the whole log.")})
-	for page := range 40 {
+	for page := range 19 {
+		if page == 18 {
+			w.Compact(window.Ask{Focus: "errors"}) // a person asks for a digest
+		}
 		_, entries, err := w.Request(context.Background(), path, header)
 		if err != nil {
 			fmt.Println(err)
@@ -69,8 +72,7 @@ func ExampleNew() {
 	// Output:
 	// page 0: an epoch begins: start
 	// page 14: an epoch begins: reduction
-	// page 21: an epoch begins: compaction
-	// page 31: an epoch begins: reduction
+	// page 18: an epoch begins: compaction
 }
 
 // conversation is a question and an answer, a few times.
