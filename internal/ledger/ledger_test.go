@@ -277,3 +277,54 @@ func TestLookAtNoRequest(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestAccount(t *testing.T) {
+	k := begin(t)
+	before := time.Now().Add(-time.Minute)
+	k.append(session.RunStarted{Run: "r1"})
+	k.ask("one", &llm.Usage{CacheWrite: 10_000, Cost: 1})
+	k.ask("two", &llm.Usage{CacheWrite: 10_200, Cost: 2})
+	call := llm.ToolCall{ID: "c", Name: "read"}
+	k.append(session.Message{Message: llm.ToolText(call, "four", false)}, session.Message{Message: llm.ToolText(call, "no", true), Outcome: session.OutcomeFailed})
+	if _, err := k.store.Annotate(t.Context(), k.id, session.Title{Title: "Named"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, trash := range []bool{false, true} {
+		if trash {
+			if err := errors.Join(k.writer.Close(), k.store.Delete(t.Context(), k.id)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, err := ledger.Open(t.Context(), k.store, ledger.Query{Since: before})
+		if err != nil {
+			t.Fatal(err)
+		}
+		total, err := a.Total(t.Context())
+		if err != nil || total.Requests != 2 || total.Usage.Cost != 3 || total.Lost[ledger.Unexplained].Tokens != 10_000 {
+			t.Errorf("in all %+v (%v)", total, err)
+		}
+		for group, key := range map[session.Group]string{
+			session.GroupDay: time.Now().UTC().Format(time.DateOnly), session.GroupModel: priced.Ref(),
+			session.GroupSession: string(k.id), session.GroupAgent: "",
+		} {
+			rows, err := a.By(t.Context(), group)
+			if err != nil || len(rows) != 1 || rows[0].Key != key || rows[0].Requests != 2 || rows[0].Lost[ledger.Unexplained].Requests != 1 {
+				t.Errorf("by %s: %+v (%v)", group, rows, err)
+			}
+			if group == session.GroupSession && rows[0].Title != "Named" {
+				t.Errorf("the session is named %q", rows[0].Title)
+			}
+		}
+		rows, err := a.By(t.Context(), session.GroupTool)
+		if err != nil || len(rows) != 1 || rows[0].Key != "read" || rows[0].Calls != 2 || rows[0].Failed != 1 || rows[0].Bytes != 6 {
+			t.Errorf("by tool: %+v (%v)", rows, err)
+		}
+	}
+	a, err := ledger.Open(t.Context(), k.store, ledger.Query{Until: before})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if total, err := a.Total(t.Context()); err != nil || total.Requests != 0 || total.Lost != nil {
+		t.Errorf("before: %+v (%v)", total, err)
+	}
+}

@@ -18,6 +18,7 @@ type Request struct {
 	Number int           // in its session, from 1
 	Entry  session.Event // the [session.Requested]
 	Run    session.RunID
+	Agent  string // as [session.AgentOf] names it
 	Model  string // "provider/model" that was asked
 
 	Segments int    // that it was made of
@@ -71,7 +72,7 @@ const nearly = 0.9
 // Requests are the requests of a session on all of its branches, in the order in which they were sent. Journals of versions that did
 // not take requests down have none.
 func Requests(ctx context.Context, store session.Store, id session.SessionID) ([]Request, error) {
-	b := book{store: store, id: id, at: make(map[session.ID]place), models: make(map[string]llm.Model)}
+	b := book{store: store, id: id, at: make(map[session.ID]place), models: make(map[string]llm.Model), agents: make(map[session.RunID]string)}
 	for e, err := range store.Read(ctx, id, 0) {
 		if err != nil {
 			return nil, err
@@ -92,6 +93,7 @@ type book struct {
 	origin   *Request // the last one that a fork inherited; nil: none
 	at       map[session.ID]place
 	models   map[string]llm.Model
+	agents   map[session.RunID]string
 }
 
 // place is what stands before an entry on its branch.
@@ -114,6 +116,8 @@ func (b *book) enter(ctx context.Context, e session.Event) error {
 				return err
 			}
 		}
+	case session.RunStarted:
+		b.agents[body.Run] = session.AgentOf(body)
 	case session.Epoch:
 		p.epoch, p.model = body.Reason, body.Model.Ref()
 		b.models[p.model] = body.Model
@@ -133,7 +137,7 @@ func (b *book) enter(ctx context.Context, e session.Event) error {
 
 func (b *book) request(e session.Event, body session.Requested, p place) {
 	r := Request{
-		Number: len(b.requests) + 1, Entry: e, Run: e.Run, Model: cmp.Or(body.Model, p.model), Segments: body.Segments, Same: body.Same,
+		Number: len(b.requests) + 1, Entry: e, Run: e.Run, Agent: b.agents[e.Run], Model: cmp.Or(body.Model, p.model), Segments: body.Segments, Same: body.Same,
 		Estimate: body.Estimate, Epoch: p.epoch, Broken: body.Broken, First: p.request == "",
 		begun: p.request,
 	}

@@ -20,6 +20,11 @@ type Lost struct {
 func (s *Sum) Add(r Request) {
 	s.Requests++
 	s.Usage = s.Usage.Plus(r.Usage)
+	s.miss(r)
+}
+
+// miss counts what the cache did not have of a request.
+func (s *Sum) miss(r Request) {
 	if r.Miss == Hit {
 		return
 	}

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strings"
+
+	"github.com/tenon-agent/tenon/internal/ledger"
+)
+
+// chart is one picture of the page: a bar for each day.
+type chart struct {
+	Name    string
+	About   string // the same in words, for who does not see it
+	Legend  []legend
+	Picture template.HTML
+}
+
+type legend struct {
+	Class string
+	Name  string
+}
+
+// series is what bars are made of.
+type series struct {
+	class string
+	name  string
+	value func(ledger.Row) float64
+}
+
+// chartsOf draws the days.
+func chartsOf(days []ledger.Row) []chart {
+	if len(days) == 0 {
+		return nil
+	}
+	count := func(n float64) string { return tokens(int64(n)) }
+	money := func(n float64) string {
+		if n == 0 {
+			return "$0"
+		}
+		return dollars(n)
+	}
+	return []chart{
+		draw("Tokens by day", days, count, 0, []series{
+			{"c1", "read from the cache", func(r ledger.Row) float64 { return float64(r.Usage.CacheRead) }},
+			{"c2", "written to the cache", func(r ledger.Row) float64 { return float64(r.Usage.CacheWrite) }},
+			{"c3", "read anew", func(r ledger.Row) float64 { return float64(r.Usage.Input) }},
+			{"c4", "written by the model", func(r ledger.Row) float64 { return float64(r.Usage.Output + r.Usage.Reasoning) }},
+		}),
+		draw("Cost by day", days, money, 0, []series{
+			{"c1", "US dollars", func(r ledger.Row) float64 { _, lost := r.AllLost(); return max(0, r.Usage.Cost-lost) }},
+			{"c3", "of these, for what the cache missed", func(r ledger.Row) float64 { _, lost := r.AllLost(); return min(lost, r.Usage.Cost) }},
+		}),
+		draw("Share of the prompts that came from the cache", days, percent, 1, []series{
+			{"c1", "from the cache", func(r ledger.Row) float64 { return r.Usage.CacheHits() }},
+		}),
+	}
+}
+
+// The size of a chart, in units of its own.
+const (
+	chartWidth  = 720.0
+	chartHeight = 220.0
+	chartLeft   = 56.0
+	chartBottom = 24.0
+	chartTop    = 8.0
+)
+
+// draw stacks the series of every day. top is the end of the scale; 0: what the days need.
+func draw(name string, days []ledger.Row, words func(float64) string, top float64, all []series) chart {
+	sum := func(r ledger.Row) (n float64) {
+		for _, s := range all {
+			n += s.value(r)
+		}
+		return n
+	}
+	most, at := 0.0, days[0]
+	for _, d := range days {
+		if n := sum(d); n > most {
+			most, at = n, d
+		}
+	}
+	c := chart{Name: name, About: fmt.Sprintf("%s to %s; the most is %s on %s", days[0].Key, days[len(days)-1].Key, words(most), at.Key)}
+	if most == 0 {
+		c.About = fmt.Sprintf("%s to %s; nothing on any day", days[0].Key, days[len(days)-1].Key)
+	}
+	for _, s := range all {
+		c.Legend = append(c.Legend, legend{s.class, s.name})
+	}
+	step := niceStep(most)
+	if top == 0 {
+		top = max(step*math.Ceil(most/step), step)
+	} else {
+		step = top / 4
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg viewBox="0 0 %g %g" role="img" aria-label="%s">`, chartWidth, chartHeight, template.HTMLEscapeString(name+": "+c.About))
+	height := chartHeight - chartBottom - chartTop
+	for v := 0.0; v <= top*1.001; v += step {
+		y := chartTop + height*(1-v/top)
+		fmt.Fprintf(&b, `<line class="grid" x1="%g" x2="%g" y1="%.1f" y2="%.1f"/><text class="y" x="%g" y="%.1f">%s</text>`,
+			chartLeft, chartWidth, y, y, chartLeft-8, y+4, template.HTMLEscapeString(words(v)))
+	}
+	slot := (chartWidth - chartLeft) / float64(len(days))
+	every := max(1, int(math.Ceil(76/slot))) // days with a label, which has a width too
+	for i, d := range days {
+		x, y := chartLeft+slot*float64(i), chartTop+height
+		fmt.Fprintf(&b, `<g><title>%s</title>`, template.HTMLEscapeString(dayWords(d, words, all)))
+		for _, s := range all {
+			if h := height * s.value(d) / top; h > 0 {
+				y -= h
+				fmt.Fprintf(&b, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, s.class, x+slot*0.1, y, min(slot*0.8, 44), h)
+			}
+		}
+		fmt.Fprintf(&b, `<rect class="hover" x="%.1f" y="%g" width="%.1f" height="%g"/></g>`, x, chartTop, slot, height)
+		if i%every == 0 {
+			fmt.Fprintf(&b, `<text class="x" x="%.1f" y="%g">%s</text>`, x+slot*0.1, chartHeight-6, d.Key[5:])
+		}
+	}
+	b.WriteString(`</svg>`)
+	c.Picture = template.HTML(b.String()) // made of numbers, and of texts that were escaped
+	return c
+}
+
+// dayWords is what a bar says when it is pointed at.
+func dayWords(d ledger.Row, words func(float64) string, all []series) string {
+	parts := []string{d.Key}
+	for _, s := range all {
+		parts = append(parts, words(s.value(d))+" "+s.name)
+	}
+	return strings.Join(parts, "\n")
+}
+
+// niceStep is the distance of lines on a scale: 1, 2 or 5 and zeroes.
+func niceStep(most float64) float64 {
+	if most <= 0 {
+		return 1
+	}
+	raw := most / 4
+	unit := math.Pow(10, math.Floor(math.Log10(raw)))
+	for _, n := range []float64{1, 2, 5} {
+		if n*unit >= raw {
+			return n * unit
+		}
+	}
+	return 10 * unit
+}

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tenon-agent/tenon/internal/ledger"
+	"github.com/tenon-agent/tenon/session"
+)
+
+//go:embed stats.tmpl
+var statsTemplate string
+
+// statsData is what the page shows.
+type statsData struct {
+	Since, Until, Made string
+	Dir                string
+	Total              ledger.Sum
+	Missed             int64
+	MissedCost         float64
+	Days               []ledger.Row
+	Charts             []chart
+	Reasons            []statsReason
+	Groups             []statsGroup
+	Tools              []ledger.Row
+	MaxCalls           int
+}
+
+// statsReason is a reason for misses.
+type statsReason struct {
+	Name string
+	ledger.Lost
+	Share float64 // of the largest, 0 to 1
+}
+
+// statsGroup is a table.
+type statsGroup struct {
+	Name string
+	Rows []statsLine
+	More int // rows that are left out
+}
+
+type statsLine struct {
+	Name string
+	ledger.Sum
+	Missed int64
+	Share  float64 // of the largest, 0 to 1
+}
+
+// statsPage writes the page, whole or not at all.
+func (p *program) statsPage(ctx context.Context, a *ledger.Account, o statsOptions) (err error) {
+	if _, err := os.Lstat(o.html); err == nil && !o.force {
+		return fmt.Errorf("%s exists: name another file, or use --force to replace it", o.html)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	data, err := statsDataOf(ctx, a, o)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(o.html), filepath.Base(o.html)+".*.part") // for its owner alone
+	if err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if err = errors.Join(writeStatsPage(f, data), f.Close()); err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	if err = os.Rename(f.Name(), o.html); err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	_, err = fmt.Fprintf(p.env.Stderr, "%s, %s: %s\n", count(data.Total.Requests, "request"), count(len(data.Days), "day"), harmless(o.html))
+	return err
+}
+
+func writeStatsPage(w io.Writer, data *statsData) error {
+	t, err := template.New("stats").Funcs(template.FuncMap{
+		"tokens": tokens, "percent": percent, "bytes": bytesWords, "cost": costColumn,
+		"width": func(share float64) string { return fmt.Sprintf("%.1f", 100*share) },
+		"each":  func(n int64, calls int) int64 { return n / int64(max(calls, 1)) },
+		"out":   func(s ledger.Sum) int64 { return s.Usage.Output + s.Usage.Reasoning },
+		"lost":  func(s ledger.Sum) int64 { n, _ := s.AllLost(); return n },
+		"name":  func(r ledger.Row) string { return keyWords("tool", r) },
+		"ratio": func(a, b int) float64 { return float64(a) / float64(max(b, 1)) },
+	}).Parse(statsTemplate)
+	if err != nil {
+		return err
+	}
+	return t.Execute(w, data)
+}
+
+func statsDataOf(ctx context.Context, a *ledger.Account, o statsOptions) (*statsData, error) {
+	total, err := a.Total(ctx)
+	if err != nil {
+		return nil, err
+	}
+	until := o.query.Until
+	if until.IsZero() {
+		until = time.Now()
+	}
+	d := &statsData{
+		Since: o.query.Since.Local().Format("2006-01-02 15:04"), Until: until.Local().Format("2006-01-02 15:04"), Made: time.Now().Format("2006-01-02 15:04"),
+		Dir: o.query.Dir, Total: total.Sum,
+	}
+	d.Missed, d.MissedCost = total.AllLost()
+	days, err := a.By(ctx, session.GroupDay)
+	if err != nil {
+		return nil, err
+	}
+	d.Days = everyDay(days)
+	d.Charts = chartsOf(d.Days)
+	d.Reasons = reasonsOf(total.Sum)
+	for _, g := range []struct{ group, name string }{{"model", "Models"}, {"session", "Sessions"}, {"agent", "Agents"}} {
+		rows, err := a.By(ctx, session.Group(g.group))
+		if err != nil {
+			return nil, err
+		}
+		d.Groups = append(d.Groups, groupOf(g.group, g.name, rows))
+	}
+	if d.Tools, err = a.By(ctx, session.GroupTool); err != nil {
+		return nil, err
+	}
+	byUse(d.Tools)
+	for _, r := range d.Tools {
+		d.MaxCalls = max(d.MaxCalls, r.Calls)
+	}
+	return d, nil
+}
+
+// everyDay fills in days on which nothing was used.
+func everyDay(rows []ledger.Row) []ledger.Row {
+	const most = 3660
+	if len(rows) == 0 {
+		return nil
+	}
+	at, err := time.Parse(time.DateOnly, rows[0].Key)
+	if err != nil {
+		return rows
+	}
+	var out []ledger.Row
+	for i := 0; i < len(rows) && len(out) < most; at = at.AddDate(0, 0, 1) {
+		day := at.Format(time.DateOnly)
+		if rows[i].Key != day {
+			out = append(out, ledger.Row{Key: day})
+			continue
+		}
+		out = append(out, rows[i])
+		i++
+	}
+	return out
+}
+
+func reasonsOf(s ledger.Sum) []statsReason {
+	var out []statsReason
+	most := int64(1)
+	for _, m := range ledger.Misses() {
+		if l := s.Lost[m]; l.Requests > 0 {
+			out = append(out, statsReason{Name: missWords(m), Lost: l})
+			most = max(most, l.Tokens)
+		}
+	}
+	for i := range out {
+		out[i].Share = float64(out[i].Tokens) / float64(most)
+	}
+	return out
+}
+
+func groupOf(by, name string, rows []ledger.Row) statsGroup {
+	const most = 25
+	byUse(rows)
+	g := statsGroup{Name: name, More: max(0, len(rows)-most)}
+	largest := int64(1)
+	for _, r := range rows[:min(len(rows), most)] {
+		l := statsLine{Name: keyWords(by, r), Sum: r.Sum}
+		l.Missed, _ = r.AllLost()
+		largest = max(largest, r.Usage.Total())
+		g.Rows = append(g.Rows, l)
+	}
+	for i := range g.Rows {
+		g.Rows[i].Share = float64(g.Rows[i].Usage.Total()) / float64(largest)
+	}
+	return g
+}

@@ -1,0 +1,137 @@
+package ledger
+
+import (
+	"context"
+	"time"
+
+	"github.com/tenon-agent/tenon/session"
+)
+
+// Query says what an account is about. The zero value is all there is.
+type Query struct {
+	Dir   string         // of the sessions, exact
+	Since time.Time      // at this time or later
+	Until time.Time      // before this time; zero: now
+	Zone  *time.Location // of the days; nil: UTC
+}
+
+// Account is what sessions consumed, and what the providers' caches could have saved. Sessions in the trash count.
+type Account struct {
+	store    session.Store
+	query    Query
+	missed   []missed
+	sessions map[session.SessionID]string // titles
+}
+
+// missed is a request of which the cache had less than it might.
+type missed struct {
+	Request
+	session session.SessionID
+}
+
+// Row is one line of an account.
+type Row struct {
+	Key   string // the day, the model, the session, the agent or the tool; of the main agent it is empty
+	Title string // of a session
+	Sum
+
+	Calls  int   // of a tool
+	Failed int   // of these
+	Bytes  int64 // of their results
+}
+
+// Open reads the journals of the sessions that were in use in the time of the query.
+func Open(ctx context.Context, store session.Store, q Query) (*Account, error) {
+	a := &Account{store: store, query: q, sessions: make(map[session.SessionID]string)}
+	for _, trash := range []bool{false, true} {
+		for s, err := range store.List(ctx, session.Query{Dir: q.Dir, After: q.Since, Deleted: trash}) {
+			if err != nil {
+				return nil, err
+			}
+			a.sessions[s.ID] = s.Title
+		}
+	}
+	for id := range a.sessions {
+		requests, err := Requests(ctx, store, id)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range requests {
+			if at := r.Entry.Time; r.Miss != Hit && !at.Before(q.Since) && (q.Until.IsZero() || at.Before(q.Until)) {
+				a.missed = append(a.missed, missed{r, id})
+			}
+		}
+	}
+	return a, nil
+}
+
+// Total is all of it.
+func (a *Account) Total(ctx context.Context) (Row, error) {
+	rows, err := a.rows(ctx)
+	if err != nil || len(rows) == 0 {
+		return Row{}, err
+	}
+	return rows[0], nil
+}
+
+// By is the account in groups, in the order of their keys: days, models, sessions, agents or tools. Tools have calls and nothing else.
+func (a *Account) By(ctx context.Context, g session.Group) ([]Row, error) { return a.rows(ctx, g) }
+
+func (a *Account) rows(ctx context.Context, by ...session.Group) ([]Row, error) {
+	q := a.query
+	var rows []Row
+	at := make(map[string]int)
+	for u, err := range a.store.Usage(ctx, session.UsageQuery{By: by, Dir: q.Dir, Since: q.Since, Until: q.Until, Zone: q.Zone}) {
+		if err != nil {
+			return nil, err
+		}
+		r := Row{Sum: Sum{Requests: u.Answers, Usage: u.Usage}, Calls: u.Calls, Failed: u.Failed, Bytes: u.Bytes}
+		if len(by) > 0 {
+			switch by[0] {
+			case session.GroupDay:
+				r.Key = u.Day
+			case session.GroupModel:
+				r.Key = u.Model
+			case session.GroupSession:
+				r.Key, r.Title = string(u.Session), a.sessions[u.Session]
+			case session.GroupAgent:
+				r.Key = u.Agent
+			case session.GroupTool:
+				if u.Tool == "" {
+					continue // answers
+				}
+				r.Key = u.Tool
+			}
+		}
+		at[r.Key] = len(rows)
+		rows = append(rows, r)
+	}
+	for _, m := range a.missed {
+		if i, ok := at[a.key(m, by)]; ok {
+			rows[i].miss(m.Request)
+		}
+	}
+	return rows, nil
+}
+
+// key is the row that a request belongs to.
+func (a *Account) key(m missed, by []session.Group) string {
+	if len(by) == 0 {
+		return ""
+	}
+	switch by[0] {
+	case session.GroupDay:
+		zone := a.query.Zone
+		if zone == nil {
+			zone = time.UTC
+		}
+		return m.Entry.Time.In(zone).Format(time.DateOnly)
+	case session.GroupModel:
+		return m.Answered
+	case session.GroupSession:
+		return string(m.session)
+	case session.GroupAgent:
+		return m.Agent
+	}
+	return "\x00" // tools make no requests
+}
