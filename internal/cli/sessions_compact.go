@@ -17,8 +17,8 @@ func (p *program) sessionsCompact() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compact ID [FOCUS...]",
 		Short: "Let a summary take the place of the beginning of a conversation",
-		Long: `Let a summary take the place of the beginning of a conversation, so that there is room in the model's context window again. FOCUS says
-what is to be kept above all. The journal keeps everything: 'tenon sessions show' has all messages, 'tenon sessions rewind' goes back.
+		Long: `Let a summary take the place of the beginning of a conversation, so that there is room in the model's context window again.
+FOCUS says what is to be kept above all. The journal keeps everything: 'tenon sessions show' has all messages, 'tenon sessions rewind' goes back.
 A model writes the summary, the one that is configured for it; the offline model makes an outline by rules.`,
 		Args: someSessions,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -55,7 +55,8 @@ A model writes the summary, the one that is configured for it; the offline model
 func (p *program) showDigest(id session.SessionID, e session.Event, d session.Digest, asJSON bool) error {
 	if asJSON {
 		return writeJSON(p.env.Stdout, map[string]any{
-			"session": id, "entry": e.ID, "reason": d.Reason, "by": d.By, "before": d.Before, "after": d.After, "kept": len(d.Kept), "summary": d.Summary, "usage": usageOf(d.Usage),
+			"session": id, "entry": e.ID, "reason": d.Reason, "by": d.By, "before": d.Before, "after": d.After,
+			"kept": len(d.Kept), "summary": d.Summary, "usage": usageOf(d.Usage),
 		})
 	}
 	fmt.Fprintf(p.env.Stderr, "%s; %s kept word for word\n", harmless(windowWords(d)), count(len(d.Kept), "message"))

@@ -19,8 +19,8 @@ func (p *program) sessionsTag() *cobra.Command {
 	return &cobra.Command{
 		Use:   "tag ID [+TAG|-TAG]...",
 		Short: "Add tags to a session, take them away, or show them",
-		Long: `Add tags to a session, take them away, or without any show them. A tag is one word of letters, digits and the signs . _ - / : and is
-kept in lower case. 'tenon sessions list --tag' and 'search --tag' find sessions by it.
+		Long: `Add tags to a session, take them away, or without any show them. A tag is one word of letters, digits and the signs . _ - / : and
+is kept in lower case. 'tenon sessions list --tag' and 'search --tag' find sessions by it.
 
 Flags:
   -h, --help   help for tag
@@ -118,7 +118,7 @@ func (p *program) sessionsPin() *cobra.Command {
 		Use:   "pin ID [ENTRY]",
 		Short: "Keep a message in the context window, whatever is summed up",
 		Long: `Keep a message in the context window word for word, whatever is summed up, until 'tenon sessions unpin'. An entry is named by its
-ID, the beginning of it, or its number; 'tenon sessions search' and 'tenon sessions window --explain' show them.`,
+ID, the beginning of it, or its number; 'tenon sessions show --entries' and 'tenon sessions search' show them.`,
 		Args: pinArgs(&last),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.withSession(c, args[0], func(store session.Store, s session.Summary) error {

@@ -16,7 +16,7 @@ import (
 )
 
 func (p *program) sessionsShow() *cobra.Command {
-	var asJSON, full bool
+	var asJSON, full, entries bool
 	c := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show the conversation of a session",
@@ -36,7 +36,7 @@ func (p *program) sessionsShow() *cobra.Command {
 					return writeJSON(p.env.Stdout, map[string]any{"session": s, "state": state, "messages": messages})
 				}
 				out := bufio.NewWriter(p.env.Stdout)
-				t := transcript{out: out, shown: p.shown, palette: paletteFor(p.env.Stdout, p.env.Getenv), full: full}
+				t := transcript{out: out, shown: p.shown, palette: paletteFor(p.env.Stdout, p.env.Getenv), full: full, entries: entries}
 				t.write(s, state, messages)
 				return out.Flush()
 			})
@@ -44,6 +44,7 @@ func (p *program) sessionsShow() *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as one JSON object: session, state and messages")
 	c.Flags().BoolVar(&full, "full", false, "results of calls in full")
+	c.Flags().BoolVar(&entries, "entries", false, "with the number and the ID of the entry of every message")
 	p.completeSessions(c, "")
 	return c
 }
@@ -54,6 +55,7 @@ type transcript struct {
 	shown   func(string) string
 	palette palette
 	full    bool // results as they are, instead of their beginnings
+	entries bool // the entry of every message
 }
 
 func (t transcript) write(s session.Summary, state session.State, messages []session.Event) {
@@ -69,6 +71,9 @@ func (t transcript) write(s session.Summary, state session.State, messages []ses
 	}
 	calls := make(map[string]llm.ToolCall)
 	for _, e := range messages {
+		if t.entries {
+			fmt.Fprintf(t.out, "\n%s", t.palette.dim(fmt.Sprintf("%d  %s", e.Seq, e.ID)))
+		}
 		t.message(e.Body.(session.Message), calls)
 	}
 	fmt.Fprintf(t.out, "\n%s\n", t.palette.dim(t.shown(t.ending(s, state))))

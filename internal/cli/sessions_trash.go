@@ -31,7 +31,8 @@ With --forever they are gone, with what was kept of files beside them; what fork
 			for _, prefix := range args {
 				err := p.withAppAndSession(c, prefix, func(a *app.App, s session.Summary) error {
 					if forever && !yes {
-						if err := p.confirm(c, fmt.Sprintf("Delete session %s (%s, %s) for ever?", s.ID, harmless(s.Title), count(s.Messages, "message"))); err != nil {
+						question := fmt.Sprintf("Delete session %s (%s, %s) for ever?", s.ID, harmless(s.Title), count(s.Messages, "message"))
+						if err := p.confirm(c, question); err != nil {
 							return fmt.Errorf("session %s: %w", s.ID, err)
 						}
 					}
@@ -153,8 +154,8 @@ func (p *program) sessionsPrune() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "prune {--older AGE | --larger SIZE | --trash}",
 		Short: "Move old sessions to the trash, or empty it",
-		Long: `Move sessions of every directory to the trash: those that were not changed for a time, or the oldest beyond a size, which is that of
-their entries and of what was kept of files beside them. With --trash the sessions in the trash are deleted for ever; with --trash
+		Long: `Move sessions of every directory to the trash: those that were not changed for a time, or the oldest beyond a size, which is that
+of their entries and of what was kept of files beside them. With --trash the sessions in the trash are deleted for ever; with --trash
 --older those that are there for so long. Nothing is ever pruned unasked. The space is then free for new sessions; the database file
 does not shrink.`,
 		Example: `  tenon sessions prune --older 90d --dry-run
@@ -258,7 +259,8 @@ func (p *program) showPruned(s pruned, asJSON bool) error {
 	if s.Locked != "" {
 		title = "stays: " + oneLine(s.Locked) + " writes it"
 	}
-	_, err := fmt.Fprintln(p.env.Stdout, fit(fmt.Sprintf("%s  %-8s  %8s  %s", s.Session, age(time.Since(s.Updated)), bytesWords(s.Size), title), p.columns()))
+	line := fmt.Sprintf("%s  %-8s  %8s  %s", s.Session, age(time.Since(s.Updated)), bytesWords(s.Size), title)
+	_, err := fmt.Fprintln(p.env.Stdout, fit(line, p.columns()))
 	return err
 }
 

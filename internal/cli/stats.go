@@ -27,17 +27,14 @@ type statsOptions struct {
 	asJSON bool
 }
 
-// statsGroups is what tenon stats groups by, with the head of the column.
-var statsGroups = map[string]string{"day": "DAY", "model": "MODEL", "session": "SESSION", "agent": "AGENT", "tool": "TOOL"}
-
 func (p *program) stats() *cobra.Command {
 	const usual = 30 * 24 * time.Hour
 	o := statsOptions{by: "day"}
 	c := &cobra.Command{
 		Use:   "stats",
 		Short: "Show what was used: requests, tokens, cache hits, cost",
-		Long: `Show what the sessions of every directory used: requests, the tokens that were read anew (INPUT), from the provider's cache (READ) and
-into it (WROTE), the share that came from the cache (HIT), what was written (OUTPUT), what it cost, and how many tokens were read anew
+		Long: `Show what the sessions of every directory used: requests, the tokens that were read anew (INPUT), from the provider's cache (READ)
+and into it (WROTE), the share that came from the cache (HIT), what was written (OUTPUT), what it cost, and how many tokens were read anew
 that the cache could have had (MISSED), with the reasons. 'tenon sessions cache' tells the same of every request of a session.
 
 Requests are the answers of models, and the summaries and titles that they wrote. What is purged no longer counts.`,
@@ -80,13 +77,14 @@ Requests are the answers of models, and the summaries and titles that they wrote
 	f.SortFlags = false
 	f.Var(agoTime(&o.query.Since), "since", "since then: 12h, 7d, 4w or 2026-01-31; default 30d")
 	f.Var(agoTime(&o.query.Until), "until", "until then")
-	f.Var(choiceFlag{&o.by, []string{"day", "model", "session", "agent", "tool"}, "GROUP"}, "by", "a line for each day, model, session, agent or tool")
+	groups := []string{"day", "model", "session", "agent", "tool"}
+	f.Var(choiceFlag{&o.by, groups, "GROUP"}, "by", "a line for each day, model, session, agent or tool")
 	f.IntVarP(&o.limit, "limit", "n", 40, "at most `N` lines; 0 shows all")
 	f.StringVarP(&o.dir, "dir", "C", "", "of the sessions of this `directory` alone")
 	f.StringVar(&o.html, "html", "", "write a page with charts to this `FILE`, which needs no network")
 	f.BoolVar(&o.force, "force", false, "replace that file if it exists")
 	f.BoolVar(&o.asJSON, "json", false, "as one JSON object")
-	completeWith(c, "by", cobra.FixedCompletions([]string{"day", "model", "session", "agent", "tool"}, cobra.ShellCompDirectiveNoFileComp))
+	completeWith(c, "by", cobra.FixedCompletions(groups, cobra.ShellCompDirectiveNoFileComp))
 	completeWith(c, "dir", directories)
 	return c
 }
@@ -161,7 +159,8 @@ const figures = 6 + 8 + 8 + 8 + 6 + 8 + 9 + 8
 
 func (t statsTable) write(rows []ledger.Row, total ledger.Row) {
 	first := t.columns - figures
-	head := fmt.Sprintf("%-*s%6s%8s%8s%8s%6s%8s%9s%8s", first, statsGroups[t.by], "REQS", "INPUT", "READ", "WROTE", "HIT", "OUTPUT", "COST", "MISSED")
+	head := fmt.Sprintf("%-*s%6s%8s%8s%8s%6s%8s%9s%8s", first, strings.ToUpper(t.by),
+		"REQS", "INPUT", "READ", "WROTE", "HIT", "OUTPUT", "COST", "MISSED")
 	fmt.Fprintln(t.out, t.palette.bold(head))
 	for _, r := range rows {
 		t.row(keyWords(t.by, r), r.Sum, first)
@@ -178,8 +177,9 @@ func (t statsTable) row(key string, s ledger.Sum, first int) {
 		key = ""
 	}
 	missed, _ := s.AllLost()
-	fmt.Fprintf(t.out, "%s%*s%6d%8s%8s%8s%6s%8s%9s%8s\n", key, first-cellsOf(key), "", s.Requests, tokens(s.Usage.Input), tokens(s.Usage.CacheRead),
-		tokens(s.Usage.CacheWrite), percent(s.Usage.CacheHits()), tokens(s.Usage.Output+s.Usage.Reasoning), costColumn(s.Usage.Cost), tokens(missed))
+	u := s.Usage
+	fmt.Fprintf(t.out, "%s%*s%6d%8s%8s%8s%6s%8s%9s%8s\n", key, first-cellsOf(key), "", s.Requests, tokens(u.Input), tokens(u.CacheRead),
+		tokens(u.CacheWrite), percent(u.CacheHits()), tokens(u.Output+u.Reasoning), costColumn(u.Cost), tokens(missed))
 }
 
 func cellsOf(text string) int {
@@ -224,7 +224,8 @@ func (t statsTable) tools(rows []ledger.Row) {
 	fmt.Fprintln(t.out, t.palette.bold(fmt.Sprintf("%-*s%8s%8s%12s%12s", first, "TOOL", "CALLS", "FAILED", "RESULTS", "EACH")))
 	for _, r := range rows {
 		key := fit(keyWords("tool", r), first-1)
-		fmt.Fprintf(t.out, "%s%*s%8d%8d%12s%12s\n", key, first-cellsOf(key), "", r.Calls, r.Failed, bytesWords(r.Bytes), bytesWords(r.Bytes/int64(max(r.Calls, 1))))
+		fmt.Fprintf(t.out, "%s%*s%8d%8d%12s%12s\n", key, first-cellsOf(key), "", r.Calls, r.Failed,
+			bytesWords(r.Bytes), bytesWords(r.Bytes/int64(max(r.Calls, 1))))
 	}
 }
 
@@ -248,7 +249,8 @@ type statsRow struct {
 }
 
 func statsOf(rows []ledger.Row, total ledger.Row, o statsOptions) statsJSON {
-	out := statsJSON{Since: o.query.Since.UTC(), Until: o.query.Until.UTC(), Dir: o.query.Dir, By: o.by, Rows: []statsRow{}, Total: statsRowOf(total)}
+	q := o.query
+	out := statsJSON{Since: q.Since.UTC(), Until: q.Until.UTC(), Dir: q.Dir, By: o.by, Rows: []statsRow{}, Total: statsRowOf(total)}
 	for _, r := range rows {
 		out.Rows = append(out.Rows, statsRowOf(r))
 	}

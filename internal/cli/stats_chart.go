@@ -95,7 +95,8 @@ func draw(name string, days []ledger.Row, words func(float64) string, top float6
 		step = top / 4
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg viewBox="0 0 %g %g" role="img" aria-label="%s">`, chartWidth, chartHeight, template.HTMLEscapeString(name+": "+c.About))
+	fmt.Fprintf(&b, `<svg viewBox="0 0 %g %g" role="img" aria-label="%s">`,
+		chartWidth, chartHeight, template.HTMLEscapeString(name+": "+c.About))
 	height := chartHeight - chartBottom - chartTop
 	for v := 0.0; v <= top*1.001; v += step {
 		y := chartTop + height*(1-v/top)

@@ -110,10 +110,8 @@ func statsDataOf(ctx context.Context, a *ledger.Account, o statsOptions) (*stats
 	if until.IsZero() {
 		until = time.Now()
 	}
-	d := &statsData{
-		Since: o.query.Since.Local().Format("2006-01-02 15:04"), Until: until.Local().Format("2006-01-02 15:04"), Made: time.Now().Format("2006-01-02 15:04"),
-		Dir: o.query.Dir, Total: total.Sum,
-	}
+	minute := func(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
+	d := &statsData{Since: minute(o.query.Since), Until: minute(until), Made: minute(time.Now()), Dir: o.query.Dir, Total: total.Sum}
 	d.Missed, d.MissedCost = total.AllLost()
 	days, err := a.By(ctx, session.GroupDay)
 	if err != nil {

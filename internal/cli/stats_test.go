@@ -102,7 +102,8 @@ func TestStatsPage(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"&lt;something&gt;", "main agent", "explorer", "gpt-5.1-with-a-rather-long-name", "2026-01-05", "more than 5 minutes since the last request",
+		"&lt;something&gt;", "main agent", "explorer", "gpt-5.1-with-a-rather-long-name", "2026-01-05",
+		"more than 5 minutes since the last request",
 		`role="img" aria-label="Tokens by day: 2026-01-05 to 2026-01-30; the most is `, "the provider did not use what it had",
 	} {
 		if !strings.Contains(text, want) {
@@ -197,7 +198,10 @@ func TestLongDurations(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	for text, want := range map[string]int64{"1": 1, "10B": 10, "2k": 2048, "1.5MB": 1536 << 10, "1 GB": 1 << 30, "0": 0, "-1": 0, "much": 0, "NaN": 0, "1e300": 0} {
+	for text, want := range map[string]int64{
+		"1": 1, "10B": 10, "2k": 2048, "1.5MB": 1536 << 10,
+		"1 GB": 1 << 30, "0": 0, "-1": 0, "much": 0, "NaN": 0, "1e300": 0,
+	} {
 		var got int64
 		if err := byteSize(&got).Set(text); got != want || (err == nil) != (want > 0) {
 			t.Errorf("%q is %d (%v), want %d", text, got, err, want)

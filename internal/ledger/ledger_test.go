@@ -210,8 +210,11 @@ func TestRequestsOfAFork(t *testing.T) {
 	k.id, k.writer = id, w
 	k.ask("two", &llm.Usage{CacheRead: 5000, CacheWrite: 100})
 	got := k.requests()
-	if len(got) != 1 || got[0].Number != 1 || got[0].First || got[0].Before != 5000 || got[0].Reusable != 5000 || got[0].Model != priced.Ref() {
-		t.Errorf("got %+v", got)
+	if len(got) != 1 {
+		t.Fatalf("%d requests, want 1", len(got))
+	}
+	if r := got[0]; r.Number != 1 || r.First || r.Before != 5000 || r.Reusable != 5000 || r.Model != priced.Ref() {
+		t.Errorf("got %+v", r)
 	}
 	s, err := ledger.Look(t.Context(), k.store, k.id, 1)
 	if err != nil || s.Differs != "" || s.Of != 1 || len(s.Request.Messages) != 3 {
@@ -285,7 +288,8 @@ func TestAccount(t *testing.T) {
 	k.ask("one", &llm.Usage{CacheWrite: 10_000, Cost: 1})
 	k.ask("two", &llm.Usage{CacheWrite: 10_200, Cost: 2})
 	call := llm.ToolCall{ID: "c", Name: "read"}
-	k.append(session.Message{Message: llm.ToolText(call, "four", false)}, session.Message{Message: llm.ToolText(call, "no", true), Outcome: session.OutcomeFailed})
+	k.append(session.Message{Message: llm.ToolText(call, "four", false)},
+		session.Message{Message: llm.ToolText(call, "no", true), Outcome: session.OutcomeFailed})
 	if _, err := k.store.Annotate(t.Context(), k.id, session.Title{Title: "Named"}); err != nil {
 		t.Fatal(err)
 	}

@@ -137,7 +137,8 @@ func (b *book) enter(ctx context.Context, e session.Event) error {
 
 func (b *book) request(e session.Event, body session.Requested, p place) {
 	r := Request{
-		Number: len(b.requests) + 1, Entry: e, Run: e.Run, Agent: b.agents[e.Run], Model: cmp.Or(body.Model, p.model), Segments: body.Segments, Same: body.Same,
+		Number: len(b.requests) + 1, Entry: e, Run: e.Run, Agent: b.agents[e.Run], Model: cmp.Or(body.Model, p.model),
+		Segments: body.Segments, Same: body.Same,
 		Estimate: body.Estimate, Epoch: p.epoch, Broken: body.Broken, First: p.request == "",
 		begun: p.request,
 	}
