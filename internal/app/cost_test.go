@@ -3,21 +3,24 @@ package app
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/tenon-agent/tenon/internal/approval"
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/tool/files"
 	"github.com/tenon-agent/tenon/tool/skill"
 	"github.com/tenon-agent/tenon/tool/web"
+	"github.com/tenon-agent/tenon/window/tokens"
 	"github.com/tenon-agent/tenon/workspace"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
-// What every request costs, the system prompt and all built-in tools, stays below 3000 tokens, whichever tools a model gets. By the o200k
-// count these texts have 4.3 bytes to a token.
+// What every request costs, the system prompt, all built-in tools and the environment, stays below 3000 tokens, whichever tools a model
+// gets. The count is that of package tokens, which is held against o200k_base in its own tests; o200k_base itself says 2300 and 2036.
 func TestWhatEveryRequestCosts(t *testing.T) {
-	const most, bytesPerToken = 3000, 4
+	const most = 3000
 	ws, err := workspace.Open(t.TempDir(), workspace.Options{Sandbox: &sandbox.Policy{}})
 	if err != nil {
 		t.Fatal(err)
@@ -28,6 +31,8 @@ func TestWhatEveryRequestCosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &Agent{workspace: ws, Questions: approval.NewBroker(func(session.Body) {}, 0), skills: []skill.Skill{{Name: "release", Description: "x"}}}
+	bounds := Bounds{Root: "/home/me/project", Sandbox: &sandbox.Policy{}}
+	place := facts("/home/me/project/cmd", "/home/me/project", bounds.May(permission.AskMode, false), time.Now())
 	for name, editor := range map[string]files.Editing{"replace": files.Replace, "patch": files.Patch} {
 		tools, err := a.tools(Spec{Editor: editor, Web: web.Options{Engine: engine}}, t.TempDir())
 		if err != nil {
@@ -41,7 +46,7 @@ func TestWhatEveryRequestCosts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := (len(text) + len(System)) / bytesPerToken
+		n := tokens.Text(string(text)) + tokens.Text(System) + tokens.Text(place)
 		t.Logf("%s: %d tools, about %d tokens", name, len(specs), n)
 		if n >= most {
 			t.Errorf("%s: about %d tokens, want fewer than %d", name, n, most)
