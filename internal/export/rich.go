@@ -11,6 +11,8 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	ghtml "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/tenon-agent/tenon/internal/markup"
 )
 
 // rich renders Markdown of anybody: HTML in it is shown as text, a picture becomes a link, a link leads away without telling from
@@ -32,13 +34,13 @@ func newRich() rich {
 }
 
 // html is the HTML of a Markdown text. What would take the parser long, because somebody wants it to, stays as it is.
-func (r rich) html(text string) string {
+func (r rich) html(text string) markup.Trusted {
 	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "\uFFFD"), "\uFFFD")
 	var b bytes.Buffer
 	if laborious(text) || r.md.Convert([]byte(text), &b) != nil {
-		return `<pre class="plain">` + html.EscapeString(text) + "</pre>\n"
+		return markup.Trusted(`<pre class="plain">` + html.EscapeString(text) + "</pre>\n")
 	}
-	return b.String()
+	return markup.Trusted(b.String())
 }
 
 // laborious reports whether a text is too long, or has a paragraph of so many brackets, stars or nested blocks that the parser's time

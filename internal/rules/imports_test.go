@@ -58,6 +58,7 @@ var places = []place{
 	{path: "internal/export", may: []string{"public"}},
 	{path: "internal/ledger", may: []string{"public"}},
 	{path: "internal/rules"},
+	{path: "internal/markup", leaf: "pages of HTML, written the same way by whoever writes one"},
 	{path: "internal/treetest", leaf: "compares whole directories; for tests alone"},
 	{path: "internal/nobody", leaf: "runs a test again as somebody who may not do everything; for tests alone"},
 	{path: "internal/spelling", leaf: "the distance between two words, for errors of tools, scripts and commands alike"},
