@@ -28,6 +28,7 @@ type Task struct {
 	Calls  []session.CallStarted // of these events
 	Reason string                // "full", "overflow", "asked"
 	Focus  string                // what is to be kept above all; empty: nothing in particular
+	Tail   int                   // answers at the end of Live that stay word for word, with their results, beside the digest
 	Limit  int                   // tokens that the summary may have
 }
 

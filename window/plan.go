@@ -23,6 +23,7 @@ func (w *Window) plan(d *draft, reason, focus string) (plan, error) {
 	p := plan{through: through, cut: cut, before: v.Digest.ID}
 	p.task = v.task(cut)
 	p.task.Live, p.task.Model = d.header.request(v.Messages), d.header.Model
+	p.task.Tail = answersIn(v.entries[cut:])
 	p.task.Reason, p.task.Focus, p.task.Limit = reason, focus, max(d.usable/20, 500)
 	return p, nil
 }

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -180,4 +181,15 @@ func ended(t *testing.T, journal []session.Event) session.RunEnded {
 		t.Errorf("the journal has no end of the run: %d are open, the last one ended with %q", open, last.Reason)
 	}
 	return last
+}
+
+// session is the ID of the last session.
+func (p *project) session() string {
+	p.t.Helper()
+	r := p.tenon("sessions", "list", "--json", "--limit", "1")
+	var s session.Summary
+	if err := json.Unmarshal([]byte(r.stdout), &s); err != nil || r.code != 0 {
+		p.t.Fatalf("exit code %d, %v: %s", r.code, err, r.stderr)
+	}
+	return string(s.ID)
 }

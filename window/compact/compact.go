@@ -28,7 +28,7 @@ func (m Model) Digest(ctx context.Context, t window.Task) (session.Digest, error
 	req := *t.Live
 	req.MaxTokens = max(2*t.Limit, 1024)
 	req.Schema = nil
-	req.Messages = append(slices.Clone(t.Live.Messages), llm.UserText(wish(t)))
+	req.Messages = append(fitting(client.Model(), req, t), llm.UserText(wish(t)))
 	digest, err := window.Outline{}.Digest(ctx, t) // for what it knows of files
 	if err != nil {
 		return session.Digest{}, err
@@ -68,6 +68,29 @@ func (m Model) client(t window.Task) llm.Client {
 		return m.Client
 	}
 	return m.Small
+}
+
+// fitting is the conversation without what is too much for the window of a model with the wish and its answer behind it. Answers at the end
+// are left out, of those alone that stay word for word: the summary need not tell of them, and what is before is still what the provider has.
+func fitting(m llm.Model, req llm.Request, t window.Task) []llm.Message {
+	family, scale := tokens.FamilyOf(m), tokens.Start(m)
+	room := m.Context - m.Context/50 - req.MaxTokens
+	fits := func(messages []llm.Message) bool {
+		req.Messages = append(slices.Clone(messages), llm.UserText(wish(t)))
+		return m.Context <= 0 || scale.Tokens(family.Request(&req)) <= room
+	}
+	all := slices.Clip(t.Live.Messages)
+	for left := t.Tail; left > 0 && !fits(all); left-- {
+		at := len(all) - 1
+		for at > 0 && all[at].Role != llm.RoleAssistant {
+			at--
+		}
+		if at <= 0 {
+			break
+		}
+		all = slices.Clip(all[:at])
+	}
+	return all
 }
 
 // ask takes in a whole answer.

@@ -136,3 +136,36 @@ type withModel struct {
 }
 
 func (c withModel) Model() llm.Model { return c.facts }
+
+// Where the wish and its answer do not fit behind the conversation, what stays word for word anyway is left out, and no more than that.
+func TestTheWishFits(t *testing.T) {
+	long := strings.Repeat("The wheel turns. ", 700) // about 2800 tokens
+	for name, c := range map[string]struct{ context, tail, want int }{
+		"it fits":                       {20_000, 2, 7},
+		"one answer too many":           {10_000, 2, 5},
+		"the small part stays":          {7500, 2, 3},
+		"what is summed up stays":       {5000, 1, 5},
+		"the window is not known":       {0, 2, 7},
+		"nothing can be left out of it": {5000, 0, 7},
+		"more answers than there are":   {3000, 9, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			work := task()
+			work.Live.Messages = []llm.Message{llm.UserText("Build a mill.")}
+			for range 3 {
+				work.Live.Messages = append(work.Live.Messages, llm.AssistantText("I look."), llm.UserText(long))
+			}
+			work.Tail = c.tail
+			client := llmtest.New(t, "text "+whole, llmtest.WithModel(llm.Model{Provider: "test", ID: "test", Context: c.context}))
+			if _, err := (compact.Model{Client: client}).Digest(t.Context(), work); err != nil {
+				t.Fatal(err)
+			}
+			if got := len(client.Requests()[0].Messages) - 1; got != c.want {
+				t.Errorf("%d messages before the wish, want %d", got, c.want)
+			}
+			if len(work.Live.Messages) != 7 {
+				t.Error("the live request is another one")
+			}
+		})
+	}
+}
