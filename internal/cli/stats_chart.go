@@ -2,11 +2,12 @@ package cli
 
 import (
 	"fmt"
-	"html/template"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/tenon-agent/tenon/internal/ledger"
+	"github.com/tenon-agent/tenon/internal/markup"
 )
 
 // chart is one picture of the page: a bar for each day.
@@ -14,7 +15,7 @@ type chart struct {
 	Name    string
 	About   string // the same in words, for who does not see it
 	Legend  []legend
-	Picture template.HTML
+	Picture markup.Node
 }
 
 type legend struct {
@@ -94,35 +95,55 @@ func draw(name string, days []ledger.Row, words func(float64) string, top float6
 	} else {
 		step = top / 4
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg viewBox="0 0 %g %g" role="img" aria-label="%s">`,
-		chartWidth, chartHeight, template.HTMLEscapeString(name+": "+c.About))
-	height := chartHeight - chartBottom - chartTop
+	c.Picture = markup.El("svg", markup.Set("viewBox", fmt.Sprintf("0 0 %g %g", chartWidth, chartHeight)).
+		Set("role", "img").Set("aria-label", name+": "+c.About), chartScale(top, step, words), dayBars(days, top, words, all))
+	return c
+}
+
+// The height of the bars.
+const chartBars = chartHeight - chartBottom - chartTop
+
+// chartScale is the lines behind the bars, with what they stand for.
+func chartScale(top, step float64, words func(float64) string) (lines markup.Nodes) {
 	for v := 0.0; v <= top*1.001; v += step {
-		y := chartTop + height*(1-v/top)
-		fmt.Fprintf(&b, `<line class="grid" x1="%g" x2="%g" y1="%.1f" y2="%.1f"/><text class="y" x="%g" y="%.1f">%s</text>`,
-			chartLeft, chartWidth, y, y, chartLeft-8, y+4, template.HTMLEscapeString(words(v)))
+		y := chartTop + chartBars*(1-v/top)
+		lines = append(lines,
+			markup.El("line", markup.Class("grid").Set("x1", chartLength(chartLeft)).Set("x2", chartLength(chartWidth)).
+				Set("y1", chartLength(y)).Set("y2", chartLength(y))),
+			markup.El("text", markup.Class("y").Set("x", chartLength(chartLeft-8)).Set("y", chartLength(y+4)), markup.Text(words(v))))
 	}
+	return lines
+}
+
+// dayBars is a bar for each day, which says what it stands for, and the days below some of them.
+func dayBars(days []ledger.Row, top float64, words func(float64) string, all []series) (out markup.Nodes) {
 	slot := (chartWidth - chartLeft) / float64(len(days))
 	every := max(1, int(math.Ceil(76/slot))) // days with a label, which has a width too
 	for i, d := range days {
-		x, y := chartLeft+slot*float64(i), chartTop+height
-		fmt.Fprintf(&b, `<g><title>%s</title>`, template.HTMLEscapeString(dayWords(d, words, all)))
+		x, y := chartLeft+slot*float64(i), chartTop+chartBars
+		bar := markup.Nodes{markup.El("title", nil, markup.Text(dayWords(d, words, all)))}
 		for _, s := range all {
-			if h := height * s.value(d) / top; h > 0 {
+			if h := chartBars * s.value(d) / top; h > 0 {
 				y -= h
-				fmt.Fprintf(&b, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, s.class, x+slot*0.1, y, min(slot*0.8, 44), h)
+				bar = append(bar, rectangle(s.class, x+slot*0.1, y, min(slot*0.8, 44), h))
 			}
 		}
-		fmt.Fprintf(&b, `<rect class="hover" x="%.1f" y="%g" width="%.1f" height="%g"/></g>`, x, chartTop, slot, height)
+		out = append(out, markup.El("g", nil, bar, rectangle("hover", x, chartTop, slot, chartBars)))
 		if i%every == 0 {
-			fmt.Fprintf(&b, `<text class="x" x="%.1f" y="%g">%s</text>`, x+slot*0.1, chartHeight-6, d.Key[5:])
+			out = append(out, markup.El("text", markup.Class("x").Set("x", chartLength(x+slot*0.1)).Set("y", chartLength(chartHeight-6)),
+				markup.Text(d.Key[5:])))
 		}
 	}
-	b.WriteString(`</svg>`)
-	c.Picture = template.HTML(b.String()) // made of numbers, and of texts that were escaped
-	return c
+	return out
 }
+
+func rectangle(class string, x, y, width, height float64) markup.Node {
+	return markup.El("rect", markup.Class(class).Set("x", chartLength(x)).Set("y", chartLength(y)).
+		Set("width", chartLength(width)).Set("height", chartLength(height)))
+}
+
+// chartLength is a length in a chart.
+func chartLength(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) }
 
 // dayWords is what a bar says when it is pointed at.
 func dayWords(d ledger.Row, words func(float64) string, all []series) string {

@@ -2,11 +2,8 @@ package cli
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
-	"html/template"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,9 +12,6 @@ import (
 	"github.com/tenon-agent/tenon/internal/ledger"
 	"github.com/tenon-agent/tenon/session"
 )
-
-//go:embed stats.tmpl
-var statsTemplate string
 
 // statsData is what the page shows.
 type statsData struct {
@@ -83,22 +77,6 @@ func (p *program) statsPage(ctx context.Context, a *ledger.Account, o statsOptio
 	}
 	_, err = fmt.Fprintf(p.env.Stderr, "%s, %s: %s\n", count(data.Total.Requests, "request"), count(len(data.Days), "day"), harmless(o.html))
 	return err
-}
-
-func writeStatsPage(w io.Writer, data *statsData) error {
-	t, err := template.New("stats").Funcs(template.FuncMap{
-		"tokens": tokens, "percent": percent, "bytes": bytesWords, "cost": costColumn,
-		"width": func(share float64) string { return fmt.Sprintf("%.1f", 100*share) },
-		"each":  func(n int64, calls int) int64 { return n / int64(max(calls, 1)) },
-		"out":   func(s ledger.Sum) int64 { return s.Usage.Output + s.Usage.Reasoning },
-		"lost":  func(s ledger.Sum) int64 { n, _ := s.AllLost(); return n },
-		"name":  func(r ledger.Row) string { return keyWords("tool", r) },
-		"ratio": func(a, b int) float64 { return float64(a) / float64(max(b, 1)) },
-	}).Parse(statsTemplate)
-	if err != nil {
-		return err
-	}
-	return t.Execute(w, data)
 }
 
 func statsDataOf(ctx context.Context, a *ledger.Account, o statsOptions) (*statsData, error) {

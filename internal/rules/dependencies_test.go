@@ -51,6 +51,22 @@ var dependencyRules = []rule{
 		},
 		want: []string{"llm/a.go imports a.org/one"},
 	},
+	{
+		name:  "no template looks methods up by name",
+		check: templates,
+		mend: "write HTML with internal/markup, and text with fmt: one call of a template makes the linker keep every exported method of " +
+			"every type in the program, which is 4 MB of tenon",
+		broken: map[string]string{
+			"llm/a.go":          "package llm\nimport \"html/template\"",
+			"cmd/x/a.go":        "package main\nimport t \"text/template\"",
+			"cmd/x/b.go":        "package main\nimport \"html\"",
+			"llm/a_test.go":     "package llm\nimport \"text/template\"",
+			"llm/llmtest/a.go":  "package llmtest\nimport \"text/template/parse\"",
+			"internal/x/a.go":   "package x\nimport _ \"text/template/parse\"",
+			"examples/one/a.go": "package main\nimport \"text/template\"",
+		},
+		want: []string{"cmd/x/a.go imports text/template", "examples/one/a.go", "internal/x/a.go", "llm/a.go imports html/template"},
+	},
 }
 
 // requirements returns the modules and the tools that go.mod names.
@@ -169,6 +185,17 @@ func escaped(t *tree) (found []string) {
 	for u := range t.uses {
 		if rows[u.module] == "Tests" && !u.file.test && !u.room.forTests() {
 			found = append(found, u.String())
+		}
+	}
+	return found
+}
+
+func templates(t *tree) (found []string) {
+	for r, f := range t.all {
+		for _, pkg := range f.imports() {
+			if (strings.HasPrefix(pkg+"/", "text/template/") || pkg == "html/template") && !f.test && !r.forTests() {
+				found = append(found, fmt.Sprintf("%s imports %s", f.path, pkg))
+			}
 		}
 	}
 	return found
