@@ -376,11 +376,11 @@ func (s *unreadable) Create(ctx context.Context, c session.Created) (session.Ses
 	return s.Store.Create(ctx, c)
 }
 
-func (s *unreadable) Annotations(ctx context.Context, id session.SessionID) iter.Seq2[session.Event, error] {
+func (s *unreadable) Annotations(ctx context.Context, id session.SessionID, kinds ...string) iter.Seq2[session.Event, error] {
 	if s.annotations {
 		return broken
 	}
-	return s.Store.Annotations(ctx, id)
+	return s.Store.Annotations(ctx, id, kinds...)
 }
 
 func (s *unreadable) Backward(ctx context.Context, id session.SessionID, leaf session.ID) iter.Seq2[session.Event, error] {

@@ -24,7 +24,7 @@ func tellFound(ctx context.Context, store session.Store, id session.SessionID, l
 		return nil
 	}
 	last := map[string]session.FilesChanged{}
-	for e, err := range store.Annotations(ctx, id) {
+	for e, err := range store.Annotations(ctx, id, session.FilesChanged{}.Kind()) {
 		if err != nil {
 			return err
 		}

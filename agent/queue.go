@@ -136,7 +136,7 @@ func (q *queue) restore(ctx context.Context, store session.Store, id session.Ses
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.drafts = nil
-	for e, err := range store.Annotations(ctx, id) {
+	for e, err := range store.Annotations(ctx, id, session.Queued{}.Kind()) {
 		if err != nil {
 			return err
 		}

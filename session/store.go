@@ -34,8 +34,9 @@ type Store interface {
 	Open(ctx context.Context, id SessionID, l Lease) (Writer, error)
 
 	// Read yields the session's own entries after sequence number after, in order, up to the last one there is. What a fork
-	// inherited is not among them: Backward leads there.
-	Read(ctx context.Context, id SessionID, after int64) iter.Seq2[Event, error]
+	// inherited is not among them: Backward leads there. With kinds, as Body.Kind names them, it yields entries of these alone: the
+	// others are passed over, whole or damaged, and cost next to nothing.
+	Read(ctx context.Context, id SessionID, after int64, kinds ...string) iter.Seq2[Event, error]
 
 	// Watch is Read that goes on: it yields further entries as any process appends them, until ctx ends (with its error)
 	// or the session is purged (ErrNotFound).
@@ -48,8 +49,8 @@ type Store interface {
 	// have the sequence numbers of the session that they were written in.
 	Backward(ctx context.Context, id SessionID, leaf ID) iter.Seq2[Event, error]
 
-	// Annotations yields the entries that hang on no branch, in order. A fork inherits none.
-	Annotations(ctx context.Context, id SessionID) iter.Seq2[Event, error]
+	// Annotations yields the entries that hang on no branch, in order; with kinds, those of these alone. A fork inherits none.
+	Annotations(ctx context.Context, id SessionID, kinds ...string) iter.Seq2[Event, error]
 
 	// Annotate appends entries that hang on no branch ([OnBranch]). It needs no lease.
 	Annotate(ctx context.Context, id SessionID, bodies ...Body) ([]Event, error)

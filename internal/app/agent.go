@@ -224,7 +224,7 @@ func (a *Agent) sweep() error {
 		return nil // of a command whose changes could not be told: who opens the session next finds them
 	}
 	kept := make(map[string]bool)
-	for e, err := range a.store.Annotations(context.Background(), a.Session()) {
+	for e, err := range a.store.Annotations(context.Background(), a.Session(), session.FilesChanged{}.Kind()) {
 		if err != nil {
 			return err
 		}

@@ -160,7 +160,7 @@ func (a *Agent) fileInWork(name string, most int) (string, bool) {
 // pins is the messages of the branch that people want kept, oldest first.
 func (a *Agent) pins(ctx context.Context) ([]session.Kept, error) {
 	wanted := make(map[session.ID]bool)
-	for e, err := range a.store.Annotations(ctx, a.Session()) {
+	for e, err := range a.store.Annotations(ctx, a.Session(), session.Pin{}.Kind()) {
 		if err != nil {
 			return nil, err
 		}

@@ -268,7 +268,7 @@ func (p *program) sessionsPins() *cobra.Command {
 // pinsOf are the messages that are pinned, in the order in which they were.
 func pinsOf(ctx context.Context, store session.Store, id session.SessionID) ([]session.Event, error) {
 	var ids []session.ID
-	for e, err := range store.Annotations(ctx, id) {
+	for e, err := range store.Annotations(ctx, id, session.Pin{}.Kind()) {
 		if err != nil {
 			return nil, err
 		}
@@ -353,7 +353,7 @@ func (p *program) sessionsNote() *cobra.Command {
 
 func (p *program) showNotes(ctx context.Context, store session.Store, id session.SessionID, asJSON bool) error {
 	n := 0
-	for e, err := range store.Annotations(ctx, id) {
+	for e, err := range store.Annotations(ctx, id, session.Note{}.Kind()) {
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ type Row struct {
 	Bytes  int64 // of their results
 }
 
-// Open reads the journals of the sessions that were in use in the time of the query.
+// Open reads the requests of the sessions that were in use in the time of the query.
 func Open(ctx context.Context, store session.Store, q Query) (*Account, error) {
 	a := &Account{store: store, query: q, sessions: make(map[session.SessionID]string)}
 	for _, trash := range []bool{false, true} {

@@ -1,7 +1,9 @@
 package ledger_test
 
 import (
+	"context"
 	"errors"
+	"iter"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -330,5 +332,71 @@ func TestAccount(t *testing.T) {
 	}
 	if total, err := a.Total(t.Context()); err != nil || total.Requests != 0 || total.Lost != nil {
 		t.Errorf("before: %+v (%v)", total, err)
+	}
+}
+
+// counting counts the entries that are read.
+type counting struct {
+	session.Store
+	entries int
+}
+
+func (s *counting) Read(ctx context.Context, id session.SessionID, after int64, kinds ...string) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) {
+		for e, err := range s.Store.Read(ctx, id, after, kinds...) {
+			if s.entries++; !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// What tools returned is not read for it: a journal is mostly that.
+func TestRequestsCostWhatTheyAre(t *testing.T) {
+	k := begin(t)
+	k.ask("one", &llm.Usage{CacheWrite: 5000})
+	for range 50 {
+		k.append(session.Message{Message: llm.ToolText(llm.ToolCall{ID: "c", Name: "read"}, "much", false)})
+	}
+	k.ask("two", nil)
+	k.append(session.Message{Message: llm.UserText("did you hear me?")})
+	k.ask("three", &llm.Usage{CacheRead: 5000})
+	counted := &counting{Store: k.store}
+	requests, err := ledger.Requests(t.Context(), counted, k.id)
+	if err != nil || len(requests) != 3 {
+		t.Fatalf("%d requests, want 3 (%v)", len(requests), err)
+	}
+	for i, answered := range []bool{true, false, true} {
+		if got := requests[i].Answer != ""; got != answered {
+			t.Errorf("request %d has an answer: %v, want %v", i+1, got, answered)
+		}
+	}
+	if counted.entries > 12 { // the root, the epoch, the requests, and the messages after each
+		t.Errorf("%d entries were read", counted.entries)
+	}
+}
+
+// A head leads to an entry that is no mark itself, also back to a branch that was left.
+func TestRequestsAfterManyHeads(t *testing.T) {
+	k := begin(t)
+	tips := make([]session.ID, 0, 3)
+	for _, words := range []string{"one", "two", "three"} {
+		k.ask(words, &llm.Usage{CacheRead: 5000})
+		tip, err := session.Tip(t.Context(), session.Stored(k.store, k.id, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tips = append(tips, tip.ID)
+	}
+	for _, to := range []session.ID{tips[0], tips[2], k.id} {
+		k.append(session.Head{To: to, Reason: "undo"})
+		k.ask("more", &llm.Usage{CacheRead: 5000})
+	}
+	requests := k.requests()
+	for i, want := range []int{0, 1, 2, 1, 3, 0} { // the request before on the branch
+		r := requests[i]
+		if first := want == 0; r.First != first || !first && r.Same != requests[want-1].Segments {
+			t.Errorf("request %d: first %v, %d segments are the same; want those of request %d", i+1, r.First, r.Same, want)
+		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,18 +72,26 @@ const kept = 5 * time.Minute
 const nearly = 0.9
 
 // Requests are the requests of a session on all of its branches, in the order in which they were sent. Journals of versions that did
-// not take requests down have none.
+// not take requests down have none. It reads what belongs to them, not what tools and people said.
 func Requests(ctx context.Context, store session.Store, id session.SessionID) ([]Request, error) {
 	b := book{store: store, id: id, at: make(map[session.ID]place), models: make(map[string]llm.Model), agents: make(map[session.RunID]string)}
-	for e, err := range store.Read(ctx, id, 0) {
+	for e, err := range store.Read(ctx, id, 0, marks...) {
+		if err == nil {
+			err = b.enter(ctx, e)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if err := b.enter(ctx, e); err != nil {
-			return nil, err
-		}
+	}
+	if err := b.answers(ctx); err != nil {
+		return nil, err
 	}
 	return b.requests, b.judge(ctx)
+}
+
+// marks are the kinds of entries that say what a request goes on from.
+var marks = []string{
+	session.Created{}.Kind(), session.RunStarted{}.Kind(), session.Epoch{}.Kind(), session.Requested{}.Kind(), session.Head{}.Kind(),
 }
 
 // book is the journal as far as it was read.
@@ -89,50 +99,77 @@ type book struct {
 	store    session.Store
 	id       session.SessionID
 	requests []Request
-	open     int      // the request that has no answer yet, from 1
-	origin   *Request // the last one that a fork inherited; nil: none
-	at       map[session.ID]place
+	origin   *Request             // the last one that a fork inherited; nil: none
+	here     place                // at the entry that was read last
+	at       map[session.ID]place // at the marks
 	models   map[string]llm.Model
 	agents   map[session.RunID]string
 }
 
-// place is what stands before an entry on its branch.
+// place is what stands before an entry on its branch, and the entry.
 type place struct {
 	request session.ID // the newest request; empty: none
 	epoch   string     // why an epoch began since; empty: none did
 	model   string     // of the epoch
 }
 
-func (b *book) enter(ctx context.Context, e session.Event) error {
-	if !session.OnBranch(e.Body) {
-		return nil
-	}
-	p := b.at[e.Parent]
+// enter reads the next mark.
+func (b *book) enter(ctx context.Context, e session.Event) (err error) {
 	switch body := e.Body.(type) {
 	case session.Created:
 		if body.Fork {
-			var err error
-			if p, err = b.inherit(ctx, e.ID); err != nil {
-				return err
-			}
+			b.here, err = b.inherit(ctx, e.ID)
 		}
+	case session.Head:
+		b.here, err = b.goBack(ctx, e)
 	case session.RunStarted:
 		b.agents[body.Run] = session.AgentOf(body)
 	case session.Epoch:
-		p.epoch, p.model = body.Reason, body.Model.Ref()
-		b.models[p.model] = body.Model
+		b.here.epoch, b.here.model = body.Reason, body.Model.Ref()
+		b.models[b.here.model] = body.Model
 	case session.Requested:
-		b.request(e, body, p)
-		p = place{request: e.ID, model: p.model}
-	case session.Message:
-		if body.Role == llm.RoleAssistant && b.open > 0 {
-			r := &b.requests[b.open-1]
-			r.Answer, r.Answered, r.Usage = e.ID, body.Model, body.Usage
-			b.open = 0
+		b.request(e, body, b.here)
+		b.here = place{request: e.ID, model: b.here.model}
+	}
+	b.at[e.ID] = b.here
+	return err
+}
+
+// goBack is the place that a head goes on from: that of the newest mark before it on its branch.
+func (b *book) goBack(ctx context.Context, head session.Event) (place, error) {
+	for e, err := range b.store.Backward(ctx, b.id, head.ID) {
+		if err != nil {
+			return place{}, err
+		}
+		if e.ID != head.ID && slices.Contains(marks, e.Body.Kind()) {
+			return b.at[e.ID], nil // none of an inherited one
 		}
 	}
-	b.at[e.ID] = p
-	return ctx.Err()
+	return place{}, nil
+}
+
+// answers finds the answer of every request: what a model said before the next one.
+func (b *book) answers(ctx context.Context) error {
+	for i := range b.requests {
+		r := &b.requests[i]
+		next := int64(math.MaxInt64)
+		if i+1 < len(b.requests) {
+			next = b.requests[i+1].Entry.Seq
+		}
+		for e, err := range b.store.Read(ctx, b.id, r.Entry.Seq, session.Message{}.Kind()) {
+			if err != nil {
+				return err
+			}
+			if e.Seq > next {
+				break
+			}
+			if m := e.Body.(session.Message); m.Role == llm.RoleAssistant {
+				r.Answer, r.Answered, r.Usage = e.ID, m.Model, m.Usage
+				break
+			}
+		}
+	}
+	return nil
 }
 
 func (b *book) request(e session.Event, body session.Requested, p place) {
@@ -148,7 +185,6 @@ func (b *book) request(e session.Event, body session.Requested, p place) {
 		r.Idle = e.Time.Sub(b.origin.Entry.Time)
 	}
 	b.requests = append(b.requests, r)
-	b.open = len(b.requests)
 }
 
 // inherit looks for the last request before a fork.

@@ -76,7 +76,7 @@ func Look(ctx context.Context, store session.Store, id session.SessionID, number
 
 // find is the entry of the request.
 func (s *Sent) find(ctx context.Context, store session.Store, id session.SessionID) error {
-	for e, err := range store.Read(ctx, id, 0) {
+	for e, err := range store.Read(ctx, id, 0, session.Requested{}.Kind()) {
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 func Recover(ctx context.Context, store session.Store, w session.Writer, contents *checkpoint.Store) error {
 	known := func(since time.Time) (map[string]*workspace.State, error) {
 		told := map[string]*workspace.State{}
-		for e, err := range store.Annotations(ctx, w.Session()) {
+		for e, err := range store.Annotations(ctx, w.Session(), session.FilesChanged{}.Kind()) {
 			if err != nil {
 				return nil, err
 			}
@@ -45,7 +45,7 @@ func Recover(ctx context.Context, store session.Store, w session.Writer, content
 // runOf is the run in which a call began, or the last one.
 func runOf(ctx context.Context, store session.Store, id session.SessionID, call string) (run session.RunID, err error) {
 	found := false
-	for e, err := range store.Read(ctx, id, 0) {
+	for e, err := range store.Read(ctx, id, 0, session.RunStarted{}.Kind(), session.CallStarted{}.Kind()) {
 		if err != nil {
 			return "", err
 		}

@@ -320,9 +320,9 @@ type steppingStore struct {
 	step func()
 }
 
-func (s steppingStore) Annotations(ctx context.Context, id session.SessionID) iter.Seq2[session.Event, error] {
+func (s steppingStore) Annotations(ctx context.Context, id session.SessionID, kinds ...string) iter.Seq2[session.Event, error] {
 	s.step()
-	return s.Store.Annotations(ctx, id)
+	return s.Store.Annotations(ctx, id, kinds...)
 }
 
 type steppingWriter struct {

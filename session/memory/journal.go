@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/tenon-agent/tenon/session"
@@ -189,8 +190,22 @@ func (s *Store) leaf(ctx context.Context, id session.SessionID, leaf session.ID)
 }
 
 // Read implements [session.Store].
-func (s *Store) Read(ctx context.Context, id session.SessionID, after int64) iter.Seq2[session.Event, error] {
-	return s.read(ctx, id, after, false)
+func (s *Store) Read(ctx context.Context, id session.SessionID, after int64, kinds ...string) iter.Seq2[session.Event, error] {
+	return of(kinds, s.read(ctx, id, after, false))
+}
+
+// of is the entries of these kinds; without kinds all of them.
+func of(kinds []string, entries iter.Seq2[session.Event, error]) iter.Seq2[session.Event, error] {
+	if len(kinds) == 0 {
+		return entries
+	}
+	return func(yield func(session.Event, error) bool) {
+		for e, err := range entries {
+			if (err != nil || slices.Contains(kinds, e.Body.Kind())) && !yield(e, err) {
+				return
+			}
+		}
+	}
 }
 
 // Watch implements [session.Store].
@@ -247,9 +262,9 @@ func (s *Store) Backward(ctx context.Context, id session.SessionID, leaf session
 }
 
 // Annotations implements [session.Store].
-func (s *Store) Annotations(ctx context.Context, id session.SessionID) iter.Seq2[session.Event, error] {
+func (s *Store) Annotations(ctx context.Context, id session.SessionID, kinds ...string) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
-		for e, err := range s.Read(ctx, id, 0) {
+		for e, err := range s.Read(ctx, id, 0, kinds...) {
 			if err == nil && session.OnBranch(e.Body) {
 				continue
 			}

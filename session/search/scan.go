@@ -44,7 +44,7 @@ type Journals interface {
 	List(ctx context.Context, q session.Query) iter.Seq2[session.Summary, error]
 
 	// Read yields the entries of one after a sequence number.
-	Read(ctx context.Context, id session.SessionID, after int64) iter.Seq2[session.Event, error]
+	Read(ctx context.Context, id session.SessionID, after int64, kinds ...string) iter.Seq2[session.Event, error]
 }
 
 // Scan is session.Store.Search without an index: it reads everything.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -71,10 +72,58 @@ func (s *Store) find(ctx context.Context, id session.SessionID) (key, seq int64,
 }
 
 // Read implements [session.Store].
-func (s *Store) Read(ctx context.Context, id session.SessionID, after int64) iter.Seq2[session.Event, error] {
+func (s *Store) Read(ctx context.Context, id session.SessionID, after int64, kinds ...string) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
+		if len(kinds) > 0 {
+			s.pick(ctx, id, yield, 1, columns+between+ofKinds+inOrder, max(after, 0), kinds) // often the next one is all that is wanted
+			return
+		}
 		_, _ = s.read(ctx, id, max(after, 0), yield)
 	}
+}
+
+// The parts of a query for some entries of a session. Other columns than the body are read before it, so a body that is not
+// wanted is not even fetched.
+const (
+	between = `WHERE place > ?1 AND place <= ?2 `
+	ofKinds = `AND (?3 IS NULL OR kind IN (SELECT value FROM json_each(?3))) `
+	inOrder = `ORDER BY place LIMIT ?4`
+)
+
+// pick yields the entries that a query selects, after a sequence number and up to the last there is now. The first batch has at most so
+// many rows, and further ones more and more.
+func (s *Store) pick(
+	ctx context.Context, id session.SessionID, yield func(session.Event, error) bool, rows int, query string, after int64, kinds []string,
+) {
+	var list any // NULL: all kinds
+	if len(kinds) > 0 {
+		text, err := json.Marshal(kinds)
+		if err != nil {
+			panic(err) // strings can be encoded
+		}
+		list = string(text)
+	}
+	key, until, _, err := s.find(ctx, id)
+	for err == nil {
+		var events []session.Event
+		events, err = s.batch(id, keepAll, query, place(key, after), place(key, until), list, rows)
+		if err == nil && len(events) == 0 {
+			if _, _, _, err = s.find(ctx, id); err == nil { // it was not purged meanwhile
+				return
+			}
+		}
+		for _, e := range events {
+			if err = s.ended(ctx); err != nil {
+				break
+			}
+			if !yield(e, nil) {
+				return
+			}
+			after = e.Seq
+		}
+		rows = min(2*rows, batchRows)
+	}
+	yield(session.Event{}, s.fail("read", err))
 }
 
 // read yields the entries after a sequence number up to the last there is now. It returns the number of the last that was
@@ -185,26 +234,9 @@ func (s *Store) upward(
 }
 
 // Annotations implements [session.Store].
-func (s *Store) Annotations(ctx context.Context, id session.SessionID) iter.Seq2[session.Event, error] {
+func (s *Store) Annotations(ctx context.Context, id session.SessionID, kinds ...string) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
-		key, until, _, err := s.find(ctx, id)
-		for after := int64(1); err == nil; { // the first entry is the root, which has no parent either
-			var events []session.Event
-			events, err = s.batch(id, keepAll, columns+`WHERE parent = '' AND place > ? AND place <= ? ORDER BY place LIMIT ?`,
-				place(key, after), place(key, until), batchRows)
-			if err == nil && len(events) == 0 {
-				return
-			}
-			for _, e := range events {
-				if err = s.ended(ctx); err != nil {
-					break
-				}
-				if !yield(e, nil) {
-					return
-				}
-				after = e.Seq
-			}
-		}
-		yield(session.Event{}, s.fail("read", err))
+		// The first entry is the root, which has no parent either.
+		s.pick(ctx, id, yield, batchRows, columns+between+`AND parent = '' `+ofKinds+inOrder, 1, kinds)
 	}
 }

@@ -198,6 +198,12 @@ func testLeaves(t *testing.T, s session.Store) {
 	for range s.Backward(t.Context(), id, "") {
 		break
 	}
+	few := slices.DeleteFunc(slices.Clone(entries), func(e session.Event) bool { return e.Seq <= 100 || e.Body.Kind() == "message" })
+	same(t, "some kinds", all(t, s.Read(t.Context(), id, 100, "head", "created", "note", `"'`)), few)
+	same(t, "a kind that is not there", all(t, s.Read(t.Context(), id, -1, "pin")), nil)
+	for range s.Read(t.Context(), id, 0, "note") {
+		break
+	}
 	note := annotate(t, s, id, session.Note{Text: "n"})[0].ID
 	isErr(t, "from a note", failure(t, s.Backward(t.Context(), id, note)), session.ErrNotFound)
 	isErr(t, "from nowhere", failure(t, s.Backward(t.Context(), id, session.NewID())), session.ErrNotFound)
@@ -230,6 +236,8 @@ func testAnnotations(t *testing.T, s session.Store) {
 		}
 	}
 	same(t, "annotations", all(t, s.Annotations(t.Context(), id)), want)
+	same(t, "annotations of a kind", all(t, s.Annotations(t.Context(), id, "title", "queued", "message")), slices.Concat(want[:1], want[2:3]))
+	same(t, "annotations of no kind there", all(t, s.Annotations(t.Context(), id, "pin")), nil)
 	for range s.Annotations(t.Context(), id) {
 		break
 	}
@@ -261,6 +269,7 @@ func testNotFound(t *testing.T, s session.Store) {
 		isErr(t, "watch", failure(t, s.Watch(ctx, id, 0)), session.ErrNotFound)
 		isErr(t, "backward", failure(t, s.Backward(ctx, id, "")), session.ErrNotFound)
 		isErr(t, "annotations", failure(t, s.Annotations(ctx, id)), session.ErrNotFound)
+		isErr(t, "read of a kind", failure(t, s.Read(ctx, id, 0, "note")), session.ErrNotFound)
 	}
 	_, err := s.Blob(t.Context(), strings.Repeat("0", 64))
 	isErr(t, "blob", err, session.ErrNotFound)
