@@ -235,7 +235,7 @@ func (h *History) find(name string) (point, error) {
 	}
 	switch len(found) {
 	case 0:
-		return point{}, fmt.Errorf("entry %q: %w in session %s; see 'tenon sessions export %[3]s'", name, session.ErrNotFound, h.Session)
+		return point{}, fmt.Errorf("entry %q: %w in session %s; see 'tenon sessions show %[3]s --entries'", name, session.ErrNotFound, h.Session)
 	case 1:
 		return found[0], nil
 	}
