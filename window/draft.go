@@ -100,7 +100,7 @@ func lesson(r session.Revert) string {
 	case "step":
 		title = titleCheckpoint
 	}
-	return lessonIntro + title + ": " + r.Lesson + "\n</reverted>"
+	return lessonIntro + title + ": " + disarm(r.Lesson, "</reverted") + "\n</reverted>"
 }
 
 // lessonOf is the title and the text of a message that is a lesson; both are empty of any other.

@@ -56,7 +56,7 @@ func (v *View) candidates(cut int, pins []session.Kept) []session.Kept {
 		if m.Empty() {
 			continue
 		}
-		pin := pinned(e.ID, m.Message)
+		pin := m.Source != fromContext && pinned(e.ID, m.Message) // context is told again anyway
 		if pin || m.Role == llm.RoleUser && byPerson(m.Source) {
 			all = append(all, session.Kept{Entry: e.ID, Message: asSaid(m.Message), Pinned: pin})
 		}
@@ -64,13 +64,18 @@ func (v *View) candidates(cut int, pins []session.Kept) []session.Kept {
 	return append(v.elsewhere(pins, all), all...)
 }
 
-// marked reports whether a message says itself that it is to be kept: by the person's word, or as a checkpoint of the model.
+// marked reports whether a message says itself that it is to be kept: by the person's word, or as a checkpoint of the model. The word counts
+// in the first text of what a person said alone: behind it may stand data, of which nobody knows what it says.
 func marked(m llm.Message) bool {
-	if m.Role != llm.RoleUser {
+	first := slices.IndexFunc(m.Content, func(p llm.Part) bool { _, ok := p.(llm.Text); return ok })
+	if m.Role != llm.RoleUser || first < 0 {
 		return false
 	}
-	text := m.Text()
-	return strings.Contains(text, "[[keep]]") || strings.HasPrefix(text, lessonIntro+titleCheckpoint+": ")
+	text := m.Content[first].(llm.Text).Text
+	if strings.HasPrefix(text, lessonIntro) {
+		return strings.HasPrefix(text, lessonIntro+titleCheckpoint+": ")
+	}
+	return !strings.HasPrefix(text, keptBegin) && strings.Contains(text, "[[keep]]")
 }
 
 // elsewhere is the pinned messages that are neither in a list nor in the view: they lie further back than the digest before.
@@ -85,13 +90,15 @@ func (v *View) elsewhere(pins, list []session.Kept) []session.Kept {
 	return out
 }
 
-// asSaid is a message as it can stand alone: an answer or a result as what it said, for its calls and its caller are gone.
+// asSaid is a message as it can stand alone: an answer or a result as what it said, for its calls and its caller are gone. A result is
+// data: it cannot go on as the person behind the end of its block.
 func asSaid(m llm.Message) llm.Message {
+	text := disarm(m.Text(), "</kept")
 	switch m.Role {
 	case llm.RoleTool:
-		return llm.UserText(keptBegin + " tool=\"" + m.Tool + "\">\n" + m.Text() + "\n</kept>")
+		return llm.UserText(keptBegin + " tool=\"" + strings.Map(inName, m.Tool) + "\">\n" + text + "\n</kept>")
 	case llm.RoleAssistant:
-		return llm.UserText(keptBegin + ">\nYou said: " + m.Text() + "\n</kept>")
+		return llm.UserText(keptBegin + ">\nYou said: " + text + "\n</kept>")
 	default:
 		return m
 	}

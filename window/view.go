@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
@@ -256,19 +257,62 @@ func told(e session.Event, c session.Context) session.Event {
 	return e
 }
 
-// contextText is what a model reads of the place. What a file says cannot end its block.
+// contextText is what a model reads of the place. What a file says cannot end its block, nor begin another. Files in work are data, and
+// no context that the model follows: they have a block of another kind.
 func contextText(blocks []session.ContextBlock) string {
 	var b strings.Builder
 	for _, c := range blocks {
-		name := strings.NewReplacer(`"`, "'", "\n", " ", "<", "(", ">", ")").Replace(c.Name)
+		tag, name := "context", c.Name
+		if file, ok := strings.CutPrefix(name, fileBlock); ok {
+			tag, name = "file", file
+		}
+		name = strings.Map(inName, name)
 		if c.Text == "" {
-			b.WriteString("<context name=\"" + name + "\" gone=\"true\"/>\n")
+			b.WriteString("<" + tag + " name=\"" + name + "\" gone=\"true\"/>\n")
 			continue
 		}
-		text := strings.ReplaceAll(strings.TrimRight(c.Text, "\n"), "</context", "< /context")
-		b.WriteString("<context name=\"" + name + "\">\n" + text + "\n</context>\n")
+		text := disarm(strings.TrimRight(c.Text, "\n"), "<context", "</context", "</file")
+		b.WriteString("<" + tag + " name=\"" + name + "\">\n" + text + "\n</" + tag + ">\n")
 	}
 	return b.String()
+}
+
+// inName is a character as it may stand in the name of a block.
+func inName(r rune) rune {
+	switch {
+	case r == '"':
+		return '\''
+	case r == '<':
+		return '('
+	case r == '>':
+		return ')'
+	case unicode.IsPrint(r):
+		return r
+	default:
+		return ' '
+	}
+}
+
+// disarm takes from marks in a text what makes them marks, in capital letters too: what is told cannot end the block that it is told in.
+func disarm(text string, marks ...string) string {
+	var b strings.Builder
+	rest := text
+	for {
+		i := strings.IndexByte(rest, '<')
+		if i < 0 {
+			break
+		}
+		begins := func(mark string) bool { return len(rest)-i >= len(mark) && strings.EqualFold(rest[i:i+len(mark)], mark) }
+		b.WriteString(rest[:i+1])
+		if slices.ContainsFunc(marks, begins) {
+			b.WriteByte(' ')
+		}
+		rest = rest[i+1:]
+	}
+	if b.Len() == 0 {
+		return text
+	}
+	return b.String() + rest
 }
 
 // summaryText is how a digest speaks to the model.
@@ -277,7 +321,7 @@ func summaryText(summary string) string {
 		return ""
 	}
 	return "<summary>\nThe conversation up to here was longer. This is what it came to; the journal has all of it.\n\n" +
-		strings.ReplaceAll(strings.TrimSpace(summary), "</summary", "< /summary") + "\n</summary>"
+		disarm(strings.TrimSpace(summary), "</summary") + "\n</summary>"
 }
 
 // holding is what holds after a beginning and what was told since.

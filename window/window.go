@@ -113,7 +113,8 @@ func (w *Window) Request(ctx context.Context, p session.Path, h Header) (*llm.Re
 	if err := d.beginEpoch(ctx); err != nil {
 		return nil, nil, err
 	}
-	return d.request(), d.entries, nil
+	req := d.request()
+	return req, d.entries, nil
 }
 
 // tell tells the model what has changed of the place.

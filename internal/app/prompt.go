@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/permission"
@@ -34,6 +35,7 @@ changed, with file names and line numbers, what you checked, and what remains op
 func Input(prompt, data string) llm.Message {
 	m := llm.UserText(prompt)
 	if data != "" {
+		data = strings.ReplaceAll(data, "</stdin", "< /stdin") // it cannot end where it says so itself
 		m.Content = append(m.Content, llm.Text{Text: "\n\n<stdin>\n" + data + "\n</stdin>"})
 	}
 	return m.Valid()
@@ -119,6 +121,9 @@ func branch(dir string) string {
 	}
 	head := firstLine(filepath.Join(git, "HEAD"))
 	if name, ok := strings.CutPrefix(head, "ref: refs/heads/"); ok {
+		if len(name) > 250 || strings.ContainsFunc(name, func(r rune) bool { return r == '<' || unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+			return "a branch whose name git would not take" // somebody wrote a text there
+		}
 		return "branch " + name
 	}
 	if head == "" {
