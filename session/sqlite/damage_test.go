@@ -270,3 +270,42 @@ func fillUp(t *testing.T, s *Store, w session.Writer) {
 		t.Errorf("%d entries, want %d", n, last)
 	}
 }
+
+// The index is not to blame for a journal that cannot be read, and stays.
+func TestIndexOfADamagedJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	filled(t, path)
+	s := open(t, path)
+	if err := s.Index(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before, err := s.index.marks()
+	if err != nil || len(before) == 0 {
+		t.Fatalf("%d sessions are indexed (%v)", len(before), err)
+	}
+	w := writerFor(t, s)
+	for range 50 {
+		if _, err := w.Append(t.Context(), session.Stamp{}, user(strings.Repeat("words ", 2000))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(whole[len(whole)-20*4096:], bytes.Repeat([]byte{0xa5}, 20*4096)) // of what is not indexed yet
+	if err := os.WriteFile(path, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, path)
+	if err := s.Index(t.Context()); !errors.Is(err, session.ErrCorrupt) || !strings.Contains(err.Error(), path) ||
+		strings.Contains(err.Error(), s.index.path) {
+		t.Errorf("error %v, want one of the journal", err)
+	}
+	if after, err := s.index.marks(); err != nil || len(after) != len(before) {
+		t.Errorf("%d sessions are indexed, want the %d from before (%v)", len(after), len(before), err)
+	}
+}

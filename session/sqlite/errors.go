@@ -67,6 +67,19 @@ func classify(err error) (advice string, cause error) {
 	return "", nil
 }
 
+// journalError is what went wrong with the journal while the index was in use: it is no reason to make the index anew.
+type journalError struct{ error }
+
+func (e journalError) Unwrap() error { return e.error }
+
+// ofJournal marks an error as one of the journal.
+func (s *Store) ofJournal(err error) error {
+	if err == nil {
+		return nil
+	}
+	return journalError{s.fail("read", err)}
+}
+
 // errClosed is what a closed store answers.
 var errClosed = fmt.Errorf("use of a closed store: %w", fs.ErrClosed)
 

@@ -79,6 +79,9 @@ func (x *index) use(ctx context.Context, f func() error) error {
 	if err == nil {
 		err = f()
 	}
+	if _, ours := errors.AsType[journalError](err); ours {
+		return err
+	}
 	if _, cause := classify(err); !errors.Is(cause, session.ErrCorrupt) {
 		return err
 	}

@@ -27,6 +27,9 @@ func (s *Store) Index(ctx context.Context) error {
 
 // indexFail is fail for what went wrong with the index.
 func (s *Store) indexFail(err error) error {
+	if journal, ok := errors.AsType[journalError](err); ok {
+		return journal.error
+	}
 	if advice, cause := classify(err); cause != nil && errors.Is(cause, session.ErrCorrupt) {
 		return fmt.Errorf("session: search in %s: %w: %s (%w)", s.index.path, cause, advice, err)
 	}
@@ -85,13 +88,13 @@ func (s *Store) behind() (todo, gone []mark, err error) {
 	}
 	rows, err := s.query(`SELECT key, id, seq FROM sessions WHERE kept = 0 ORDER BY updated`)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, s.ofJournal(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var m mark
 		if err := rows.Scan(&m.key, &m.id, &m.seq); err != nil {
-			return nil, nil, err
+			return nil, nil, s.ofJournal(err)
 		}
 		old, known := have[m.key]
 		delete(have, m.key)
@@ -105,7 +108,7 @@ func (s *Store) behind() (todo, gone []mark, err error) {
 	for _, m := range have {
 		gone = append(gone, m)
 	}
-	return todo, gone, rows.Err()
+	return todo, gone, s.ofJournal(rows.Err())
 }
 
 // marks are how far the sessions are in the index.
@@ -166,7 +169,7 @@ func (s *Store) takeIn(ctx context.Context, m *mark, until int64) (size int, err
 	}
 	records, err := s.records(m.key, m.seq, until)
 	if err != nil {
-		return 0, err
+		return 0, s.ofJournal(err)
 	}
 	if len(records) == 0 {
 		m.seq = until

@@ -44,7 +44,7 @@ func (s *Store) search(ctx context.Context, q session.SearchQuery) ([]session.Hi
 		}
 		among, err := s.among(q)
 		if err != nil {
-			return err
+			return s.ofJournal(err)
 		}
 		hits, err = s.index.find(ctx, query, q, among)
 		return err
