@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -264,6 +265,14 @@ func TestASessionInUseIsNotTaken(t *testing.T) {
 	code, out, told = start(t, dir, script, "run", "--continue", "and you").end()
 	if code != exitDone || out != "And again.\n" || !strings.Contains(told, "passing over session "+string(s.ID)) {
 		t.Errorf("exit code %d, says %q and %q", code, out, told)
+	}
+	code, out, told = start(t, dir, nil, "sessions", "prune", "--larger", "1B", "--yes").end()
+	if code != exitDone || !regexp.MustCompile(string(s.ID)+" .*stays: tenon run, pid ").MatchString(out) || !strings.Contains(told, "1 session,") {
+		t.Errorf("exit code %d, says %q and %q", code, out, told)
+	}
+	code, out, _ = start(t, dir, nil, "sessions", "prune", "--larger", "1B", "--yes", "--json").end()
+	if code != exitDone || !strings.Contains(out, `"done":false,"locked":"tenon run, pid `) {
+		t.Errorf("exit code %d, says %q", code, out)
 	}
 	busy.signal(os.Interrupt)
 	if code, _, _ := busy.end(); code != exitInterrupted {

@@ -191,7 +191,8 @@ type pruned struct {
 	Size    int64             `json:"size"` // bytes of its entries and of what was kept beside them
 	Forever bool              `json:"forever"`
 	Done    bool              `json:"done"`
-	Locked  string            `json:"locked,omitzero"` // by whom: it stays
+	Locked  string            `json:"locked,omitzero"`  // by whom: it stays
+	Changed bool              `json:"changed,omitzero"` // since it was chosen: it stays
 }
 
 func (p *program) prune(c *cobra.Command, a *app.App, o pruning) error {
@@ -220,15 +221,11 @@ func (p *program) prune(c *cobra.Command, a *app.App, o pruning) error {
 	done := 0
 	for _, s := range chosen {
 		if !o.dryRun {
-			err := remove(ctx, a, s.Session, o.trash)
-			if l, ok := errors.AsType[*session.LockedError](err); ok {
-				s.Locked = cmp.Or(l.Owner, "another process")
-			} else if err != nil {
+			if err := o.remove(ctx, a, &s); err != nil {
 				return err
 			}
-			s.Done = s.Locked == ""
 		}
-		if s.Locked == "" {
+		if s.Locked == "" && !s.Changed {
 			done++
 			freed += s.Size
 		}
@@ -251,6 +248,27 @@ func (p *program) prune(c *cobra.Command, a *app.App, o pruning) error {
 	return err
 }
 
+// remove prunes a session, unless somebody writes it or did something with it since it was chosen, such as bring it back from the trash.
+func (o pruning) remove(ctx context.Context, a *app.App, s *pruned) error {
+	s.Changed = true
+	for now, err := range a.Store.List(ctx, session.Query{Prefix: string(s.Session), Deleted: o.trash, Limit: 1}) {
+		if err != nil {
+			return err
+		}
+		s.Changed = !now.Updated.Equal(s.Updated)
+	}
+	if s.Changed {
+		return nil
+	}
+	err := remove(ctx, a, s.Session, o.trash)
+	if l, ok := errors.AsType[*session.LockedError](err); ok {
+		s.Locked = cmp.Or(l.Owner, "another process")
+		return nil
+	}
+	s.Done = err == nil
+	return err
+}
+
 func (p *program) showPruned(s pruned, asJSON bool) error {
 	if asJSON {
 		return writeJSON(p.env.Stdout, s)
@@ -258,6 +276,9 @@ func (p *program) showPruned(s pruned, asJSON bool) error {
 	title := oneLine(s.Title)
 	if s.Locked != "" {
 		title = "stays: " + oneLine(s.Locked) + " writes it"
+	}
+	if s.Changed {
+		title = "stays: it was used, moved or deleted meanwhile"
 	}
 	line := fmt.Sprintf("%s  %-8s  %8s  %s", s.Session, age(time.Since(s.Updated)), bytesWords(s.Size), title)
 	_, err := fmt.Fprintln(p.env.Stdout, fit(line, p.columns()))
@@ -284,7 +305,10 @@ func (o pruning) choose(ctx context.Context, a *app.App) ([]pruned, error) {
 	total := int64(0)
 	for _, s := range summaries { // the last changed first
 		size, err := sizeOf(ctx, a, s.ID)
-		if err != nil {
+		if errors.Is(err, session.ErrNotFound) {
+			continue // another process purged it
+		}
+		if err != nil && !errors.Is(err, session.ErrCorrupt) { // what is damaged can be pruned too
 			return nil, err
 		}
 		if total += size; o.larger == 0 || total > o.larger {
@@ -295,19 +319,9 @@ func (o pruning) choose(ctx context.Context, a *app.App) ([]pruned, error) {
 	return out, nil
 }
 
-// sizeOf is about how many bytes a session takes.
+// sizeOf is about how many bytes a session takes. Of one that is damaged it is less than that, with the error.
 func sizeOf(ctx context.Context, a *app.App, id session.SessionID) (int64, error) {
-	var size int64
-	for e, err := range a.Store.Read(ctx, id, 0) {
-		if err != nil {
-			return 0, err
-		}
-		n, err := e.MarshalJSON()
-		if err != nil {
-			return 0, err
-		}
-		size += int64(len(n))
-	}
+	size, damage := journalSize(ctx, a, id)
 	for _, dir := range a.Places(id) {
 		err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {
@@ -321,6 +335,21 @@ func sizeOf(ctx context.Context, a *app.App, id session.SessionID) (int64, error
 		if err != nil {
 			return 0, err
 		}
+	}
+	return size, damage
+}
+
+// journalSize is about how many bytes the entries of a session take, as far as they can be read.
+func journalSize(ctx context.Context, a *app.App, id session.SessionID) (size int64, err error) {
+	for e, err := range a.Store.Read(ctx, id, 0) {
+		if err != nil {
+			return size, err
+		}
+		n, err := e.MarshalJSON()
+		if err != nil {
+			return size, err
+		}
+		size += int64(len(n))
 	}
 	return size, nil
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/tenon-agent/tenon/session"
@@ -53,6 +54,9 @@ func Open(ctx context.Context, store session.Store, q Query) (*Account, error) {
 	}
 	for id := range a.sessions {
 		requests, err := Requests(ctx, store, id)
+		if errors.Is(err, session.ErrNotFound) {
+			continue // it was purged meanwhile
+		}
 		if err != nil {
 			return nil, err
 		}
