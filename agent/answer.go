@@ -38,6 +38,7 @@ func (r *run) answer() (llm.Message, error) {
 		if len(smaller) == 0 {
 			return llm.Message{}, err
 		}
+		r.spend(smaller)
 		if _, err := r.append(smaller...); err != nil {
 			return llm.Message{}, err
 		}
@@ -87,6 +88,7 @@ func (r *run) request(client llm.Client) (*llm.Request, error) {
 	if entries, err = window.Seal(r.ctx, r.a.feed.branch, entries, req); err != nil {
 		return nil, fmt.Errorf("agent: make the request: %w", err)
 	}
+	r.spend(entries)
 	for i, b := range entries {
 		if sealed, ok := b.(session.Requested); ok {
 			if sealed.Broken != "" {
@@ -98,6 +100,15 @@ func (r *run) request(client llm.Client) (*llm.Request, error) {
 	}
 	_, err = r.append(entries...)
 	return req, err
+}
+
+// spend counts towards the run what the window has spent for it: what its summaries have cost.
+func (r *run) spend(entries []session.Body) {
+	for _, b := range entries {
+		if d, ok := b.(session.Digest); ok {
+			r.usage = r.usage.Plus(d.Usage)
+		}
+	}
 }
 
 // stream takes in one answer.

@@ -12,7 +12,8 @@ import (
 // Unlimited, as the value of a limit, switches it off.
 const Unlimited = -1
 
-// Limits ends runs before they become too long or too dear. A zero field has its default.
+// Limits ends runs before they become too long or too dear. A zero field has its default. What a run has used is that of its answers and of
+// the summaries that took effect in it; to the session and the day count also titles, and summaries that were made in vain.
 type Limits struct {
 	Turns  int           // answers of one run; default 50
 	Tokens int64         // all tokens of one run, cached ones too; default 1 000 000

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -49,6 +50,47 @@ func TestPrepareWhileARunIsOn(t *testing.T) {
 			if _, err := b.Prepare(t.Context()); !errors.Is(err, agent.ErrBusy) {
 				t.Errorf("error = %v", err)
 			}
+		}
+	}
+}
+
+// payer is a window whose first requests each come with a summary that has cost something.
+type payer struct {
+	window.Full
+	left int
+}
+
+func (p *payer) Request(ctx context.Context, path session.Path, h window.Header) (*llm.Request, []session.Body, error) {
+	req, entries, err := p.Full.Request(ctx, path, h)
+	if p.left--; p.left < 0 || err != nil {
+		return req, entries, err
+	}
+	through := session.ID("none")
+	for e := range path.Backward(ctx) {
+		through = e.ID
+		break
+	}
+	return req, append(entries, session.Digest{Through: through, Summary: "x", Usage: llm.Usage{Output: 5}}, session.Epoch{Reason: "compaction"}), nil
+}
+
+// What summaries cost counts to the run that needs them, and to its limits.
+func TestSummariesCountToTheRun(t *testing.T) {
+	script := "call look {\"path\":\"/a\"}\nusage output=1\n---\ncall look {\"path\":\"/b\"}\nusage output=1\n---\ntext Done.\nusage output=1"
+	b := newBench(t, script, func(o *agent.Options) { o.Window, o.Limits.Tokens = &payer{left: 2}, 12 })
+	events := b.run("go")
+	endsWith(t, events, session.ReasonLimit, "12 used")
+	if end := ending(t, events); end.Usage.Output != 12 {
+		t.Errorf("usage = %+v", end.Usage)
+	}
+	total := int64(0)
+	for _, e := range b.journal() {
+		switch body := e.Body.(type) {
+		case session.Requested:
+			if body.Used.Output != total+5 {
+				t.Errorf("before a request %d were used, and %d are told", total+5, body.Used.Output)
+			}
+		case session.Message:
+			total = total + 5*min(1, body.Usage.Output) + body.Usage.Output
 		}
 	}
 }

@@ -156,7 +156,7 @@ type RunEnded struct {
 	Limit   string     `json:"limit,omitzero"`   // which limit: "turns", "tokens", "time", "cost", "session_cost", "day_cost"
 	Error   *llm.Error `json:"error,omitzero"`   // of the model, when that is the reason
 	Turns   int        `json:"turns"`
-	Usage   llm.Usage  `json:"usage,omitzero"` // of this run
+	Usage   llm.Usage  `json:"usage,omitzero"` // of this run: its answers, and the summaries that took effect in it
 	Elapsed Duration   `json:"elapsed,omitzero"`
 }
 
@@ -323,9 +323,11 @@ type Deleted struct {
 	Restored bool `json:"restored,omitzero"`
 }
 
-// Note is a remark of a person or a program.
+// Note is a remark of a person or a program, such as that a summary was made in vain, and what that cost.
 type Note struct {
-	Text string `json:"text"`
+	Text  string    `json:"text"`
+	By    string    `json:"by,omitzero"`    // "provider/model" that was asked
+	Usage llm.Usage `json:"usage,omitzero"` // and what that cost
 }
 
 // FilesChanged says how files change: before a tool changes them, and for a command or a person's edit once it is known. It hangs on no

@@ -55,6 +55,8 @@ func Recover(ctx context.Context, p Path) ([]Body, error) {
 					Turns: e.Turn - 1 + turns, Usage: usage.Plus(b.Used), Elapsed: b.Elapsed + Duration(newest.Sub(e.Time)),
 				}), nil
 			}
+		case Digest:
+			usage = usage.Plus(b.Usage)
 		case CallStarted:
 			started[b.Call] = b
 		case Message:

@@ -90,7 +90,7 @@ func TestRecoverAfterAStepBack(t *testing.T) {
 func TestRecoverCounts(t *testing.T) {
 	one, two := answer("x"), answer("y")
 	one.Usage, two.Usage = llm.Usage{Input: 1}, llm.Usage{Input: 2, Cost: 0.5}
-	p := path(session.RunStarted{}, user("a"), one, two, partial(text("z")))
+	p := path(session.RunStarted{}, user("a"), one, session.Digest{Usage: llm.Usage{Output: 4}}, two, partial(text("z")))
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range p {
 		p[i].Time = began.Add(time.Duration(i) * time.Minute)
@@ -100,7 +100,7 @@ func TestRecoverCounts(t *testing.T) {
 		t.Fatalf("%q, %v", made(got), err)
 	}
 	end := got[0].(session.RunEnded)
-	if end.Turns != 2 || end.Usage != (llm.Usage{Input: 3, Cost: 0.5}) || time.Duration(end.Elapsed) != 4*time.Minute || end.Message == "" {
+	if end.Turns != 2 || end.Usage != (llm.Usage{Input: 3, Output: 4, Cost: 0.5}) || time.Duration(end.Elapsed) != 5*time.Minute || end.Message == "" {
 		t.Errorf("end = %+v", end)
 	}
 }

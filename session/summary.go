@@ -43,7 +43,7 @@ type Summary struct {
 	Entries  int64     `json:"entries"`  // the last sequence number
 	Messages int       `json:"messages"` // of users and models, on all branches
 	Runs     int       `json:"runs"`     // of the loop, on all branches
-	Usage    llm.Usage `json:"usage"`    // of all answers, summaries and titles, on all branches
+	Usage    llm.Usage `json:"usage"`    // of all answers, summaries, titles and notes, on all branches
 	Tags     []string  `json:"tags,omitzero"`
 	From     Origin    `json:"from,omitzero"`
 	Fork     bool      `json:"fork,omitzero"`    // it goes on from there

@@ -74,11 +74,13 @@ func Consumed(b Body) (model string, u llm.Usage, ok bool) {
 		model, u = b.By, b.Usage
 	case Title:
 		model, u = b.By, b.Usage
+	case Note:
+		model, u = b.By, b.Usage
 	}
 	return model, u, u != (llm.Usage{})
 }
 
-// RowOf is what an entry adds to usage, without Session and Agent: an answer, a summary or a title that consumed something, or, when calls
+// RowOf is what an entry adds to usage, without Session and Agent: an answer, a summary, a title or a note that consumed something, or, when calls
 // count, the result of a call. It reports false when that is nothing.
 func RowOf(e Event, calls bool) (UsageRow, bool) {
 	if model, u, ok := Consumed(e.Body); ok {

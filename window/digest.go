@@ -14,7 +14,7 @@ import (
 
 // Digester writes what stands for the beginning of a conversation. Implementations are safe for concurrent use.
 type Digester interface {
-	// Digest fills in Summary, and By, Files and Usage where it knows them. It leaves when ctx ends.
+	// Digest fills in Summary, and By, Files and Usage where it knows them: By and Usage also when it fails. It leaves when ctx ends.
 	Digest(ctx context.Context, t Task) (session.Digest, error)
 }
 
@@ -42,10 +42,18 @@ type work struct {
 	err    error
 }
 
-// stop ends the work and waits for its end.
-func (w *work) stop() {
-	w.cancel()
-	<-w.done
+// giveUp ends work that takes no effect, and waits for its end.
+func (w *Window) giveUp(work *work) {
+	work.cancel()
+	<-work.done
+	w.wasted(work)
+}
+
+// wasted tells what work has cost that takes no effect.
+func (w *Window) wasted(work *work) {
+	if d := work.digest; w.options.Spent != nil && d.Usage != (llm.Usage{}) {
+		w.options.Spent(d.By, d.Usage)
+	}
 }
 
 // plan says what a digest will stand for.
@@ -72,7 +80,7 @@ func (w *Window) begin(ctx context.Context, d *draft) error {
 	}
 	w.mu.Unlock()
 	if closed {
-		work.stop()
+		w.giveUp(work)
 	}
 	return nil
 }
@@ -172,7 +180,7 @@ func (w *Window) digestNow(ctx context.Context, d *draft, reason, focus string) 
 
 // cancelled ends work that nobody waits for any more.
 func (w *Window) cancelled(work *work) {
-	work.stop()
+	w.giveUp(work)
 	w.announce(session.Compacting{Reason: work.plan.task.Reason, Done: true, Error: "it was cancelled"})
 }
 
@@ -195,12 +203,14 @@ func (w *Window) apply(ctx context.Context, d *draft, done *work) (applied bool,
 		w.announce(session.Compacting{Reason: task.Reason, Done: true, Error: problem})
 	}
 	if d.view.Digest.ID != done.plan.before || !d.has(done.plan.through) {
+		w.wasted(done)
 		over("the conversation has gone another way meanwhile")
 		return false, nil
 	}
 	digest, problem := done.digest, ""
 	if done.err != nil {
 		problem = w.failure(done.err)
+		w.wasted(done)
 		digest, _ = Outline{}.Digest(ctx, task) // it never fails
 	}
 	if err := w.complete(ctx, d, done.plan, &digest); err != nil {
@@ -214,6 +224,7 @@ func (w *Window) apply(ctx context.Context, d *draft, done *work) (applied bool,
 	after := trial.view.Estimate(d.header).Tokens
 	if after >= before*9/10 {
 		if problem == "" {
+			w.wasted(done)
 			problem = w.failure(fmt.Errorf("it would leave %d of %d tokens", after, before))
 		}
 		over(problem)

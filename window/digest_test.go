@@ -109,6 +109,52 @@ func TestADigestOfAnotherBranch(t *testing.T) {
 	})
 }
 
+// What digests have cost that take no effect is told, each once.
+func TestWhatWasSpentInVain(t *testing.T) {
+	spent := int64(0)
+	o := window.Options{Spent: func(model string, u llm.Usage) {
+		if spent += u.Output; model != "test/writer" {
+			t.Errorf("by %q", model)
+		}
+	}}
+	dear := func(summary string, err error) func(context.Context, window.Task) (session.Digest, error) {
+		return func(context.Context, window.Task) (session.Digest, error) {
+			time.Sleep(time.Minute) // nobody waits for it
+			return session.Digest{Summary: summary, By: "test/writer", Usage: llm.Usage{Output: 7}}, err
+		}
+	}
+	for name, test := range map[string]struct {
+		digest func(context.Context, window.Task) (session.Digest, error)
+		end    func(k *talk)
+		want   int64
+	}{
+		"it takes effect":         {dear("All is well.", nil), func(k *talk) { k.ask() }, 0},
+		"it failed":               {dear("", errTired), func(k *talk) { k.ask() }, 7},
+		"it frees nothing, twice": {dear(strings.Repeat("long ", 20_000), nil), func(k *talk) { k.ask() }, 14},
+		"the window is closed":    {dear("All is well.", nil), func(k *talk) { k.window.Close() }, 7},
+		"another branch":          {dear("All is well.", nil), func(k *talk) { k.append(session.Head{To: "e2"}); k.ask() }, 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spent = 0
+			synctest.Test(t, func(t *testing.T) {
+				k := newTalk(t, o)
+				defer k.window.Close()
+				k.digest = test.digest
+				k.fill(0.82)
+				k.say("Go on.")
+				k.ask()
+				time.Sleep(2 * time.Minute)
+				synctest.Wait()
+				test.end(k)
+				k.window.Close()
+			})
+			if spent != test.want {
+				t.Errorf("spent %d, want %d", spent, test.want)
+			}
+		})
+	}
+}
+
 // A model that cannot write a digest is asked twice; then the window makes do without it, until somebody asks.
 func TestAModelThatFails(t *testing.T) {
 	k := newTalk(t, window.Options{Cooldown: 1})

@@ -302,7 +302,9 @@ func disarm(text string, marks ...string) string {
 		if i < 0 {
 			break
 		}
-		begins := func(mark string) bool { return len(rest)-i >= len(mark) && strings.EqualFold(rest[i:i+len(mark)], mark) }
+		begins := func(mark string) bool {
+			return len(rest)-i >= len(mark) && strings.EqualFold(rest[i:i+len(mark)], mark)
+		}
 		b.WriteString(rest[:i+1])
 		if slices.ContainsFunc(marks, begins) {
 			b.WriteByte(' ')

@@ -31,6 +31,10 @@ type Options struct {
 	// Pins is the messages of the branch that people want kept, oldest first. Nil: none but those that say so themselves, with [[keep]].
 	Pins func(ctx context.Context) ([]session.Kept, error)
 
+	// Spent is told what a digest has cost that takes no effect, because the Digester failed in the end, or nobody waits for it any more.
+	// Nil: nobody is told.
+	Spent func(model string, u llm.Usage)
+
 	// Announce tells people what happens beside the run. Nil: nobody is told.
 	Announce func(session.Body)
 }
@@ -88,7 +92,7 @@ func (w *Window) Close() {
 	w.work, w.closed = nil, true
 	w.mu.Unlock()
 	if work != nil {
-		work.stop()
+		w.giveUp(work)
 	}
 }
 

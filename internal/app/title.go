@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
@@ -99,6 +100,9 @@ func (a *Agent) makeTitle(ctx context.Context) error {
 		}
 		client = small
 	}
+	if isOffline(client) {
+		return nil // it follows rules
+	}
 	asked, err := a.firstAsked(ctx)
 	if err != nil || asked == "" {
 		return err
@@ -123,6 +127,7 @@ func (a *Agent) makeTitle(ctx context.Context) error {
 			text = a.secrets.Redact(text)
 		}
 		if text == "" {
+			a.spent("a title was made in vain", client.Model().Ref(), usage)
 			return errors.New("the title is empty")
 		}
 		return a.Record(ctx, session.Title{Title: text, By: client.Model().Ref(), Usage: usage})
@@ -150,6 +155,12 @@ func titleOf(text string) string {
 	if _, after, ok := strings.Cut(text, "</think>"); ok {
 		text = after
 	}
+	text = strings.Map(func(r rune) rune {
+		if r != '\n' && unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
 	for line := range strings.Lines(text) {
 		line = strings.TrimPrefix(strings.Trim(strings.TrimSpace(line), "#*_ "), "Title:")
 		words := strings.Fields(strings.Trim(line, " \"'`*.“”«»"))

@@ -64,6 +64,18 @@ func TestASessionGetsATitle(t *testing.T) {
 	}
 }
 
+// What a title has cost that says nothing is noted.
+func TestATitleMadeInVain(t *testing.T) {
+	w := newWorkplace(t)
+	w.titles("***", nil)
+	w.script(calls("list", `{}`))
+	w.open()
+	w.ask("Mend the leak in the cellar.")
+	if s := w.summary(); s.Named || s.Usage.Cost < 0.0009 {
+		t.Errorf("got %+v", s)
+	}
+}
+
 func TestSessionsWithoutATitle(t *testing.T) {
 	call := calls("list", `{}`)
 	for name, c := range map[string]struct {

@@ -32,11 +32,18 @@ func (a *Agent) newWindow(s Spec) *window.Window {
 	o := window.Options{
 		Threshold: s.Window.Threshold, Manual: s.Window.Manual,
 		Place: a.place, Files: a.filesInWork, Pins: a.pins, Announce: func(b session.Body) { a.Announce(b) },
-	}
-	if !isOffline(s.Client) { // which follows rules: it cannot sum up
-		o.Digester = summaries{a, s.Window.Writer}
+		Digester: summaries{a, s.Window.Writer},
+		Spent:    func(model string, u llm.Usage) { a.spent("a summary was made in vain", model, u) },
 	}
 	return window.New(o)
+}
+
+// spent notes what was paid for nothing: it counts to the session and the day.
+func (a *Agent) spent(why, model string, u llm.Usage) {
+	note := session.Note{Text: why, By: model, Usage: u}
+	if err := a.Record(context.Background(), note); err != nil {
+		a.Announce(session.Notice{Text: fmt.Sprintf("%s, and what it has cost could not be noted: %v", why, err)})
+	}
 }
 
 // isOffline reports whether a client is the one that follows rules.
@@ -50,16 +57,23 @@ type summaries struct {
 
 // Digest implements [window.Digester].
 func (s summaries) Digest(ctx context.Context, t window.Task) (session.Digest, error) {
+	if isOffline(s.agent.client()) { // which follows rules: it cannot sum up
+		return window.Outline{}.Digest(ctx, t)
+	}
 	m := compact.Model{Client: s.agent.client()}
 	if s.writer != nil {
 		small, err := s.writer()
 		if err != nil {
 			s.agent.Announce(session.Notice{Text: fmt.Sprintf("the model for summaries cannot be asked: %v", err)})
-		} else {
+		} else if !isOffline(small) {
 			m.Small = small
 		}
 	}
-	return m.Digest(ctx, t)
+	d, err := m.Digest(ctx, t)
+	if s.agent.secrets != nil {
+		d.Summary = s.agent.secrets.Redact(d.Summary)
+	}
+	return d, err
 }
 
 // SetClient lets another model answer from the next turn on, as [agent.Agent.SetClient] does.

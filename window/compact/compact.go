@@ -37,7 +37,7 @@ func (m Model) Digest(ctx context.Context, t window.Task) (session.Digest, error
 	for try := 0; ; try++ {
 		answer, err := ask(ctx, client, &req)
 		if err != nil {
-			return session.Digest{}, err
+			return session.Digest{By: digest.By, Usage: digest.Usage}, err
 		}
 		answer.Usage.Cost = client.Model().Price.Cost(answer.Usage)
 		digest.Usage = digest.Usage.Plus(answer.Usage)
@@ -47,7 +47,8 @@ func (m Model) Digest(ctx context.Context, t window.Task) (session.Digest, error
 		case len(lacking) == 0:
 			return digest, nil
 		case try == 1:
-			return session.Digest{}, fmt.Errorf("the summary of %s has no section %s", digest.By, strings.Join(lacking, ", "))
+			return session.Digest{By: digest.By, Usage: digest.Usage},
+				fmt.Errorf("the summary of %s has no section %s", digest.By, strings.Join(lacking, ", "))
 		}
 		req.Messages = append(req.Messages, said(answer), llm.UserText("The summary must have these sections, each under its heading and not "+
 			"empty; missing: "+strings.Join(lacking, ", ")+". Write the whole summary again, without calling tools."))

@@ -93,14 +93,19 @@ func TestARepair(t *testing.T) {
 
 func TestFailures(t *testing.T) {
 	for name, script := range map[string]string{
-		"sections missing twice": "text ## Goal\n---\ntext ## Goal",
+		"sections missing twice": "text ## Goal\nusage output=7\n---\ntext ## Goal\nusage output=7",
 		"a refusal":              `error overloaded "later"`,
 		"a stream without end":   "text x\nend",
-		"the repair fails":       "text x\n---\nerror network \"gone\"",
+		"the repair fails":       "text x\nusage output=7\n---\nerror network \"gone\"",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if d, err := (compact.Model{Client: llmtest.New(t, script)}).Digest(t.Context(), task()); err == nil {
+			client := llmtest.New(t, script)
+			d, err := (compact.Model{Client: client}).Digest(t.Context(), task())
+			if err == nil || d.Summary != "" || d.By != client.Model().Ref() {
 				t.Errorf("digest = %+v", d)
+			}
+			if answers := strings.Count(script, "output=7"); d.Usage.Output != int64(7*answers) {
+				t.Errorf("it has cost %+v", d.Usage)
 			}
 		})
 	}
