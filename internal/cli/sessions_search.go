@@ -59,19 +59,24 @@ session, the best first; with --session all that a session has.`,
 					}
 					q.Session = s.ID
 				}
-				found, n, err := search(c.Context(), store, q)
+				var groups []found
+				var n int
+				err := tellWhenSlow(p.env.Stderr, indexing, func() (err error) {
+					groups, n, err = search(c.Context(), store, q)
+					return err
+				})
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					for _, f := range found {
+					for _, f := range groups {
 						if err := writeJSON(p.env.Stdout, f); err != nil {
 							return err
 						}
 					}
 					return nil
 				}
-				return p.showFound(found, n, q)
+				return p.showFound(groups, n, q)
 			})
 		},
 	}

@@ -90,7 +90,7 @@ Requests are the answers of models, and the summaries and titles that they wrote
 }
 
 func (p *program) showStats(ctx context.Context, a *ledger.Account, o statsOptions) error {
-	rows, err := a.By(ctx, session.Group(o.by))
+	rows, err := p.statsRows(ctx, a, session.Group(o.by))
 	if err != nil {
 		return err
 	}
@@ -124,6 +124,18 @@ func (p *program) showStats(ctx context.Context, a *ledger.Account, o statsOptio
 		t.write(rows, total)
 	}
 	return out.Flush()
+}
+
+// statsRows is the account in groups. Only for tools is the index needed.
+func (p *program) statsRows(ctx context.Context, a *ledger.Account, by session.Group) (rows []ledger.Row, err error) {
+	if by != session.GroupTool {
+		return a.By(ctx, by)
+	}
+	err = tellWhenSlow(p.env.Stderr, indexing, func() (err error) {
+		rows, err = a.By(ctx, by)
+		return err
+	})
+	return rows, err
 }
 
 // byUse sorts rows: what was used most comes first.

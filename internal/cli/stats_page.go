@@ -56,7 +56,11 @@ func (p *program) statsPage(ctx context.Context, a *ledger.Account, o statsOptio
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("write the page: %w", err)
 	}
-	data, err := statsDataOf(ctx, a, o)
+	var data *statsData
+	err = tellWhenSlow(p.env.Stderr, indexing, func() (err error) {
+		data, err = statsDataOf(ctx, a, o)
+		return err
+	})
 	if err != nil {
 		return err
 	}
