@@ -185,6 +185,7 @@ type Epoch struct {
 	Thinking llm.Thinks `json:"thinking,omitzero"`
 	Before   int64      `json:"before,omitzero"` // estimated tokens of the request as it would have been without the epoch
 	Tokens   int64      `json:"tokens,omitzero"` // estimated tokens of its first request: what the provider must read anew
+	Limit    int64      `json:"limit,omitzero"`  // estimated tokens that the model takes at most, since it has refused more
 }
 
 // Requested is what a request was made of: the hashes of its segments, in the order in which a provider caches them. A chain of
@@ -508,7 +509,7 @@ type Asked struct {
 type Compacting struct {
 	Reason string `json:"reason"` // as in [Digest]
 	Done   bool   `json:"done,omitzero"`
-	Error  string `json:"error,omitzero"` // why there is none
+	Error  string `json:"error,omitzero"` // why there is none, or why the model that was asked did not write it
 }
 
 // Notice tells people something that changes nothing.

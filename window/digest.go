@@ -239,6 +239,9 @@ func (w *Window) apply(ctx context.Context, d *draft, done *work) (applied bool,
 		w.failed = 0
 	}
 	w.mu.Unlock()
+	if problem != "" {
+		problem += "; this one was made without a model"
+	}
 	over(problem)
 	return true, d.look(ctx)
 }

@@ -291,6 +291,24 @@ func TestOverflowOfAnUnknownWindow(t *testing.T) {
 		}
 		before = size(k.last)
 	}
+	limit := int64(0)
+	for _, e := range k.path {
+		if epoch, ok := e.Body.(session.Epoch); ok {
+			limit = epoch.Limit
+		}
+	}
+	k.say(question(int(limit) * 4))
+	again := window.New(window.Options{}) // in another process
+	defer again.Close()
+	if r, err := again.Room(t.Context(), k.path, k.header); err != nil || limit == 0 || r.Level != window.Critical {
+		t.Errorf("the limit of %d tokens is forgotten: %+v, %v", limit, r, err)
+	}
+	if k.header.Model.ID = "other"; window.Usable(k.header) <= int(limit) {
+		t.Error("it would be critical anyway")
+	}
+	if r, err := again.Room(t.Context(), k.path, k.header); err != nil || r.Level != window.Normal {
+		t.Errorf("another model has the limit: %+v, %v", r, err)
+	}
 }
 
 // A request of which nothing can be taken out says what is so large.

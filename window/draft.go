@@ -16,6 +16,7 @@ type draft struct {
 	path    session.Path
 	header  Header
 	usable  int // tokens
+	limit   int // tokens that the model takes at most, as it has shown by refusing; 0: it has refused nothing
 	view    *View
 	entries []session.Body
 	reason  string // why an epoch begins; empty: none does, unless the header has changed
@@ -197,7 +198,7 @@ func (d *draft) beginEpoch(ctx context.Context) error {
 		}
 	}
 	e := d.header.epoch(d.reason)
-	e.Before = int64(d.before)
+	e.Before, e.Limit = int64(d.before), int64(d.limit)
 	d.path = extended{d.path, []session.Body{e}}
 	if err := d.look(ctx); err != nil {
 		return err

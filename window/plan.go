@@ -10,7 +10,7 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-var errNothing = errors.New("there is nothing to be left out: the conversation is one question and its beginning")
+var errNothing = errors.New("there is nothing that a summary could stand for: the last answers and their results stay word for word, and before them is nothing yet")
 
 // plan decides what a digest will stand for: all but the end of the conversation.
 func (w *Window) plan(d *draft, reason, focus string) (plan, error) {

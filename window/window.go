@@ -98,8 +98,8 @@ func (w *Window) Close() {
 
 // Request makes the request for the next answer. When the window is full it may wait for a digest, and say so.
 func (w *Window) Request(ctx context.Context, p session.Path, h Header) (*llm.Request, []session.Body, error) {
-	d := w.draft(p, h)
-	if err := d.look(ctx); err != nil {
+	d, err := w.draft(ctx, p, h)
+	if err != nil {
 		return nil, nil, err
 	}
 	if err := d.goBack(ctx); err != nil {
@@ -194,6 +194,7 @@ func (w *Window) Room(ctx context.Context, p session.Path, h Header) (Room, erro
 	if err != nil {
 		return Room{}, err
 	}
+	w.remember(v, h)
 	r := v.room(h, w.usable(h))
 	r.Blocked = r.Level == Critical && (w.options.Manual || w.isStuck())
 	return r, nil
@@ -201,12 +202,12 @@ func (w *Window) Room(ctx context.Context, p session.Path, h Header) (Room, erro
 
 // Overflow makes the window smaller after the provider has refused a request as too long, whatever was known of its size.
 func (w *Window) Overflow(ctx context.Context, p session.Path, h Header, cause error) ([]session.Body, error) {
-	d := w.draft(p, h)
-	if err := d.look(ctx); err != nil {
+	d, err := w.draft(ctx, p, h)
+	if err != nil {
 		return nil, err
 	}
 	used := d.view.Estimate(h).Tokens
-	w.refused(h, used)
+	d.limit = w.refused(h, used)
 	d.usable = w.usable(h)
 	reduced, err := d.wouldReduce(ctx, true, w.enough(d.usable))
 	if err != nil {
@@ -231,14 +232,26 @@ func (w *Window) Overflow(ctx context.Context, p session.Path, h Header, cause e
 
 // refused notes that a model refused a request of so many estimated tokens: its window is smaller than was known. When it refuses
 // again, the estimate is far off, and half of it must do.
-func (w *Window) refused(h Header, used int) {
+func (w *Window) refused(h Header, used int) (limit int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	limit := used * 9 / 10
+	limit = used * 9 / 10
 	if _, again := w.limits[h.Model.Ref()]; again {
 		limit = used / 2
 	}
 	w.limits[h.Model.Ref()] = limit
+	return limit
+}
+
+// remember takes from the journal what its model has refused, perhaps in another process.
+func (w *Window) remember(v *View, h Header) (limit int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ref := h.Model.Ref()
+	if e, ok := v.Epoch.Body.(session.Epoch); ok && e.Limit > 0 && e.Model.Ref() == ref && w.limits[ref] == 0 {
+		w.limits[ref] = int(e.Limit)
+	}
+	return w.limits[ref]
 }
 
 // hysteresis is the share of the usable window that a reduction must free below the threshold to be worth an epoch.
@@ -250,8 +263,14 @@ func (w *Window) enough(usable int) int {
 }
 
 // draft begins a request.
-func (w *Window) draft(p session.Path, h Header) draft {
-	return draft{path: p, header: h, usable: w.usable(h), pins: w.options.Pins, reads: w.options.Reads}
+func (w *Window) draft(ctx context.Context, p session.Path, h Header) (draft, error) {
+	d := draft{path: p, header: h, pins: w.options.Pins, reads: w.options.Reads}
+	err := d.look(ctx)
+	if err == nil {
+		d.limit = w.remember(d.view, h)
+		d.usable = w.usable(h)
+	}
+	return d, err
 }
 
 // usable is how many tokens a request may have, as far as is known.

@@ -46,6 +46,7 @@ type Agent struct {
 	spec      Spec
 	answering atomic.Pointer[llm.Client]
 	window    *window.Window
+	problem   atomic.Pointer[string] // that the last digest had; empty: none
 	guide     *guidance.Guide
 	skills    []skill.Skill
 	title     titling
@@ -113,7 +114,7 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec) (_ *Agent,
 		return nil, err
 	}
 	ag.Agent, err = agent.Open(ctx, a.Store, id, agent.Options{
-		Client: s.Client, System: s.System, Gate: ag.Gate, Limits: s.Limits, Window: ag.window, Keep: keeper(artifacts),
+		Client: s.Client, System: s.System, Gate: ag.Gate, Limits: s.Limits, Window: ag.window, Keep: newKeeper(artifacts).keep,
 		Tools:    redacted(permitted(guided(tools, ag.guide), ag.workspace), s.Secrets),
 		Hooks:    agent.Hooks{AfterTurn: ag.entitle, AfterRun: ag.runEnded},
 		Thinking: s.Thinking, MaxTokens: s.MaxTokens, Cache: s.Cache, Temperature: s.Temperature, Schema: s.Schema,

@@ -8,8 +8,19 @@ import (
 )
 
 // Compact lets a digest stand for the beginning of the conversation now, and returns the entries of that. Focus says what is to be kept
-// above all; empty: nothing in particular. While a run is on it is an [agent.ErrBusy].
-func (a *Agent) Compact(ctx context.Context, focus string) ([]session.Event, error) {
+// above all; empty: nothing in particular. The problem, if there is one, says why there is no digest, or why the model that was asked for
+// it has not written it. While a run is on the error is an [agent.ErrBusy].
+func (a *Agent) Compact(ctx context.Context, focus string) (entries []session.Event, problem string, err error) {
+	a.problem.Store(new(string))
 	a.window.Compact(window.Ask{Focus: focus})
-	return a.Prepare(ctx)
+	entries, err = a.Prepare(ctx)
+	return entries, *a.problem.Load(), err
+}
+
+// announce tells people of the window.
+func (a *Agent) announce(b session.Body) {
+	if c, ok := b.(session.Compacting); ok && c.Done {
+		a.problem.Store(&c.Error)
+	}
+	a.Announce(b)
 }

@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
-	"path/filepath"
+	"slices"
 
 	"github.com/tenon-agent/tenon/internal/guidance"
 	"github.com/tenon-agent/tenon/tool"
@@ -58,39 +58,28 @@ func (a *Agent) unreadable(name string) error {
 // guided returns the tools with calls that let the guide know where they have been: context files of folders count when something there was
 // worked with.
 func guided(tools []tool.Tool, g *guidance.Guide) []tool.Tool {
-	out := make([]tool.Tool, len(tools))
-	for i, t := range tools {
-		out[i] = guidedTool{t, g}
-	}
-	return out
-}
-
-type guidedTool struct {
-	tool.Tool
-	guide *guidance.Guide
-}
-
-// Prepare implements [tool.Tool].
-func (t guidedTool) Prepare(ctx context.Context, arguments string) (*tool.Call, error) {
-	call, err := t.Tool.Prepare(ctx, arguments)
-	if err != nil || len(call.Effects.Reads)+len(call.Effects.Writes) == 0 {
-		return call, err
-	}
-	run, effects := call.Run, call.Effects
-	call.Run = func(ctx context.Context, report tool.Report) (tool.Result, error) {
-		result, err := run(ctx, report)
-		if err == nil && !result.IsError {
-			for _, paths := range [][]tool.Path{effects.Reads, effects.Writes} {
-				for _, p := range paths {
-					if p.Tree {
-						t.guide.EnterDir(filepath.Clean(p.Name))
-					} else {
-						t.guide.Enter(p.Name)
-					}
-				}
-			}
+	return wrapped(tools, func(call *tool.Call) {
+		run, paths := call.Run, slices.Concat(call.Effects.Reads, call.Effects.Writes)
+		if len(paths) == 0 {
+			return
 		}
-		return result, err
+		call.Run = func(ctx context.Context, report tool.Report) (tool.Result, error) {
+			result, err := run(ctx, report)
+			if err == nil && !result.IsError {
+				enter(g, paths)
+			}
+			return result, err
+		}
+	})
+}
+
+// enter tells the guide where a call has been.
+func enter(g *guidance.Guide, paths []tool.Path) {
+	for _, p := range paths {
+		if p.Tree {
+			g.EnterDir(p.Name)
+		} else {
+			g.Enter(p.Name)
+		}
 	}
-	return call, nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/tenon-agent/tenon/llm"
 )
@@ -15,28 +16,67 @@ import (
 // resultsName is the directory below the artifacts of a session with what results had that were cut for the model.
 const resultsName = "results"
 
+// maxKept is how many bytes the whole results of one session may have on disk, together.
+const maxKept = 256 << 20
+
 // keeper writes whole results below a directory, where the read tool may open them.
-func keeper(artifacts string) func(context.Context, llm.ToolCall, string) (string, error) {
-	return func(_ context.Context, call llm.ToolCall, text string) (string, error) {
-		dir := filepath.Join(artifacts, resultsName)
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return "", err
-		}
-		root, err := os.OpenRoot(dir)
-		if err != nil {
-			return "", err
-		}
-		defer root.Close()
-		name, f, err := create(root, call)
-		if err != nil {
-			return "", err
-		}
-		_, err = f.WriteString(text)
-		if err = errors.Join(err, f.Close()); err != nil {
-			return "", errors.Join(err, root.Remove(name))
-		}
-		return filepath.Join(dir, name), nil
+type keeper struct {
+	dir  string
+	most int64 // bytes of all
+
+	mu   sync.Mutex
+	size int64 // bytes of those that are there; -1: nobody has looked yet
+}
+
+func newKeeper(artifacts string) *keeper {
+	return &keeper{dir: filepath.Join(artifacts, resultsName), most: maxKept, size: -1}
+}
+
+// keep writes a result and says where.
+func (k *keeper) keep(_ context.Context, call llm.ToolCall, text string) (string, error) {
+	if err := os.MkdirAll(k.dir, 0o700); err != nil {
+		return "", err
 	}
+	root, err := os.OpenRoot(k.dir)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	if err := k.take(root, int64(len(text))); err != nil {
+		return "", err
+	}
+	name, f, err := create(root, call)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, root.Remove(name))
+	}
+	return filepath.Join(k.dir, name), nil
+}
+
+// take takes room for a result.
+func (k *keeper) take(root *os.Root, n int64) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.size < 0 {
+		files, err := fs.ReadDir(root.FS(), ".")
+		if err != nil {
+			return err
+		}
+		k.size = 0
+		for _, f := range files {
+			if info, err := f.Info(); err == nil {
+				k.size += info.Size()
+			}
+		}
+	}
+	if k.size+n > k.most {
+		return fmt.Errorf("results of this session have %d MB already, in %s; remove what is not needed there, or begin a new session", k.size>>20, k.dir)
+	}
+	k.size += n
+	return nil
 }
 
 // create makes a file named after a call. Names of calls may come again in later answers.

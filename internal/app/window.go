@@ -31,7 +31,7 @@ type Windowing struct {
 func (a *Agent) newWindow(s Spec) *window.Window {
 	o := window.Options{
 		Threshold: s.Window.Threshold, Manual: s.Window.Manual,
-		Place: a.place, Files: a.filesInWork, Pins: a.pins, Announce: func(b session.Body) { a.Announce(b) },
+		Place: a.place, Files: a.filesInWork, Pins: a.pins, Announce: a.announce,
 		Digester: summaries{a, s.Window.Writer},
 		Spent:    func(model string, u llm.Usage) { a.spent("a summary was made in vain", model, u) },
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -33,16 +32,19 @@ A model writes the summary, the one that is configured for it; the offline model
 				return err
 			}
 			defer done()
-			events, err := t.agent.Compact(ctx, strings.Join(args[1:], " "))
+			events, problem, err := t.agent.Compact(ctx, j.setup.Secrets.Redact(strings.Join(args[1:], " ")))
 			if err != nil {
 				return err
 			}
 			for _, e := range events {
 				if d, ok := e.Body.(session.Digest); ok {
+					if problem != "" {
+						j.tell("! " + oneLine(problem))
+					}
 					return p.showDigest(t.agent.Session(), e, d, asJSON)
 				}
 			}
-			return errors.New("there is nothing to sum up yet")
+			return fmt.Errorf("the conversation stays as it is: %s; a new session begins with an empty window", oneLine(problem))
 		},
 	}
 	f := c.Flags()

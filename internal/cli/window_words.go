@@ -12,7 +12,7 @@ func windowWords(b session.Body) string {
 	case session.Compacting:
 		switch {
 		case b.Error != "":
-			return "the conversation is not summed up: " + oneLine(b.Error)
+			return "summing up failed: " + oneLine(b.Error)
 		case !b.Done:
 			return "the conversation is being summed up: " + digestReason(b.Reason)
 		}
