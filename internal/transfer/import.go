@@ -132,7 +132,7 @@ func Imported(ctx context.Context, store session.Store) (Past, error) {
 	}
 	for _, id := range all {
 		past[Key{Tenon, string(id)}] = Before{Session: id}
-		for e, err := range store.Read(ctx, id, 0) {
+		for e, err := range store.Read(ctx, id, 0, session.Created{}.Kind()) {
 			if errors.Is(err, session.ErrNotFound) {
 				break // deleted meanwhile
 			}
