@@ -26,7 +26,8 @@ type Store interface {
 	// Import makes a session of entries that were written elsewhere, whole or not at all. The first is a Created, and its ID that
 	// of the session: one that is there already is ErrExists. Of each entry ID, Run, Turn, Time and Body are kept; an ID or a Time
 	// that is missing is made. Seq and Parent are given as Append gives them. An error of the sequence is returned, and nothing is
-	// kept. The origin of a fork must be there. While it runs no other entry can be written: the sequence must not wait for the store, and should not wait for long.
+	// kept. The origin of a fork must be there. While it runs no other entry can be written: the sequence must not wait for the
+	// store, and should not wait for long.
 	Import(ctx context.Context, entries iter.Seq2[Event, error]) (SessionID, error)
 
 	// Open takes the lease of a session. While a living writer has it, the error is a *LockedError, unless l.TakeOver is

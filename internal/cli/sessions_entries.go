@@ -18,8 +18,8 @@ func entryOf(ctx context.Context, store session.Store, id session.SessionID, nam
 	number, err := strconv.ParseInt(name, 10, 64)
 	isNumber := err == nil && len(name) < 10
 	found := make(map[session.ID]session.Event)
-	for _, entries := range []iter.Seq2[session.Event, error]{store.Read(ctx, id, 0), store.Backward(ctx, id, "")} {
-		own := len(found) == 0
+	for i, entries := range []iter.Seq2[session.Event, error]{store.Read(ctx, id, 0), store.Backward(ctx, id, "")} {
+		own := i == 0 // what is inherited has the numbers of another journal
 		for e, err := range entries {
 			switch {
 			case err != nil:

@@ -3,8 +3,10 @@ package cli
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,6 +39,9 @@ func (p *program) sessionsShow() *cobra.Command {
 				}
 				out := bufio.NewWriter(p.env.Stdout)
 				t := transcript{out: out, shown: p.shown, palette: paletteFor(p.env.Stdout, p.env.Getenv), full: full, entries: entries}
+				if t.inherited, err = inherited(c.Context(), path, s); err != nil {
+					return err
+				}
 				t.write(s, state, messages)
 				return out.Flush()
 			})
@@ -56,6 +61,26 @@ type transcript struct {
 	palette palette
 	full    bool // results as they are, instead of their beginnings
 	entries bool // the entry of every message
+
+	inherited map[session.ID]bool // entries whose numbers are those of another journal
+}
+
+// inherited are the entries of a branch that a fork has from elsewhere.
+func inherited(ctx context.Context, branch session.Path, s session.Summary) (map[session.ID]bool, error) {
+	if !s.Fork {
+		return nil, nil
+	}
+	own, all := true, make(map[session.ID]bool)
+	for e, err := range branch.Backward(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if !own {
+			all[e.ID] = true
+		}
+		own = own && e.ID != s.ID
+	}
+	return all, nil
 }
 
 func (t transcript) write(s session.Summary, state session.State, messages []session.Event) {
@@ -72,7 +97,11 @@ func (t transcript) write(s session.Summary, state session.State, messages []ses
 	calls := make(map[string]llm.ToolCall)
 	for _, e := range messages {
 		if t.entries {
-			fmt.Fprintf(t.out, "\n%s", t.palette.dim(fmt.Sprintf("%d  %s", e.Seq, e.ID)))
+			number := strconv.FormatInt(e.Seq, 10)
+			if t.inherited[e.ID] {
+				number = "inherited" // its ID names it
+			}
+			fmt.Fprintf(t.out, "\n%s", t.palette.dim(number+"  "+string(e.ID)))
 		}
 		t.message(e.Body.(session.Message), calls)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"github.com/tenon-agent/tenon/llm"
@@ -30,6 +31,63 @@ func TestTranscriptOfAnAnswerThatWasCutOff(t *testing.T) {
 	} {
 		if !bytes.Contains(out.Bytes(), []byte(want)) {
 			t.Errorf("%q is missing in\n%q", want, out.String())
+		}
+	}
+}
+
+// A fork has entries with numbers of two journals: a number names one of its own, and only those are shown with one.
+func TestNumbersOfEntriesInAFork(t *testing.T) {
+	ctx, store := t.Context(), openApp(t, t.TempDir()).Store
+	write := func(id session.SessionID, texts ...string) []session.Event {
+		t.Helper()
+		w, err := store.Open(ctx, id, session.Lease{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		var events []session.Event
+		for _, text := range texts {
+			one, err := w.Append(ctx, session.Stamp{}, session.Message{Message: llm.UserText(text)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			events = append(events, one...)
+		}
+		return events
+	}
+	origin, err := store.Create(ctx, session.Created{Dir: "/work"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := write(origin, "one", "two", "three") // 2 3 4
+	fork, err := store.Create(ctx, session.Created{Dir: "/work", From: session.Origin{Session: origin}, Fork: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := write(fork, "mine") // 2
+	if e, err := entryOf(ctx, store, fork, "2"); err != nil || e.ID != own[0].ID {
+		t.Errorf("number 2 is %s (%v), want %s", e.ID, err, own[0].ID)
+	}
+	if e, err := entryOf(ctx, store, fork, "4"); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("number 4 is %s (%v), want none", e.ID, err)
+	}
+	if e, err := entryOf(ctx, store, fork, string(old[2].ID)); err != nil || e.ID != old[2].ID {
+		t.Errorf("an inherited entry is %s (%v)", e.ID, err)
+	}
+	path := session.Stored(store, fork, "")
+	from, err := inherited(ctx, path, session.Summary{ID: fork, Fork: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages, err := session.Messages(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	transcript{out: &out, shown: harmless, entries: true, inherited: from}.write(session.Summary{}, session.State{}, messages)
+	for _, want := range []string{"\ninherited  " + string(old[0].ID) + "\n", "\n2  " + string(own[0].ID) + "\n"} {
+		if !bytes.Contains(out.Bytes(), []byte(want)) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
 		}
 	}
 }
