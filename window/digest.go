@@ -225,7 +225,7 @@ func (w *Window) apply(ctx context.Context, d *draft, done *work) (applied bool,
 	if after >= before*9/10 {
 		if problem == "" {
 			w.wasted(done)
-			problem = w.failure(fmt.Errorf("it would leave %d of %d tokens", after, before))
+			problem = w.failure(fmt.Errorf("it would not make the window smaller: %d tokens instead of %d", after, before))
 		}
 		over(problem)
 		return false, nil

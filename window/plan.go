@@ -10,15 +10,15 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-var errNothing = errors.New("there is nothing that a summary could stand for: the last answers and their results stay word for word, and before them is nothing yet")
+var errNothing = errors.New("there is nothing that a summary could stand for: the last answers and their results stay word for word, and before them is next to nothing")
 
 // plan decides what a digest will stand for: all but the end of the conversation.
 func (w *Window) plan(d *draft, reason, focus string) (plan, error) {
 	v := d.view
 	tail := min(int(w.options.KeepTail*float64(d.usable)), v.Estimate(d.header).Tokens/4)
 	cut, through := v.cut(tail)
-	if cut == 0 {
-		return plan{}, errNothing
+	if cut == 0 || v.Digest.Body == nil && v.gain(d.header, cut) < v.Estimate(d.header).Tokens/10 {
+		return plan{}, errNothing // nobody is paid for what would take no effect
 	}
 	p := plan{through: through, cut: cut, before: v.Digest.ID}
 	p.task = v.task(cut)
@@ -26,6 +26,15 @@ func (w *Window) plan(d *draft, reason, focus string) (plan, error) {
 	p.task.Tail = answersIn(v.entries[cut:])
 	p.task.Reason, p.task.Focus, p.task.Limit = reason, focus, max(d.usable/20, 500)
 	return p, nil
+}
+
+// gain is the most tokens that a first digest could save: those of what it stands for, but for the context, which it tells again.
+func (v *View) gain(h Header, cut int) int {
+	n := 0
+	for _, e := range v.entries[:cut] {
+		n += countMessages([]llm.Message{e.Body.(session.Message).Message})
+	}
+	return v.scale(h.Model).Tokens(n - countMessages([]llm.Message{llm.UserText(contextText(v.Context))}))
 }
 
 // task is what is known of a digest that is to stand for the entries before cut. The request is that of the epoch.
