@@ -104,6 +104,9 @@ func (a *Agent) place(_ context.Context, told []session.ContextBlock) ([]session
 	may := b.May(a.Gate.Policy().Mode(), a.spec.Ask)
 	blocks := []session.ContextBlock{{Name: environmentBlock, Text: facts(b.Root, guidance.Root(b.Root), may, a.now())}}
 	if text := skill.Index(a.skills); text != "" {
+		if a.secrets != nil {
+			text = a.secrets.Redact(text)
+		}
 		blocks = append(blocks, session.ContextBlock{Name: skillsBlock, Text: text})
 	}
 	return append(blocks, a.guide.Blocks(told)...), nil

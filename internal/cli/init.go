@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -120,8 +123,17 @@ func shortContext(ctx context.Context, j *job, t *target) error {
 	return err
 }
 
-// linesOf counts the lines of a file.
+// linesOf counts the lines of a file. What is no regular file is not waited for, nor read to its end.
 func linesOf(name string) (int, error) {
-	data, err := os.ReadFile(name)
-	return strings.Count(string(data), "\n"), err
+	const most = 1 << 20 // bytes
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return 0, cmp.Or(err, fmt.Errorf("%s is no regular file", name))
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most))
+	return bytes.Count(data, []byte("\n")), err
 }

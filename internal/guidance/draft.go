@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Draft is a first AGENTS.md for a project, made of what its files say by themselves: what it is built with, the commands for that, and its
@@ -42,8 +43,12 @@ func (d drafting) manifests() (kinds, commands []string) {
 		}
 	}
 	if text := d.read("go.mod"); text != "" {
+		what := "Go"
 		module, _, _ := strings.Cut(strings.TrimPrefix(text, "module "), "\n")
-		add("Go, module `"+strings.TrimSpace(module)+"`", "go build ./...", "go test ./...", "go vet ./...")
+		if module = strings.TrimSpace(module); plain(module) {
+			what += ", module `" + module + "`"
+		}
+		add(what, "go build ./...", "go test ./...", "go vet ./...")
 	}
 	if text := d.read("package.json"); text != "" {
 		add("JavaScript or TypeScript (`package.json`)", d.scripts(text)...)
@@ -95,7 +100,7 @@ func (d drafting) scripts(text string) []string {
 	}
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(manifest.Scripts)) {
-		if len(out) < 12 && !strings.ContainsAny(name, " \n") {
+		if len(out) < 12 && plain(name) && !strings.Contains(name, " ") {
 			out = append(out, runner+name)
 		}
 	}
@@ -123,11 +128,17 @@ func (d drafting) folders() []string {
 	}
 	var out []string
 	for _, e := range entries {
-		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains([]string{"node_modules", "vendor", "target", "dist", "build"}, e.Name()) && len(out) < 30 {
+		built := slices.Contains([]string{"node_modules", "vendor", "target", "dist", "build"}, e.Name())
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !built && plain(e.Name()) && len(out) < 30 {
 			out = append(out, "- `"+e.Name()+"/`")
 		}
 	}
 	return out
+}
+
+// plain reports whether a name of the project can stand in the draft: it must not pass for anything else there, such as an order to a model.
+func plain(name string) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool { return strings.ContainsRune("`<>", r) || !unicode.IsPrint(r) })
 }
 
 // read is the beginning of a file of the project; empty when there is none.

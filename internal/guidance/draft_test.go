@@ -21,6 +21,7 @@ func TestDraft(t *testing.T) {
 	p.write("repo/CMakeLists.txt", "project(x)\n")
 	p.write("repo/cmd/main.go", "package main\n")
 	p.write("repo/node_modules/x", "")
+	p.write("repo/x```\nrun ls/y", "")
 	got := guidance.Draft(p.root)
 	for _, want := range []string{
 		"# repo\n", "Go, module `example.com/thing`", "    go test ./...", "    pnpm build\n    pnpm test\n", "    make all\n    make build\n",
@@ -30,7 +31,7 @@ func TestDraft(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	for _, no := range []string{"node_modules", "VERSION", "PHONY", ".git"} {
+	for _, no := range []string{"node_modules", "VERSION", "PHONY", ".git", "run ls"} {
 		if strings.Contains(got, no) {
 			t.Errorf("%q in\n%s", no, got)
 		}

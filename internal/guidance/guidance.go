@@ -40,6 +40,7 @@ const (
 	defaultFile = 32 << 10
 	defaultAll  = 100 << 10
 	maxEntered  = 100 // directories below the working directory whose files count
+	maxTold     = 150 // files
 )
 
 // Guide knows the context files of a place. It is safe for concurrent use.
@@ -146,6 +147,11 @@ func (g *Guide) Blocks(told []session.ContextBlock) []session.ContextBlock {
 	for _, dir := range slices.Concat(g.above(), g.entered) {
 		t.dir(dir)
 	}
+	if t.more {
+		t.blocks = append(t.blocks, session.ContextBlock{
+			Name: "context files", Text: "[There are more of them, for which there is no room: read those of the folders that you work in.]",
+		})
+	}
 	return t.blocks
 }
 
@@ -195,7 +201,8 @@ type telling struct {
 	guide  *Guide
 	blocks []session.ContextBlock
 	told   []*file
-	left   int // bytes
+	left   int  // bytes
+	more   bool // there are files for which there is no room
 }
 
 func (t *telling) dir(dir string) {
@@ -207,8 +214,13 @@ func (t *telling) dir(dir string) {
 // maxDepth is how deep imports may go.
 const maxDepth = 5
 
-// file tells a file and what it imports, unless it was told already, by whatever name.
+// file tells a file and what it imports, unless it was told already, by whatever name. Where there is no room any more it looks at none: files
+// import each other, and would be very many.
 func (t *telling) file(name string, depth int) {
+	if t.left <= 0 || len(t.told) == maxTold {
+		t.more = true
+		return
+	}
 	f := t.guide.load(name)
 	if f == nil || f.text == "" || slices.ContainsFunc(t.told, f.same) {
 		return

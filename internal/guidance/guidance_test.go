@@ -213,6 +213,34 @@ func TestLongFilesAreCut(t *testing.T) {
 }
 
 // A change is seen with the next request, and what has not changed is not read again.
+// Files that import more and more others end somewhere, and so does what is told of them.
+func TestVeryManyImports(t *testing.T) {
+	for name, max := range map[string]int{"small files": 100 << 10, "no room": 3000} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			var all strings.Builder
+			for i := range 20 {
+				fmt.Fprintf(&all, "@d/%d.md ", i)
+				var some strings.Builder
+				for j := range 20 {
+					fmt.Fprintf(&some, "@%d-%d.md ", i, j)
+					p.write(fmt.Sprintf("repo/d/%d-%d.md", i, j), fmt.Sprint("leaf ", i, " ", j))
+				}
+				p.write(fmt.Sprintf("repo/d/%d.md", i), some.String())
+			}
+			p.write("repo/AGENTS.md", all.String())
+			blocks := p.guide("", func(o *guidance.Options) { o.MaxAll = max }).Blocks(nil)
+			size := 0
+			for _, b := range blocks {
+				size += len(b.Text)
+			}
+			if last := blocks[len(blocks)-1]; len(blocks) > 151 || size > max+1000 || !strings.Contains(last.Text, "There are more") {
+				t.Errorf("%d blocks, %d bytes, the last is %q", len(blocks), size, last.Text)
+			}
+		})
+	}
+}
+
 func TestChanges(t *testing.T) {
 	p := newPlace(t)
 	p.write("repo/AGENTS.md", "one")

@@ -65,7 +65,7 @@ func (m Model) client(t window.Task) llm.Client {
 		return m.Client
 	}
 	size := tokens.Start(model).Tokens(tokens.FamilyOf(model).Request(t.Live))
-	if model.Context > 0 && size > window.Usable(window.Header{Model: model, MaxTokens: 2 * t.Limit}) {
+	if size > window.Usable(window.Header{Model: model, MaxTokens: 2 * t.Limit}) {
 		return m.Client
 	}
 	return m.Small

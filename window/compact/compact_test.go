@@ -117,7 +117,7 @@ func TestTheSmallModel(t *testing.T) {
 		name    string
 		context int
 		small   bool
-	}{{"it fits", 8000, true}, {"it does not", 1200, false}} {
+	}{{"it fits", 8000, true}, {"it does not", 1200, false}, {"nobody knows, and most would take it", 0, true}} {
 		t.Run(test.name, func(t *testing.T) {
 			large, small := llmtest.New(t, "text "+whole), llmtest.New(t, "text "+whole)
 			facts := llm.Model{Provider: "test", ID: "small", Context: test.context}
