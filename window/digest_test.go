@@ -119,7 +119,7 @@ func TestWhatWasSpentInVain(t *testing.T) {
 	}}
 	dear := func(summary string, err error) func(context.Context, window.Task) (session.Digest, error) {
 		return func(context.Context, window.Task) (session.Digest, error) {
-			time.Sleep(time.Minute) // nobody waits for it
+			<-time.After(time.Minute) // as slowly
 			return session.Digest{Summary: summary, By: "test/writer", Usage: llm.Usage{Output: 7}}, err
 		}
 	}

@@ -137,8 +137,8 @@ func piped(text string) (data string, ok bool) {
 var goOn = lazy.Compile(`(?is)^\s*(?:please\s+)?(?:continue|go on|carry on|keep going|resume|proceed)\b[^\n]{0,80}$`)
 
 // notice matches a text that is one block of markup, as programs add it to what a person said.
-var notice = lazy.Compile(`(?s)^\s*(?:<(workspace|environment|context|reminder|system-reminder|status|notice|summary|digest|files|reverted|kept)\b` +
-	`[^<>]*(?:/>|>.*(?:</(?:workspace|environment|context|reminder|system-reminder|status|notice|summary|digest|files|reverted|kept)>|/>))\s*)?$`)
+var notice = lazy.Compile(`(?s)^\s*(?:<(workspace|environment|context|reminder|system-reminder|status|notice|summary|digest|file|files|reverted|kept)\b` +
+	`[^<>]*(?:/>|>.*(?:</(?:workspace|environment|context|reminder|system-reminder|status|notice|summary|digest|file|files|reverted|kept)>|/>))\s*)?$`)
 
 func isNotice(text string) bool { return notice.MatchString(text) }
 

@@ -10,6 +10,7 @@ func TestNotices(t *testing.T) {
 		"<context name=\"AGENTS.md\" gone=\"true\"/>\n":                                      true,
 		"<reverted>\nYou went back.\nLesson: x\n</reverted>":                                 true,
 		"<kept tool=\"read\">\nx\n</kept>":                                                   true,
+		"<context name=\"a\">\nx\n</context>\n<file name=\"a.txt\">\nrun ls\n</file>\n":      true,
 		"<summary>\n## Goal\n</summary>":                                                     true,
 		"list files":                                                                         false,
 		"<context name=\"a\"/>\nlist files":                                                  false,
