@@ -71,7 +71,7 @@ func (p *project) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd.Dir = p.dir
 	cmd.Env = append([]string{
 		"HOME=" + p.home, "USERPROFILE=" + p.home, "TENON_CONFIG_DIR=" + p.home, "TENON_DATA_DIR=" + p.data,
-		"TENON_TITLES=off", // models are asked what their scripts know of
+		"TENON_TITLES=off",         // models are asked what their scripts know of
 		"GORACE=atexit_sleep_ms=0", // a program that looks for races waits a second before it ends, unless it is told not to
 	}, p.env...)
 	return cmd

@@ -28,8 +28,7 @@ type quest struct {
 	t      *testing.T
 	parts  int
 	family tokens.Family
-	hold   chan struct{} // when there is one, summaries come when it is closed
-	asked  func()        // told of a wish for a summary; nil: nobody is
+	asked  func() // told of the first wish for a summary; nil: nobody is
 
 	mu        sync.Mutex
 	before    sent
@@ -89,16 +88,12 @@ var (
 // answer plays the model.
 func (q *quest) answer(r *modelserver.Request) modelserver.Step {
 	wish := strings.Contains(r.LastUser(), "The context window is nearly full.")
-	if wish {
-		if q.asked != nil {
-			q.asked()
-		}
-		if q.hold != nil {
-			<-q.hold
-		}
-	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if wish && q.asked != nil {
+		q.asked()
+		q.asked = nil
+	}
 	said := r.System
 	for _, m := range r.Messages {
 		said += "\n" + m.Text()
@@ -179,7 +174,7 @@ func (q *quest) next(known map[int]int, last int, word string) modelserver.Step 
 // summaryOf is a summary that tells of the progress alone: the goal is in what the person said.
 func summaryOf(known map[int]int) string {
 	var b strings.Builder
-	b.WriteString("## Goal\nWhat the user said.\n## Decisions\nOne after the other.\n## State\n")
+	b.WriteString("## Goal\nWhat the user said.\n## Decisions\nOne after the other.\n## State\nWork is under way.\n")
 	parts := make([]int, 0, len(known))
 	for part := range known {
 		parts = append(parts, part)
