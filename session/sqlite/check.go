@@ -236,7 +236,7 @@ func storedOf(q finder, key int64) (r stored, err error) {
 func (c *check) spending() error {
 	var extra int
 	const without = `FROM spending WHERE NOT EXISTS (
-		SELECT 1 FROM entries e WHERE e.place = spending.place AND e.time = spending.time AND e.kind IN ('message', 'digest', 'title'))`
+		SELECT 1 FROM entries e WHERE e.place = spending.place AND e.time = spending.time AND e.kind IN ('message', 'digest', 'title', 'note'))`
 	if err := c.store.row(`SELECT count(*) `+without, nil, &extra); err != nil || extra == 0 {
 		return err
 	}
