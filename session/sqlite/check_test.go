@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
@@ -384,5 +385,20 @@ func TestMigrationFromVersion1(t *testing.T) {
 	}
 	if _, err := s.Create(t.Context(), session.Created{From: session.Origin{Session: sums[0].ID}, Fork: true}); err != nil {
 		t.Error(err)
+	}
+}
+
+// What a note says was spent belongs to that note: nothing is wrong with it, and no repair takes it away.
+func TestCheckKnowsWhatNotesSpent(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "sessions.db"))
+	id := newSession(t, s)
+	if _, err := s.Annotate(t.Context(), id, session.Note{Text: "in vain", By: "p/m", Usage: llm.Usage{Input: 7, Cost: 0.5}}); err != nil {
+		t.Fatal(err)
+	}
+	for p, err := range s.Check(t.Context(), true) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if u, err := s.Spent(t.Context(), time.Time{}); err != nil || u.Input != 7 {
+		t.Errorf("spent %+v, %v", u, err)
 	}
 }
