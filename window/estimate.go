@@ -30,19 +30,30 @@ func (v *View) Estimate(h Header) Estimate {
 // reported is the place of the last answer to a request of this epoch whose usage is known; -1 when there is none, or when what was sent
 // then is not what would be sent now.
 func (v *View) reported(m llm.Model) int {
-	if v.loose != "" || len(v.requests) == 0 || v.requests[0].Body.(session.Requested).Model != m.Ref() {
+	if v.loose != "" || len(v.requests) == 0 {
+		return -1
+	}
+	last := v.requests[0].Body.(session.Requested)
+	if last.Model != m.Ref() {
 		return -1
 	}
 	for i := len(v.Messages) - 1; i >= 0; i-- {
 		if v.Messages[i].Role != llm.RoleAssistant {
 			continue
 		}
-		if v.Messages[i].Usage.Prompt() > 0 && v.Blocks[i].Why == Said && v.answers[v.Blocks[i].Entries[0]] {
+		if believable(v.Messages[i].Usage, last.Estimate) && v.Blocks[i].Why == Said && v.answers[v.Blocks[i].Entries[0]] {
 			return i
 		}
 		return -1
 	}
 	return -1
+}
+
+// believable reports whether what was reported can be the size of a request. Some servers report only what they have read anew, or nothing
+// that is true: a window that believed them would be full before it knows.
+func believable(u llm.Usage, estimate int64) bool {
+	const least = 4 // of what was estimated, a quarter
+	return u.Prompt() > 0 && u.Prompt()*least >= estimate
 }
 
 // learning is what the newest requests of a view say of how their model counts.

@@ -417,6 +417,10 @@ func TestEstimate(t *testing.T) {
 			t.Errorf("after %s: %+v", b.Kind(), e)
 		}
 	}
+	path[2].Body = session.Requested{Model: "test/one", Counted: 30_000, Scale: 1, Estimate: 30_000}
+	if e := with(session.Message{Message: llm.UserText("c")}).Estimate(h); e.Counted == 0 {
+		t.Errorf("a report of a sixth of what was estimated is believed: %+v", e)
+	}
 }
 
 // A request that does not go on from the one before it, within an epoch, is noticed, and what has changed is named.

@@ -90,6 +90,28 @@ func TestTheModelIsFoundInOrder(t *testing.T) {
 			}
 		})
 	}
+	for _, c := range []struct {
+		name, before, flag string
+		env                []string
+		ref                string
+	}{
+		{"its own model", "mistral/x", "", []string{"GEMINI_API_KEY", "k", "MISTRAL_API_KEY", "k"}, "mistral/x"},
+		{"also before the configuration", "gemini/y", "", []string{"GEMINI_API_KEY", "k", "TENON_CONFIG_DIR", configured}, "gemini/y"},
+		{"the flag", "mistral/x", "gemini/y", []string{"GEMINI_API_KEY", "k", "MISTRAL_API_KEY", "k"}, "gemini/y"},
+		{"the key is gone", "mistral/x", "", []string{"GEMINI_API_KEY", "k"}, "gemini/gemini-3.5-flash"},
+		{"the offline model was only tried", "offline/rules", "", []string{"GEMINI_API_KEY", "k"}, "gemini/gemini-3.5-flash"},
+	} {
+		t.Run("a session that goes on: "+c.name, func(t *testing.T) {
+			s, err := NewSetup(vars(append(c.env, "TENON_CONFIG_DIR", empty)...), "", "v1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.GoOn(c.before)
+			if m, err := s.Choose(c.flag); err != nil || m.Client.Model().Ref() != c.ref {
+				t.Errorf("got %+v, %v", m, err)
+			}
+		})
+	}
 	s, err := NewSetup(vars("TENON_CONFIG_DIR", empty), "", "v1")
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +27,7 @@ type Setup struct {
 	Dir     string         // the directory of the configuration; empty when there is no place for one
 
 	getenv func(string) string
+	former string              // the model that answered last in the session that goes on
 	found  chan []models.Found // what runs on this machine, when that is looked for
 }
 
@@ -65,7 +67,17 @@ type NamedError struct {
 func (e *NamedError) Error() string { return fmt.Sprintf("%s: %v", e.From, e.Err) }
 func (e *NamedError) Unwrap() error { return e.Err }
 
-// Choose finds the model to use: the one of the flag, of TENON_MODEL, of the configuration, of the first provider with a key, of a server on
+// GoOn lets a session go on with the model that answered last in it, unless a flag or TENON_MODEL names another, a pool of the configuration
+// is to choose, or that model cannot be had any more: another one would read the whole conversation anew. Who has found a model since they
+// tried the offline one wants that.
+func (s *Setup) GoOn(model string) {
+	_, pool := s.Config.Pools[s.Config.Model]
+	if provider, _, _ := strings.Cut(model, "/"); provider != offline.New().Model().Provider && !pool {
+		s.former = model
+	}
+}
+
+// Choose finds the model to use: the one of the flag, of TENON_MODEL, of the session that goes on, of the configuration, of the first provider with a key, of a server on
 // this machine when [Setup.Look] was called, else the offline model, which is always there. The error is a [*NamedError].
 func (s *Setup) Choose(flag string) (Model, error) {
 	env := s.getenv("TENON_MODEL")
@@ -76,7 +88,13 @@ func (s *Setup) Choose(flag string) (Model, error) {
 	case env != "":
 		s.Config.Record("model", env, "TENON_MODEL")
 		return s.named(env, "TENON_MODEL", "chosen by TENON_MODEL")
-	case s.Config.Model != "":
+	}
+	if s.former != "" {
+		if m, err := s.named(s.former, "the session", "the model of the session"); err == nil {
+			return m, nil
+		}
+	}
+	if s.Config.Model != "" {
 		return s.named(s.Config.Model, "tenon.json", "chosen in tenon.json")
 	}
 	if ref, why, ok := s.Models.Default(); ok {
@@ -109,7 +127,7 @@ func IsUnknownModel(err error) bool {
 // Look begins to look for model servers on this machine, in the background, when nothing else will be chosen. TENON_DISCOVER=off or "discover":
 // false in the configuration keeps it from that.
 func (s *Setup) Look(ctx context.Context, flag string) {
-	if flag != "" || s.getenv("TENON_MODEL") != "" || s.Config.Model != "" || s.getenv("TENON_DISCOVER") == "off" {
+	if flag != "" || s.getenv("TENON_MODEL") != "" || s.former != "" || s.Config.Model != "" || s.getenv("TENON_DISCOVER") == "off" {
 		return
 	}
 	if s.Config.Discover != nil && !*s.Config.Discover {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 	"sync/atomic"
 	"syscall"
 
@@ -66,7 +68,8 @@ Nobody is asked during a run: what would be asked about is denied. In the mode a
 only look; --mode edits lets it change files of the directory, --mode auto also run what the sandbox confines, --allow what a rule says,
 --yes everything. tenon undo takes back what a run changed.
 
-With --continue or --session and without a prompt, a run that was interrupted goes on where it stood.
+With --continue or --session and without a prompt, a run that was interrupted goes on where it stood. A session that goes on keeps its
+model, unless --model or TENON_MODEL names another.
 
 Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached,
 4 denials ended the run, or every call of the last turn that made any was denied,
@@ -222,8 +225,12 @@ func (j *job) do(ctx context.Context, args []string) error {
 // ready chooses the model and opens the session. done lets go of all of it.
 func (j *job) ready(ctx context.Context, schema *answerSchema) (t *target, m app.Model, done func(), err error) {
 	version := buildOf(j.env.Version).Version
-	if j.setup, err = app.NewSetup(j.env.Getenv, j.project(ctx, version), version); err != nil {
+	before := j.before(ctx, version)
+	if j.setup, err = app.NewSetup(j.env.Getenv, projectOf(cmp.Or(j.options.dir, before.Dir)), version); err != nil {
 		return nil, m, nil, err
+	}
+	if rotate := j.setup.Config.Sessions.RotateAfter; !j.options.resume || rotate <= 0 || time.Since(before.Updated) <= rotate {
+		j.setup.GoOn(before.Model)
 	}
 	j.setup.Look(ctx, j.options.model)
 	choose := sync.OnceValues(j.model)
@@ -253,19 +260,31 @@ func (j *job) ready(ctx context.Context, schema *answerSchema) (t *target, m app
 	}, nil
 }
 
-// project is where the search for the project's configuration begins: where the run will work, which for a session that is named
-// is its own directory. What keeps that from being found is told when the session is opened.
-func (j *job) project(ctx context.Context, version string) string {
-	dir := j.options.dir
-	if dir == "" && j.options.session != "" {
-		if a, err := app.OpenExisting(j.env.Getenv, version); err == nil {
-			if s, err := resolve(ctx, a.Store, j.options.session); err == nil {
-				dir = s.Dir
-			}
-			_ = a.Close()
+// before is the session that the run is to go on with, as far as that can be said beforehand: its directory is where the search for the
+// project's configuration begins, and its model answers. What keeps it from being found is told when the session is opened.
+func (j *job) before(ctx context.Context, version string) (found session.Summary) {
+	if j.options.session == "" && !j.options.resume {
+		return found
+	}
+	a, err := app.OpenExisting(j.env.Getenv, version)
+	if err != nil {
+		return found
+	}
+	defer a.Close()
+	if j.options.session != "" {
+		found, _ = resolve(ctx, a.Store, j.options.session)
+		return found
+	}
+	dir, err := directory(j.options.dir)
+	if err != nil {
+		return found
+	}
+	for s, err := range a.Store.List(ctx, session.Query{Dir: dir}) {
+		if err != nil || s.Owner == "" {
+			return s
 		}
 	}
-	return projectOf(dir)
+	return found
 }
 
 func (j *job) model() (app.Model, error) {
