@@ -18,7 +18,8 @@ type feed struct {
 
 	mu      sync.Mutex
 	stamp   session.Stamp
-	on      bool // a run is on: somebody takes the events
+	on      bool // a run is on: somebody takes the events, up to its end
+	run     session.RunID
 	waiting []session.Event
 	told    []progress // what running tools told since it was last handed out
 	failed  error      // why nothing can be appended now
@@ -71,7 +72,7 @@ func (f *feed) begin(run session.RunID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.on, f.waiting, f.told = true, nil, nil
-	f.stamp = session.Stamp{Run: run}
+	f.run, f.stamp = run, session.Stamp{Run: run}
 }
 
 func (f *feed) end() {
@@ -159,7 +160,13 @@ func (f *feed) queue(events ...session.Event) {
 		return
 	}
 	f.flushProgress()
-	f.waiting = append(f.waiting, events...)
+	for _, e := range events {
+		f.waiting = append(f.waiting, e)
+		if _, end := e.Body.(session.RunEnded); end && e.Run == f.run {
+			f.on = false // what others record now is in the journal, but not of the run
+			break
+		}
+	}
 	f.ring()
 }
 
