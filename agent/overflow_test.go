@@ -1,0 +1,54 @@
+package agent_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tenon-agent/tenon/agent"
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/window"
+)
+
+// A request that the provider refuses as too long, at once or in the middle of its answer, is made smaller and sent again, though nothing
+// is known of the model's window. What had come of the answer is void.
+func TestOverflow(t *testing.T) {
+	steps := strings.Repeat("call look {\"path\":\"/a\"}\ntext I look once more, and say so at some length, so that there is something to be left out.\n---\n", 20)
+	for name, refusal := range map[string]string{
+		"at once":       `error context_overflow "prompt is too long"`,
+		"in the middle": "text Half of it\nerror context_overflow \"prompt is too long\"",
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := window.New(window.Options{})
+			defer w.Close()
+			b := newBench(t, steps+refusal+"\n---\ntext Done.", func(o *agent.Options) { o.Window = w })
+			events := b.run("go")
+			if end := events[len(events)-1].Body.(session.RunEnded); end.Reason != session.ReasonDone {
+				t.Fatalf("the run ended with %+v", end)
+			}
+			requests := b.client.Requests()
+			refused, again := requests[len(requests)-2], requests[len(requests)-1]
+			if len(again.Messages) >= len(refused.Messages) {
+				t.Errorf("%d messages were refused, and %d sent then", len(refused.Messages), len(again.Messages))
+			}
+			if text := b.texts(); strings.Contains(text, "Half") || !strings.Contains(text, "Done.") {
+				t.Errorf("conversation:\n%s", text)
+			}
+		})
+	}
+}
+
+// Where nothing more can be left out, the run says what is too long.
+func TestOverflowOfOneMessage(t *testing.T) {
+	w := window.New(window.Options{})
+	defer w.Close()
+	b := newBench(t, `error context_overflow "prompt is too long"`, func(o *agent.Options) { o.Window = w })
+	events, err := drain(b.Run(t.Context(), llm.UserText(strings.Repeat("word ", 5000))))
+	if err == nil || !strings.Contains(err.Error(), "prompt is too long") || !strings.Contains(err.Error(), "message of the user") {
+		t.Errorf("error = %v", err)
+	}
+	endsWith(t, events, session.ReasonError, err.Error())
+	if n := len(b.client.Requests()); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}
