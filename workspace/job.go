@@ -147,7 +147,8 @@ type jobs struct {
 	active int // jobs that run or are about to
 	count  int // of all jobs so far
 	done   sync.WaitGroup
-	closed bool
+	closed bool // no more jobs
+	killed bool // no more commands
 
 	marks  // how the processes of commands are recognised
 	warden // what ends them when this process dies
@@ -214,14 +215,18 @@ func (j *Job) over() bool {
 	}
 }
 
-// begin notes a command that was started, until forget.
-func (j *jobs) begin(r *running) {
+// begin notes a command that is about to start, until forget.
+func (j *jobs) begin(r *running) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.killed {
+		return errClosed
+	}
 	if j.now == nil {
 		j.now = map[*running]bool{}
 	}
 	j.now[r] = true
+	return nil
 }
 
 func (j *jobs) forget(r *running) {
@@ -230,10 +235,11 @@ func (j *jobs) forget(r *running) {
 	delete(j.now, r)
 }
 
-// kill ends all of it without asking.
+// kill ends all of it without asking, and lets nothing more begin.
 func (j *jobs) kill() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.killed = true
 	for r := range j.now {
 		r.kill()
 	}

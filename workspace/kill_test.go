@@ -3,6 +3,10 @@
 package workspace_test
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,4 +44,12 @@ func TestKillEndsCommandsAtOnce(t *testing.T) {
 		t.Errorf("%+v, %v", status, err)
 	}
 	w.Kill() // there is nothing any more
+	for range 2 {
+		if _, err := w.Run(t.Context(), workspace.Command{Line: "touch started"}); err == nil || !strings.Contains(err.Error(), "closed") {
+			t.Errorf("a command after the end: %v", err)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(w.Dir(), "started")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it ran: %v", err)
+	}
 }

@@ -98,7 +98,6 @@ func (w *Workspace) launch(ctx context.Context, c Command) (*running, error) {
 		return nil, errors.Join(err, tracked(ctx), failed)
 	}
 	r.tracked, r.note, r.disarmed = tracked, note, disarmed
-	w.jobs.begin(r)
 	return r, nil
 }
 
@@ -118,7 +117,11 @@ func (w *Workspace) begin(c Command, dir string) (r *running, err error) {
 	if !contained {
 		r.guard = w.jobs.warden.guard(w.jobs.secret())
 	}
+	if err := w.jobs.begin(r); err != nil {
+		return nil, errors.Join(err, r.unwrap())
+	}
 	if err := r.start(mark, contained); err != nil {
+		w.jobs.forget(r)
 		return nil, errors.Join(fmt.Errorf("workspace: the shell does not start: %w", err), r.unwrap())
 	}
 	return r, nil

@@ -38,8 +38,10 @@ type running struct {
 	read    chan struct{}
 	left    bool // something lived longer than the shell; set when wait has returned
 
-	mu   sync.Mutex
-	over bool // nothing of it runs, and its number may be that of another
+	mu     sync.Mutex
+	runs   bool // family is known
+	doomed bool // it is to be killed as soon as it runs
+	over   bool // nothing of it runs, and its number may be that of another
 }
 
 func newRunning(cmd *exec.Cmd, c Command, collector *collector) *running {
@@ -82,8 +84,8 @@ func (r *running) process(mark string, contained bool) {
 	defer runtime.UnlockOSThread()
 	err := r.cmd.Start()
 	if err == nil {
-		r.family = newFamily(r.cmd.Process, mark, contained)
 		r.guard.watch(r.cmd.Process.Pid)
+		r.born(newFamily(r.cmd.Process, mark, contained))
 	}
 	r.started <- err
 	if err != nil {
@@ -98,6 +100,15 @@ func (r *running) process(mark string, contained bool) {
 	_ = r.cmd.Wait()
 	close(r.ended)
 	<-r.release
+}
+
+func (r *running) born(f family) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.family, r.runs = f, true
+	if r.doomed {
+		r.family.kill()
+	}
 }
 
 // collect reads until all writers are gone or, after interrupt, until the pipe is empty.
@@ -162,10 +173,15 @@ func (r *running) settle(ctx context.Context) {
 	}
 }
 
-// kill ends all of it without asking, and reports whether there was anything but the shell. It may be called at any time.
+// kill ends all of it without asking, and reports whether there was anything but the shell. It may be called at any time, also before
+// the start.
 func (r *running) kill() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !r.runs {
+		r.doomed = true
+		return false
+	}
 	return !r.over && r.family.kill()
 }
 

@@ -157,7 +157,7 @@ func (w *Workspace) Close() error {
 	return err
 }
 
-// Kill ends the commands and the jobs that run, without the request and the grace of a cancelled [Workspace.Run].
+// Kill ends the commands and the jobs that run, without the request and the grace of a cancelled [Workspace.Run], and lets none start.
 // It is for a program that is about to leave at once, and may be called at any time before Close returns.
 func (w *Workspace) Kill() { w.jobs.kill() }
 
