@@ -21,14 +21,14 @@ func attempt(name, target string) {
 	try, ok := attempts()[name]
 	if !ok {
 		fmt.Println("no such attempt:", name)
-		os.Exit(2)
+		unix.Exit(2)
 	}
 	if err := try(target); err != nil {
 		fmt.Printf("%s: %v\n", name, err)
-		os.Exit(1)
+		unix.Exit(1)
 	}
 	fmt.Println("got out:", name)
-	os.Exit(0)
+	unix.Exit(0)
 }
 
 func attempts() map[string]func(string) error {

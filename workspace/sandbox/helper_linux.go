@@ -31,7 +31,7 @@ func Main() {
 		return
 	}
 	runtime.LockOSThread() // what confines does so by thread, and the command is started by this one
-	os.Exit(help(os.Args[n-1]))
+	unix.Exit(help(os.Args[n-1])) // unlike os.Exit it does not wait for the race detector, a second in each helper
 }
 
 // wallError says which wall could not be put up.
@@ -139,7 +139,7 @@ func follow(control int) {
 	buf := make([]byte, 1)
 	for {
 		if n, err := unix.Read(control, buf); n <= 0 && !errors.Is(err, unix.EINTR) {
-			os.Exit(notRun)
+			unix.Exit(notRun)
 		}
 	}
 }
