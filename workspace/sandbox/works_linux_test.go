@@ -280,7 +280,7 @@ func TestAFolderThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-func TestLimits(t *testing.T) {
+func TestLimitsOfACommand(t *testing.T) {
 	g := newGround(t)
 	g.policy.Limits = sandbox.Limits{Processes: 301, FileSize: 1 << 20, Files: 64, Memory: 200 << 20}
 	for name, script := range map[string]string{
