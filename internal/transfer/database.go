@@ -29,7 +29,11 @@ func openDatabase(ctx context.Context, path string, tables ...string) (*database
 		return nil, err
 	}
 	_ = f.Close() // it was only looked at
-	slash := filepath.ToSlash(path)
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	slash := filepath.ToSlash(absolute)
 	if !strings.HasPrefix(slash, "/") { // such as C:/
 		slash = "/" + slash
 	}

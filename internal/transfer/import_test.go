@@ -476,3 +476,14 @@ func TestNamesStayInside(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// A database is found by a relative path too.
+func TestDatabaseByARelativePath(t *testing.T) {
+	file := crushDB(t)
+	t.Chdir(filepath.Dir(file))
+	for _, name := range []string{filepath.Base(file), "." + string(filepath.Separator) + filepath.Base(file)} {
+		if s := open(t, transfer.Crush, name); s.ID == "" {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}
