@@ -54,6 +54,7 @@ type Guide struct {
 	entered []string // directories whose files count beside those from the root to the working directory, sorted
 	dirs    map[string]listing
 	files   map[string]*file
+	told    map[string]bool // files of which something was told last
 }
 
 // New makes a guide. It looks at nothing but where the repository begins.
@@ -67,7 +68,7 @@ func New(o Options) *Guide {
 	if o.MaxAll <= 0 {
 		o.MaxAll = defaultAll
 	}
-	g := &Guide{options: o, root: Root(o.Dir), dirs: make(map[string]listing), files: make(map[string]*file)}
+	g := &Guide{options: o, root: Root(o.Dir), dirs: make(map[string]listing), files: make(map[string]*file), told: make(map[string]bool)}
 	for _, name := range o.Names {
 		ext := filepath.Ext(name)
 		g.names = append(g.names, name, strings.TrimSuffix(name, ext)+".local"+ext)
@@ -127,8 +128,8 @@ func (g *Guide) enter(dir string) {
 }
 
 // Blocks is what is to be told now: the person's files, then those from the root of the repository down to the working directory, then those
-// of directories that were entered; what a file imports stands behind it. What was told before says which directories a session that goes
-// on in another process has entered.
+// of directories that were entered; what a file imports stands behind it. Where there is no room for all of them, the last have it. What was
+// told before says which directories a session that goes on in another process has entered.
 func (g *Guide) Blocks(told []session.ContextBlock) []session.ContextBlock {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -137,22 +138,41 @@ func (g *Guide) Blocks(told []session.ContextBlock) []session.ContextBlock {
 			g.enter(filepath.Dir(name))
 		}
 	}
-	t := telling{guide: g, left: g.options.MaxAll}
+	names := g.found()
+	far := max(0, len(names)-maxTold)
+	t := telling{guide: g, left: g.options.MaxAll, more: far > 0}
+	var files []string
+	for _, name := range names[far:] {
+		if t.take(g.load(name)) {
+			files = append(files, name)
+		}
+	}
+	clear(g.told)
+	blocks := make([][]session.ContextBlock, len(files), len(files)+1)
+	for i, name := range slices.Backward(files) {
+		blocks[i] = t.tell(name, 0)
+	}
+	if t.more {
+		blocks = append(blocks, []session.ContextBlock{{
+			Name: "context files", Text: "[There are more of them, for which there is no room: read those of the folders that you work in.]",
+		}})
+	}
+	return slices.Concat(blocks...)
+}
+
+// found is the context files that count, but for what they import, the farthest first.
+func (g *Guide) found() []string {
+	var names []string
 	for _, dir := range g.options.Personal {
-		t.dir(dir)
-		if len(t.blocks) > 0 {
+		names = g.list(dir)
+		if slices.ContainsFunc(names, func(name string) bool { f := g.load(name); return f != nil && f.text != "" }) {
 			break
 		}
 	}
 	for _, dir := range slices.Concat(g.above(), g.entered) {
-		t.dir(dir)
+		names = append(names, g.list(dir)...)
 	}
-	if t.more {
-		t.blocks = append(t.blocks, session.ContextBlock{
-			Name: "context files", Text: "[There are more of them, for which there is no room: read those of the folders that you work in.]",
-		})
-	}
-	return t.blocks
+	return names
 }
 
 // above is the directories from the root to the working directory.
@@ -179,12 +199,11 @@ func (g *Guide) Name(file string) string {
 	return filepath.ToSlash(file)
 }
 
-// Tells reports whether a file is one of those that were told.
+// Tells reports whether a file is one of those that were told, in whole or in part.
 func (g *Guide) Tells(file string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	f := g.files[file]
-	return f != nil && f.text != ""
+	return g.told[file]
 }
 
 // path is the file of the repository that a block is named after; empty: it can be none.
@@ -198,51 +217,66 @@ func (g *Guide) path(name string) string {
 
 // telling puts together what is told.
 type telling struct {
-	guide  *Guide
-	blocks []session.ContextBlock
-	told   []*file
-	left   int  // bytes
-	more   bool // there are files for which there is no room
+	guide *Guide
+	taken []*file
+	left  int  // bytes
+	more  bool // there are files of which nothing is told, for want of room
 }
 
-func (t *telling) dir(dir string) {
-	for _, name := range t.guide.list(dir) {
-		t.file(filepath.Join(dir, name), 0)
+// take reports whether a file is to be told: it says something, and was not taken already, by whatever name.
+func (t *telling) take(f *file) bool {
+	if f == nil || f.text == "" || slices.ContainsFunc(t.taken, f.same) {
+		return false
 	}
+	t.taken = append(t.taken, f)
+	return true
 }
 
-// maxDepth is how deep imports may go.
-const maxDepth = 5
+const (
+	maxDepth = 5       // how deep imports may go
+	leastOf  = 200     // bytes of a file: fewer are of no use
+	maxNotes = 2 << 10 // bytes of notes about files for which there is no room
+)
 
-// file tells a file and what it imports, unless it was told already, by whatever name. Where there is no room any more it looks at none: files
-// import each other, and would be very many.
-func (t *telling) file(name string, depth int) {
-	if t.left <= 0 || len(t.told) == maxTold {
+// tell tells a file that was taken, and what it imports.
+func (t *telling) tell(name string, depth int) []session.ContextBlock {
+	f := t.guide.files[name]
+	if t.left <= -maxNotes {
 		t.more = true
-		return
+		return nil
 	}
-	f := t.guide.load(name)
-	if f == nil || f.text == "" || slices.ContainsFunc(t.told, f.same) {
-		return
-	}
-	t.told = append(t.told, f)
 	text, cut := f.text, f.cut
 	if len(text) > t.left {
+		if t.left < leastOf {
+			text = ""
+		}
 		text = head(text, t.left)
 		cut += int64(len(f.text) - len(text))
 	}
-	t.left -= len(text)
+	t.guide.told[name] = text != ""
 	b := session.ContextBlock{Name: t.guide.Name(name), Text: text, Cut: cut}
 	if cut > 0 {
 		b.Text += fmt.Sprintf("\n[%d of %d bytes are left out here: read the file where you need them]", cut, int64(len(text))+cut)
 	}
-	t.blocks = append(t.blocks, b)
-	if depth == maxDepth {
-		return
+	t.left -= len(b.Text)
+	return append([]session.ContextBlock{b}, t.imports(f, depth+1)...)
+}
+
+// imports tells what a file imports. Where there is no room any more it looks at none: files import each other, and would be very many.
+func (t *telling) imports(f *file, depth int) (blocks []session.ContextBlock) {
+	if depth > maxDepth {
+		return nil
 	}
-	for _, path := range f.imports {
-		t.file(path, depth+1)
+	for _, name := range f.imports {
+		if t.left < leastOf || len(t.taken) >= maxTold {
+			t.more = true
+			break
+		}
+		if t.take(t.guide.load(name)) {
+			blocks = append(blocks, t.tell(name, depth)...)
+		}
 	}
+	return blocks
 }
 
 // below reports whether a name is a directory or lies in it.

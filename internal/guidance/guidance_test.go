@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -176,8 +177,8 @@ func TestFilesThatAreNotTold(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"~/.ssh/id": "outside", "repo.env": "", ".env": "it is hidden", "~/.config/tenon/keys.json": "no text",
-		"a/AGENTS.md": "no text", "CLAUDE.md": "", "~/.config/tenon/more.md": "more of mine",
+		"~/.ssh/id": "", "repo.env": "", ".env": "it is hidden", "~/.config/tenon/keys.json": "no text",
+		"a/AGENTS.md": "no text", "CLAUDE.md": "outside", "~/.config/tenon/more.md": "more of mine",
 	} {
 		found := false
 		for _, b := range blocks {
@@ -189,18 +190,52 @@ func TestFilesThatAreNotTold(t *testing.T) {
 	}
 }
 
+// Where there is no room for all files the nearest are told, the next is cut, and of the others that they are there. The order stays.
+func TestTheNearestFilesHaveTheRoom(t *testing.T) {
+	p := newPlace(t)
+	far, near := strings.Repeat("far away\n", 500), strings.Repeat("close by\n", 300)
+	p.write("home/.claude/CLAUDE.md", far)
+	p.write("repo/AGENTS.md", "@style.md\n"+far)
+	p.write("repo/style.md", "style")
+	p.write("repo/a/AGENTS.md", strings.Repeat("half way\n", 200))
+	p.write("repo/a/b/AGENTS.md", near)
+	p.write("repo/a/b/c/CLAUDE.md", "here @more.md")
+	p.write("repo/a/b/c/more.md", "more of here")
+	g := p.guide("a/b", func(o *guidance.Options) { o.MaxAll = 4000 })
+	g.EnterDir(filepath.Join(p.root, "a", "b", "c"))
+	blocks := g.Blocks(nil)
+	const order = "~/.claude/CLAUDE.md AGENTS.md a/AGENTS.md a/b/AGENTS.md a/b/c/CLAUDE.md a/b/c/more.md context files"
+	if got := names(blocks); got != order {
+		t.Fatalf("got  %s\nwant %s", got, order)
+	}
+	for i, want := range []string{"[4499 of 4499 bytes", "[4509 of 4509 bytes", "half way", strings.TrimSpace(near), "here @more.md", "more of here", "There are more"} {
+		if !strings.Contains(blocks[i].Text, want) {
+			t.Errorf("%s has no %q: %.200q", blocks[i].Name, want, blocks[i].Text)
+		}
+	}
+	if b := blocks[2]; b.Cut == 0 || !strings.Contains(b.Text, fmt.Sprintf("[%d of 1799 bytes are left out here", b.Cut)) {
+		t.Errorf("%s: %d bytes are cut, and it ends with %q", b.Name, b.Cut, b.Text[len(b.Text)-80:])
+	}
+	if g.Tells(filepath.Join(p.root, "AGENTS.md")) || !g.Tells(filepath.Join(p.root, "a", "AGENTS.md")) {
+		t.Error("a file that is left out counts as told, or one that is cut does not")
+	}
+	if again := g.Blocks(blocks); !slices.Equal(again, blocks) {
+		t.Errorf("asked again, it tells %s", names(again))
+	}
+}
+
 func TestLongFilesAreCut(t *testing.T) {
 	p := newPlace(t)
 	line := strings.Repeat("x", 99) + "\n"
-	p.write("repo/AGENTS.md", strings.Repeat(line, 100))
-	p.write("repo/CLAUDE.md", strings.Repeat("y", 3000))
+	p.write("repo/AGENTS.md", strings.Repeat("y", 3000))
+	p.write("repo/CLAUDE.md", strings.Repeat(line, 100))
 	p.write("repo/TENON.md", "short")
 	blocks := p.guide("", func(o *guidance.Options) { o.MaxFile, o.MaxAll = 4000, 5000 }).Blocks(nil)
 	if len(blocks) != 3 {
 		t.Fatalf("got %s", names(blocks))
 	}
 	total := 0
-	for i, cut := range []int64{6001, 1999, 5} {
+	for i, cut := range []int64{2100, 6001, 0} {
 		b := blocks[i]
 		if b.Cut < cut-100 || b.Cut > cut+100 || b.Cut > 0 && !strings.Contains(b.Text, fmt.Sprintf("[%d of ", b.Cut)) {
 			t.Errorf("%s: cut %d, want about %d: %.40q…%q", b.Name, b.Cut, cut, b.Text, b.Text[max(0, len(b.Text)-80):])
@@ -212,7 +247,6 @@ func TestLongFilesAreCut(t *testing.T) {
 	}
 }
 
-// A change is seen with the next request, and what has not changed is not read again.
 // Files that import more and more others end somewhere, and so does what is told of them.
 func TestVeryManyImports(t *testing.T) {
 	for name, max := range map[string]int{"small files": 100 << 10, "no room": 3000} {
@@ -241,6 +275,7 @@ func TestVeryManyImports(t *testing.T) {
 	}
 }
 
+// A change is seen with the next request, and what has not changed is not read again.
 func TestChanges(t *testing.T) {
 	p := newPlace(t)
 	p.write("repo/AGENTS.md", "one")

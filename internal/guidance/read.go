@@ -21,7 +21,7 @@ const unsure = 50 * time.Millisecond
 // listing is which context files a directory has.
 type listing struct {
 	info  fs.FileInfo // of the directory, when it was looked at; nil: what was seen may have changed since
-	names []string
+	names []string    // with their directory
 }
 
 // list is the context files that a directory has, in their order.
@@ -39,7 +39,8 @@ func (g *Guide) list(dir string) []string {
 		known.info = info
 	}
 	for _, name := range g.names {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+		name = filepath.Join(dir, name)
+		if _, err := os.Lstat(name); err == nil {
 			known.names = append(known.names, name)
 		}
 	}
