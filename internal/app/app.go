@@ -38,11 +38,11 @@ func Open(getenv func(string) string, version string) (*App, error) {
 	if err := makeDataDir(dir); err != nil {
 		return nil, err
 	}
-	return open(filepath.Join(dir, databaseName), version)
+	return open(sqlite.Open, filepath.Join(dir, databaseName), version)
 }
 
 // OpenExisting is [Open] for commands that only look at sessions: where there is no store it makes none, and the error
-// is an [fs.ErrNotExist].
+// is an [fs.ErrNotExist]. One that cannot be written is there to be read.
 func OpenExisting(getenv func(string) string, version string) (*App, error) {
 	dir, err := DataDir(getenv)
 	if err != nil {
@@ -52,11 +52,11 @@ func OpenExisting(getenv func(string) string, version string) (*App, error) {
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there are no sessions yet: %w", err)
 	}
-	return open(name, version)
+	return open(sqlite.OpenToRead, name, version)
 }
 
-func open(name, version string) (*App, error) {
-	store, err := sqlite.Open(name)
+func open(how func(string) (*sqlite.Store, error), name, version string) (*App, error) {
+	store, err := how(name)
 	if errors.Is(err, session.ErrUnwritable) {
 		return nil, fmt.Errorf("%w; or set TENON_DATA_DIR to a directory that you can write", err)
 	}

@@ -285,7 +285,10 @@ func (c *check) index() error {
 		}
 		return err
 	})
-	if err != nil || wrong == "" {
+	if err != nil && unindexed(err) || err == nil && wrong == "" {
+		return nil // what cannot be written is not needed: nothing is lost with the index
+	}
+	if err != nil {
 		return err
 	}
 	p := session.Problem{Part: session.PartSearch, Text: s.index.path + ": " + wrong, Advice: adviceRepair}

@@ -37,5 +37,6 @@
 //
 // The database is in write-ahead mode, so two more files named after it, ending in "-wal" and "-shm", lie beside it while
 // it is open. All files are for their owner alone (0600), and directories that are made too (0700). The file system must be
-// a local one. A file that is damaged, newer than this package or another program's is refused and never changed.
+// a local one. A file that is damaged, newer than this package or another program's is refused and never changed. One that cannot be
+// written, or lies on a full disk, can still be read: see [OpenToRead].
 package sqlite

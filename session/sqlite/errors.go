@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -106,5 +107,5 @@ func (s *Store) ended(ctx context.Context) error {
 	if s.closed.Load() {
 		return s.fail("use", errClosed)
 	}
-	return ctx.Err()
+	return cmp.Or(ctx.Err(), s.asIs.same())
 }

@@ -74,17 +74,8 @@ func TestOneFileHasOneName(t *testing.T) {
 	}
 }
 
-// A directory or file that may not be written says so. Root may write everything, so root's test lets another user try.
+// A directory or file that may not be written says so.
 func TestUnwritable(t *testing.T) {
-	dir := reachable(t)
-	self := filepath.Join(dir, "test")
-	binary, err := os.ReadFile(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(self, binary, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	for name, prepare := range map[string]func(path string) error{
 		"directory": func(path string) error { return os.Chmod(filepath.Dir(path), 0o555) },
 		"file": func(path string) error {
@@ -99,29 +90,55 @@ func TestUnwritable(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			place := filepath.Join(dir, name)
-			if err := os.Mkdir(place, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			path := filepath.Join(place, "sessions.db")
+			path := filepath.Join(reachable(t), "sessions.db")
 			if err := prepare(path); err != nil {
 				t.Fatal(err)
 			}
-			defer os.Chmod(place, 0o755)
-			cmd := role(t.Context(), "open", path)
-			cmd.Path = self
-			if os.Getuid() == 0 {
-				asNobody(cmd)
-			}
-			out, err := cmd.Output()
-			if os.Getuid() == 0 && errors.Is(err, fs.ErrPermission) {
-				t.Skipf("no other user may run programs from the temporary directory: %v", err)
-			}
-			if err != nil || !strings.HasPrefix(string(out), "unwritable:") || !strings.Contains(string(out), path) {
-				t.Errorf("it said %q, %v", out, err)
+			out := unprivileged(t, "open", path)
+			if !strings.HasPrefix(out, "unwritable:") || !strings.Contains(out, path) {
+				t.Errorf("it said %q", out)
 			}
 		})
 	}
+}
+
+// Who may read a file but not write it, nor its directory, can look at all there is.
+func TestReadable(t *testing.T) {
+	path := filepath.Join(reachable(t), "sessions.db")
+	id := filled(t, path)
+	if err := errors.Join(os.Chmod(path, 0o444), os.Chmod(filepath.Dir(path), 0o555)); err != nil {
+		t.Fatal(err)
+	}
+	out := unprivileged(t, "look", path, string(id))
+	if want := "looked: <nil>\ncreated: session: open " + path + ": not writable"; !strings.HasPrefix(out, want) {
+		t.Errorf("it said %q, want %q", out, want)
+	}
+}
+
+// unprivileged plays a role as somebody whom permissions bind, and returns what it said. Root may write everything, so root's test lets
+// another user try.
+func unprivileged(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	cmd := role(t.Context(), name, args...)
+	if os.Getuid() == 0 {
+		binary, err := os.ReadFile(os.Args[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Path = filepath.Join(reachable(t), "test")
+		if err := os.WriteFile(cmd.Path, binary, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		asNobody(cmd)
+	}
+	out, err := cmd.Output()
+	if os.Getuid() == 0 && errors.Is(err, fs.ErrPermission) {
+		t.Skipf("no other user may run programs from the temporary directory: %v", err)
+	}
+	if err != nil {
+		t.Fatalf("it said %q, %v", out, err)
+	}
+	return string(out)
 }
 
 // reachable returns a temporary directory that another user may search.
@@ -131,7 +148,10 @@ func reachable(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	t.Cleanup(func() {
+		_ = os.Chmod(dir, 0o755)
+		_ = os.RemoveAll(dir)
+	})
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}

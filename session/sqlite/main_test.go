@@ -44,6 +44,17 @@ func play(ctx context.Context, name string, args []string) error {
 		}
 		return err
 	}
+	if name == "look" { // as somebody who can only read
+		s, err := OpenToRead(args[0])
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		fmt.Println("looked:", everything(ctx, s, session.SessionID(args[1])))
+		_, err = s.Create(ctx, session.Created{})
+		fmt.Println("created:", err)
+		return nil
+	}
 	s, err := Open(args[0])
 	if err != nil {
 		return err

@@ -74,9 +74,9 @@ func (o *owner) lives(token string) bool {
 }
 
 // dead reports whether nobody holds the lock file, or there is none. Two who look at once do not see each other, because
-// they only ask for a shared lock.
+// they only ask for a shared lock, for which a medium need not be writable.
 func (o *owner) dead(path string) bool {
-	look := flock.New(path, flock.SetFlag(os.O_RDWR))
+	look := flock.New(path, flock.SetFlag(os.O_RDONLY))
 	free, err := look.TryRLock()
 	_ = look.Close()
 	return free || errors.Is(err, fs.ErrNotExist)

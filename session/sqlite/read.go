@@ -51,7 +51,7 @@ func (s *Store) batch(
 			size += len(body)
 		}
 		if !more {
-			return events, nil
+			break
 		}
 	}
 	return events, rows.Err()

@@ -49,6 +49,9 @@ func (s *Store) search(ctx context.Context, q session.SearchQuery) ([]session.Hi
 		hits, err = s.index.find(ctx, query, q, among)
 		return err
 	})
+	if unindexed(err) {
+		return s.scan(ctx, q)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -26,6 +27,9 @@ type Store struct {
 	watch   hub     // those who wait for entries
 	index   index   // for Search, beside the journal
 	closed  atomic.Bool
+
+	unwritable error     // what a write says: the file can only be read; nil: it can be written
+	asIs       *snapshot // how the file is that is read without locks; nil: there are locks
 }
 
 var _ session.Store = (*Store)(nil)
@@ -42,7 +46,7 @@ func Open(path string) (*Store, error) {
 	s.watch.init(s.owner.dir)
 	s.lane.init(s.path)
 	s.index.init(s.path)
-	s.readers = connect(s.path, "query_only(1)", "busy_timeout(20000)")
+	s.readers = connect(s.path, pragmas("query_only(1)", "busy_timeout(20000)"))
 	s.readers.SetMaxOpenConns(maxReaders)
 	s.readers.SetMaxIdleConns(maxReaders)
 	if err := s.prepare(); err != nil {
@@ -54,13 +58,18 @@ func Open(path string) (*Store, error) {
 // maxReaders is how many queries run at once. No query lasts longer than a batch of entries.
 const maxReaders = 4
 
+// pragmas are parameters of connections. What a query sorts stays in memory: on a full disk there is no other place.
+func pragmas(list ...string) url.Values {
+	return url.Values{"_pragma": append(list, "temp_store(MEMORY)")}
+}
+
 // connect returns a pool of connections that open when they are needed.
-func connect(path string, pragmas ...string) *sql.DB {
+func connect(path string, params url.Values) *sql.DB {
 	slash := filepath.ToSlash(path)
 	if !strings.HasPrefix(slash, "/") { // such as C:/
 		slash = "/" + slash
 	}
-	name := url.URL{Scheme: "file", Path: slash, RawQuery: url.Values{"_pragma": pragmas}.Encode()}
+	name := url.URL{Scheme: "file", Path: slash, RawQuery: params.Encode()}
 	db, err := sql.Open("sqlite", name.String())
 	if err != nil {
 		panic(err) // the driver is imported, and opens nothing yet
@@ -193,6 +202,7 @@ func (q *queries) close() {
 // rows are the result of a query. They must be closed, once.
 type rows struct {
 	*sql.Rows
+	asIs *snapshot
 	done func()
 }
 
@@ -200,6 +210,9 @@ func (r rows) Close() error {
 	defer r.done()
 	return r.Rows.Close()
 }
+
+// Err is what went wrong with what was read up to now.
+func (r rows) Err() error { return cmp.Or(r.Rows.Err(), r.asIs.same()) }
 
 // query runs a prepared query: on the lane when nobody has it, for a process that does one thing at a time needs no other connection.
 // It takes no context: what reads is short, and a context would cost a goroutine.
@@ -209,7 +222,7 @@ func (s *Store) query(text string, args ...any) (rows, error) {
 		if err == nil {
 			var r *sql.Rows
 			if r, err = stmt.Query(args...); err == nil {
-				return rows{r, done}, nil
+				return rows{r, s.asIs, done}, nil
 			}
 		}
 		done()
@@ -222,7 +235,7 @@ func (s *Store) query(text string, args ...any) (rows, error) {
 		return rows{}, err
 	}
 	r, err := stmt.Query(args...)
-	return rows{r, func() {}}, err
+	return rows{r, s.asIs, func() {}}, err
 }
 
 // row runs a prepared query for one row, into dest.
@@ -233,7 +246,7 @@ func (s *Store) row(text string, args []any, dest ...any) error {
 	}
 	defer r.Close()
 	if r.Next() {
-		return r.Scan(dest...)
+		return cmp.Or(r.Scan(dest...), r.Err())
 	}
 	if err := r.Err(); err != nil {
 		return err

@@ -45,6 +45,9 @@ func (s *Store) usage(ctx context.Context, q session.UsageQuery) ([]session.Usag
 			}
 			return s.index.calls(q, ids, sum)
 		})
+		if unindexed(err) {
+			err = s.countCalls(ctx, ids, sum)
+		}
 		if err != nil {
 			return nil, s.indexFail(err)
 		}

@@ -33,7 +33,9 @@ func (l *lane) init(path string) {
 
 // lanePool is where a lane has its connection from. SQLite's own waiting does not end with a context, so it is kept short and
 // write goes around again.
-func lanePool(path string) *sql.DB { return connect(path, "busy_timeout(200)", "synchronous(NORMAL)") }
+func lanePool(path string) *sql.DB {
+	return connect(path, pragmas("busy_timeout(200)", "synchronous(NORMAL)"))
+}
 
 func (l *lane) close() error {
 	<-l.turn
@@ -127,6 +129,9 @@ func (l *lane) stmt(text string) (*sql.Stmt, error) {
 func (s *Store) write(ctx context.Context, what string, sync bool, f func(*txn) error) error {
 	if err := s.ended(ctx); err != nil {
 		return err
+	}
+	if s.unwritable != nil {
+		return s.unwritable
 	}
 	l := &s.lane
 	select {

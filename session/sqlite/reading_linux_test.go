@@ -1,0 +1,240 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/tenon-agent/tenon/session"
+)
+
+// mounted is a file system in memory that the test may fill and make read-only.
+func mounted(t *testing.T, size string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Skipf("needs the right to mount a small file system: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// freeze makes a file system read-only, and thaw writable again.
+func freeze(t *testing.T, dir string) {
+	t.Helper()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func thaw(t *testing.T, dir string) {
+	t.Helper()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT, "size=8m"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// copyOf copies the files of a database that is open, as a process that is killed now leaves them.
+func copyOf(t *testing.T, path, to string, suffixes ...string) {
+	t.Helper()
+	for _, suffix := range suffixes {
+		data, err := os.ReadFile(path + suffix)
+		if err == nil {
+			err = os.WriteFile(to+suffix, data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// said is all that commands that only look can learn from a store.
+func said(t *testing.T, s *Store) (all []string) {
+	t.Helper()
+	add := func(v any, err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fmt.Sprintf("%+v", v))
+	}
+	for sum, err := range s.List(t.Context(), session.Query{}) {
+		add(sum, err)
+		for e, err := range s.Read(t.Context(), sum.ID, 0) {
+			add(e, err)
+		}
+		for e, err := range s.Backward(t.Context(), sum.ID, "") {
+			add(e, err)
+		}
+	}
+	for h, err := range s.Search(t.Context(), session.SearchQuery{Text: "mill"}) {
+		add(h, err)
+	}
+	for _, g := range []session.Group{session.GroupTool, session.GroupModel, session.GroupAgent} {
+		for r, err := range s.Usage(t.Context(), session.UsageQuery{By: []session.Group{g}}) {
+			add(r, err)
+		}
+	}
+	for p, err := range s.Check(t.Context(), false) {
+		add(p, err)
+	}
+	return all
+}
+
+// Everything can be read where nothing can be written, also what a process that was killed left in its log.
+func TestReadOnlyMedium(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "sessions.db")
+	s := open(t, source)
+	id, _ := lived(t, s)
+	want := said(t, s)
+	for name, suffixes := range map[string][]string{"killed": {"", "-wal", "-shm"}, "closed": {""}, "an empty log": {"", "-wal"}} {
+		t.Run(name, func(t *testing.T) {
+			dir := mounted(t, "8m")
+			path := filepath.Join(dir, "sessions.db")
+			copyOf(t, source, path, "", "-wal", "-shm")
+			if name != "killed" {
+				if err := open(t, path).Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if name == "an empty log" {
+				if err := os.WriteFile(path+"-wal", nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, suffix := range suffixes {
+				if _, err := os.Stat(path + suffix); err != nil {
+					t.Fatal(err)
+				}
+			}
+			freeze(t, dir)
+			looking, err := OpenToRead(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer looking.Close()
+			if got := said(t, looking); !reflect.DeepEqual(got, want) {
+				t.Errorf("it says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			if _, err := looking.Create(t.Context(), session.Created{}); !errors.Is(err, session.ErrUnwritable) {
+				t.Errorf("a session was made: %v", err)
+			}
+			if _, err := looking.Open(t.Context(), id, session.Lease{}); !errors.Is(err, session.ErrUnwritable) {
+				t.Errorf("a session was opened: %v", err)
+			}
+		})
+	}
+}
+
+// Entries in a log that cannot be read are not passed over.
+func TestReadOnlyMediumWithALogAlone(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "sessions.db")
+	lived(t, open(t, source))
+	dir := mounted(t, "8m")
+	path := filepath.Join(dir, "sessions.db")
+	copyOf(t, source, path, "", "-wal")
+	freeze(t, dir)
+	s, err := OpenToRead(path)
+	if err == nil {
+		s.Close()
+		t.Fatal("it was opened")
+	}
+	if !errors.Is(err, session.ErrUnwritable) || !strings.Contains(err.Error(), "sessions.db-wal: copy both") {
+		t.Error(err)
+	}
+}
+
+// Who reads without locks learns that somebody else writes now, and is told nothing wrong.
+func TestReadOnlyMediumThatIsWrittenElsewhere(t *testing.T) {
+	dir := mounted(t, "8m")
+	path := filepath.Join(dir, "sessions.db")
+	id := filled(t, path)
+	freeze(t, dir)
+	s, err := OpenToRead(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := everything(t.Context(), s, id); err != nil {
+		t.Fatal(err)
+	}
+	thaw(t, dir)
+	other := open(t, path)
+	w, err := other.Open(t.Context(), id, session.Lease{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, closed := range []bool{false, true} {
+		if _, err := w.Append(t.Context(), session.Stamp{}, answer("more")); err != nil && !closed {
+			t.Fatal(err)
+		}
+		if closed {
+			if err := errors.Join(w.Close(), other.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := everything(t.Context(), s, id); err == nil || !strings.Contains(err.Error(), "another process began to write it") {
+			t.Errorf("closed %v: %v", closed, err)
+		}
+	}
+}
+
+// What was written before the disk was full can be read, also when not even SQLite's own files find room.
+func TestReadOnAFullDisk(t *testing.T) {
+	for name, killed := range map[string]bool{"closed": false, "killed": true} {
+		t.Run(name, func(t *testing.T) {
+			source := filepath.Join(t.TempDir(), "sessions.db")
+			s := open(t, source)
+			lived(t, s)
+			want := said(t, s)
+			path := filepath.Join(mounted(t, "1m"), "sessions.db")
+			copyOf(t, source, path, "", "-wal")
+			if !killed {
+				if err := open(t, path).Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			fill(t, filepath.Join(filepath.Dir(path), "ballast"))
+			if other, err := Open(path); err == nil {
+				other.Close()
+				t.Fatal("there is still room")
+			}
+			looking, err := OpenToRead(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer looking.Close()
+			if got := said(t, looking); !slices.Equal(got, want) {
+				t.Errorf("it says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			if _, err := looking.Create(t.Context(), session.Created{}); !errors.Is(err, session.ErrFull) {
+				t.Errorf("a session was made: %v", err)
+			}
+		})
+	}
+}
+
+// fill writes a file until there is no space left.
+func fill(t *testing.T, name string) {
+	t.Helper()
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for block := make([]byte, 4096); err == nil; {
+		_, err = f.Write(block)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+}
