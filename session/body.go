@@ -22,12 +22,14 @@ type Created struct {
 	Imported Import `json:"imported,omitzero"` // where it comes from, when it was written elsewhere
 }
 
-// Import is the session of another program, or of another store, that a session was made of.
+// Import is the session of another program, or of another store, that a session was made of. As an entry, which hangs on no branch,
+// it stands behind what was taken from there: what comes after it was not.
 type Import struct {
-	Program string `json:"program"`       // "tenon", "claude", "codex", "opencode", "crush", "pi"
-	ID      string `json:"id"`            // of the session there
-	File    string `json:"file,omitzero"` // that it was read from
-	Size    int64  `json:"size,omitzero"` // what was read, in bytes or rows: a source that has more by now has grown
+	Program string    `json:"program"`          // "tenon", "claude", "codex", "opencode", "crush", "pi"
+	ID      string    `json:"id"`               // of the session there
+	File    string    `json:"file,omitzero"`    // that it was read from
+	Size    int64     `json:"size,omitzero"`    // what was read, in bytes or rows: a source that has more by now has grown
+	Updated time.Time `json:"updated,omitzero"` // when the source had changed last
 }
 
 // Origin is a place in another session.

@@ -34,6 +34,7 @@ func (Deleted) Kind() string        { return "deleted" }
 func (Note) Kind() string           { return "note" }
 func (FilesChanged) Kind() string   { return "files_changed" }
 func (Queued) Kind() string         { return "queued" }
+func (Import) Kind() string         { return "import" }
 func (o Opaque) Kind() string       { return o.Name }
 func (TurnStarted) Kind() string    { return "turn_started" }
 func (TurnEnded) Kind() string      { return "turn_ended" }
@@ -54,7 +55,7 @@ func (Notice) Kind() string         { return "notice" }
 // parent and no children.
 func OnBranch(b Body) bool {
 	switch b.(type) {
-	case Title, Tags, Pin, Deleted, Note, FilesChanged, Queued:
+	case Title, Tags, Pin, Deleted, Note, FilesChanged, Queued, Import:
 		return false
 	default:
 		return true
@@ -130,6 +131,7 @@ var decoders = map[string]func([]byte) (Body, error){
 	"deleted":         decode[Deleted],
 	"note":            decode[Note],
 	"files_changed":   decode[FilesChanged],
+	"import":          decode[Import],
 	"queued":          decode[Queued],
 	"turn_started":    decode[TurnStarted],
 	"turn_ended":      decode[TurnEnded],

@@ -110,6 +110,10 @@ type Writer interface {
 	// *FencedError, for ever.
 	Append(ctx context.Context, at Stamp, bodies ...Body) ([]Event, error)
 
+	// Import appends entries that were written elsewhere, all or none, as [Store.Import] keeps them: with their own IDs and times.
+	// An ID that the session has already is ErrExists. The sequence must not wait for the store.
+	Import(ctx context.Context, entries iter.Seq2[Event, error]) error
+
 	// Close gives the lease back. It may be called twice.
 	Close() error
 }

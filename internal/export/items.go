@@ -145,7 +145,8 @@ func (it *item) call(id string) *callItem {
 // skipped reports whether a body says nothing to a reader.
 func skipped(b session.Body) bool {
 	switch b := b.(type) {
-	case session.Created, session.Requested, session.Queued, session.Title, session.Tags, session.Deleted, session.CallStarted:
+	case session.Created, session.Requested, session.Queued, session.Title, session.Tags, session.Deleted, session.Import,
+		session.CallStarted:
 		return true
 	case session.Decision:
 		return b.Verdict == "allow"

@@ -11,24 +11,15 @@ import (
 
 // Import implements [session.Store].
 func (s *Store) Import(ctx context.Context, entries iter.Seq2[session.Event, error]) (session.SessionID, error) {
-	var all []session.Event
-	for e, err := range entries {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err == nil {
-			err = check(false, []session.Body{e.Body})
-		}
-		if err == nil && len(all) == 0 {
-			err = session.CheckRoot(e)
-		}
-		if err != nil {
-			return "", err
-		}
-		all = append(all, e)
+	all, err := collect(ctx, entries)
+	if err == nil && len(all) == 0 {
+		all = []session.Event{{}}
 	}
-	if len(all) == 0 {
-		return "", session.CheckRoot(session.Event{})
+	if err == nil {
+		err = session.CheckRoot(all[0])
+	}
+	if err != nil {
+		return "", err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,6 +48,68 @@ func (s *Store) Import(ctx context.Context, entries iter.Seq2[session.Event, err
 	}
 	s.begin(j)
 	return id, nil
+}
+
+// Import implements [session.Writer].
+func (w *writer) Import(ctx context.Context, entries iter.Seq2[session.Event, error]) error {
+	all, err := collect(ctx, entries)
+	if err != nil {
+		return err
+	}
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
+	j, err := w.journal(ctx)
+	if err != nil {
+		return err
+	}
+	if err := j.fits(all); err != nil || len(all) == 0 {
+		return err
+	}
+	for _, e := range all {
+		if err := j.take(e); err != nil {
+			return err
+		}
+	}
+	j.wake()
+	return nil
+}
+
+// collect holds a sequence until the store may be locked.
+func collect(ctx context.Context, entries iter.Seq2[session.Event, error]) (all []session.Event, err error) {
+	for e, err := range entries {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = check(false, []session.Body{e.Body})
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// fits returns an error when one of the events has an ID that is there already, or goes on from an entry that is not.
+func (j *journal) fits(all []session.Event) error {
+	there := make(map[session.ID]bool, len(j.entries)+len(all))
+	for _, e := range j.entries {
+		there[e.ID] = true
+	}
+	branch := map[session.ID]bool{} // of the IDs that come, those that are on one
+	for _, e := range all {
+		if h, ok := e.Body.(session.Head); ok && !branch[h.To] {
+			if _, _, err := j.reach(h.To); err != nil {
+				return err
+			}
+		}
+		if there[e.ID] {
+			return fmt.Errorf("session %s: entry %q: %w", j.id, e.ID, session.ErrExists)
+		}
+		there[e.ID], branch[e.ID] = e.ID != "", session.OnBranch(e.Body)
+	}
+	return nil
 }
 
 // take gives an imported event its place.

@@ -135,6 +135,15 @@ func (w *writer) Append(ctx context.Context, at session.Stamp, bodies ...session
 	}
 	w.store.mu.Lock()
 	defer w.store.mu.Unlock()
+	j, err := w.journal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return j.append(at, bodies)
+}
+
+// journal is the one that the writer may append to. The store must be locked.
+func (w *writer) journal(ctx context.Context) (*journal, error) {
 	if w.closed {
 		return nil, fmt.Errorf("session %s: append to a closed writer: %w", w.id, fs.ErrClosed)
 	}
@@ -150,7 +159,7 @@ func (w *writer) Append(ctx context.Context, at session.Stamp, bodies ...session
 	case j.writer != w:
 		return nil, &session.FencedError{Session: w.id, Owner: j.writer.owner}
 	}
-	return j.append(at, bodies)
+	return j, nil
 }
 
 func (w *writer) Close() error {

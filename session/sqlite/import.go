@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"time"
 
@@ -15,32 +16,60 @@ import (
 func (s *Store) Import(ctx context.Context, entries iter.Seq2[session.Event, error]) (id session.SessionID, err error) {
 	err = s.write(ctx, "import into", true, func(t *txn) error {
 		var r row
-		for e, err := range entries {
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err == nil {
-				err = session.Check(false, e.Body)
-			}
-			if err == nil && r.key == 0 {
-				r, err = t.beginImport(e)
-			} else if err == nil {
-				err = r.take(t, e)
-			}
-			if err != nil {
-				return err
-			}
+		if err := r.takeAll(ctx, t, entries); err != nil {
+			return err
 		}
 		if r.key == 0 {
 			return session.CheckRoot(session.Event{})
 		}
-		id, t.changed = r.id, r.id
-		return r.update(t)
+		id = r.id
+		return nil
 	})
 	if err != nil {
 		return "", err
 	}
 	return id, nil
+}
+
+// Import implements [session.Writer].
+func (w *writer) Import(ctx context.Context, entries iter.Seq2[session.Event, error]) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return fmt.Errorf("session %s: import with a closed writer: %w", w.id, fs.ErrClosed)
+	}
+	return w.store.write(ctx, "import into", true, func(t *txn) error {
+		r, err := t.session(w.id, w.epoch)
+		if err != nil {
+			return err
+		}
+		return r.takeAll(ctx, t, entries)
+	})
+}
+
+// takeAll appends imported entries. Of a session that is not there yet the first makes it.
+func (r *row) takeAll(ctx context.Context, t *txn, entries iter.Seq2[session.Event, error]) error {
+	for e, err := range entries {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = session.Check(false, e.Body)
+		}
+		if err == nil && r.key == 0 {
+			*r, err = t.beginImport(e)
+		} else if err == nil {
+			err = r.take(t, e)
+		}
+		if err != nil {
+			return err
+		}
+		t.changed = r.id
+	}
+	if t.changed == "" {
+		return nil // there was none
+	}
+	return r.update(t)
 }
 
 // beginImport makes the session of an imported root.

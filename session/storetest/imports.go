@@ -2,7 +2,9 @@ package storetest
 
 import (
 	"errors"
+	"io/fs"
 	"iter"
+	"slices"
 	"testing"
 	"time"
 
@@ -113,5 +115,69 @@ func testImportRefused(t *testing.T, s session.Store) {
 	}
 	if _, err := s.Import(t.Context(), imported(elsewhere(), nil)); !errors.Is(err, session.ErrExists) {
 		t.Errorf("the same again: %v", err)
+	}
+}
+
+// A writer takes entries of elsewhere behind those that are there, with their IDs and times, or none of them.
+func testImportMore(t *testing.T, s session.Store) {
+	id, err := s.Import(t.Context(), imported(elsewhere(), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := openWriter(t, s, id)
+	before := read(t, s, id)
+	at := before[5].Time.Add(time.Minute)
+	more := []session.Event{
+		{ID: "four", Time: at, Run: "run", Turn: 2, Body: user("and more")},
+		{ID: "back2", Time: at, Body: session.Head{To: "two", Reason: "branch"}},
+		{ID: "five", Time: at, Body: answer("there")},
+		{ID: "back3", Time: at, Body: session.Head{To: "four"}},
+		{ID: "mark", Time: at.Add(time.Second), Body: session.Import{Program: "pi", ID: "abc", Size: 9}},
+	}
+	broken := errors.New("broken")
+	with := func(e session.Event) []session.Event { return append(slices.Clone(more), e) }
+	for _, c := range []struct {
+		name   string
+		events []session.Event
+		end    error
+		want   error // nil: any
+	}{
+		{"an error at the end", more, broken, broken},
+		{"a head to nowhere", with(session.Event{Body: session.Head{To: "nowhere"}}), nil, session.ErrNotFound},
+		{"a head to an annotation", with(session.Event{Body: session.Head{To: "mark"}}), nil, session.ErrNotFound},
+		{"an ID that is there", with(session.Event{ID: "two", Body: user("again")}), nil, session.ErrExists},
+		{"an ID of an annotation", with(session.Event{ID: "name", Body: user("again")}), nil, session.ErrExists},
+		{"an ID twice", with(session.Event{ID: "four", Body: user("again")}), nil, session.ErrExists},
+		{"no body", with(session.Event{ID: "x"}), nil, nil},
+	} {
+		if err := w.Import(t.Context(), imported(c.events, c.end)); err == nil || c.want != nil && !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		same(t, c.name, read(t, s, id), before)
+	}
+	if err := w.Import(t.Context(), imported(nil, nil)); err != nil {
+		t.Errorf("nothing: %v", err)
+	}
+	if err := w.Import(t.Context(), imported(more, nil)); err != nil {
+		t.Fatal(err)
+	}
+	for i, parent := range []session.ID{"three", "two", "back2", "four", ""} {
+		more[i].Seq, more[i].Parent = int64(i+7), parent
+	}
+	same(t, "the import", read(t, s, id), append(before, more...))
+	if next := add(t, w, user("go on")); next[0].Seq != 12 || next[0].Parent != "back3" {
+		t.Errorf("it goes on with %+v", next[0])
+	}
+	taken, err := s.Open(t.Context(), id, session.Lease{Owner: "another", TakeOver: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	err = w.Import(t.Context(), imported(nil, nil))
+	if _, ok := errors.AsType[*session.FencedError](err); !ok {
+		t.Errorf("a fenced writer: %v", err)
+	}
+	if err := errors.Join(w.Close(), w.Import(t.Context(), imported(nil, nil))); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("a closed writer: %v", err)
 	}
 }

@@ -61,6 +61,7 @@ func Run(t *testing.T, open func(t *testing.T) session.Store) {
 		{"unknown sessions are not found", testNotFound},
 		{"an import is kept whole or not at all", testImport},
 		{"an import that does not fit is refused", testImportRefused},
+		{"an import into a session is kept whole or not at all", testImportMore},
 		{"an ended context ends everything", testCancelled},
 		{"a closed store says so", testClosed},
 		{"everything may be done at once", testConcurrent},
