@@ -213,15 +213,11 @@ func (w *Window) apply(ctx context.Context, d *draft, done *work) (applied bool,
 		w.wasted(done)
 		digest, _ = Outline{}.Digest(ctx, task) // it never fails
 	}
-	if err := w.complete(ctx, d, done.plan, &digest); err != nil {
+	after, err := w.complete(ctx, d, done.plan, &digest)
+	if err != nil {
 		return false, err
 	}
 	before := d.view.Estimate(d.header).Tokens
-	trial := draft{path: extended{d.path, []session.Body{digest, d.header.epoch("compaction")}}, header: d.header}
-	if err := trial.look(ctx); err != nil {
-		return false, err
-	}
-	after := trial.view.Estimate(d.header).Tokens
 	if after >= before*9/10 {
 		if problem == "" {
 			w.wasted(done)
@@ -246,18 +242,69 @@ func (w *Window) apply(ctx context.Context, d *draft, done *work) (applied bool,
 	return true, d.look(ctx)
 }
 
-// complete adds to a digest what holds as it takes effect: somebody may have pinned more since it was begun, and files have changed.
-func (w *Window) complete(ctx context.Context, d *draft, p plan, digest *session.Digest) error {
+// complete adds to a digest what holds as it takes effect: somebody may have pinned more since it was begun, and files have changed. It
+// returns about how many tokens a request has then. Files are told as far as they leave half of the window free, an eighth of it at most.
+func (w *Window) complete(ctx context.Context, d *draft, p plan, digest *session.Digest) (after int, err error) {
 	pins, err := d.kept(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	digest.Reason, digest.Focus, digest.Through = p.task.Reason, p.task.Focus, p.through
 	digest.Kept, digest.Todo = d.view.keep(p.cut, w.keepTurns(d.usable), pins), d.view.todos()
-	if digest.Context, err = w.refresh(ctx, d, digest.Files); err != nil {
-		return fmt.Errorf("window: tell of the place again: %w", err)
+	digest.Context = d.view.again(nil)
+	if after, err = d.with(ctx, *digest); err != nil || w.options.Files == nil {
+		return after, err
 	}
-	return nil
+	const least = 200 // tokens of a file: fewer are of no use
+	room := min(d.usable/2-after, d.usable/8)
+	if room < least {
+		return after, nil
+	}
+	files, err := w.options.Files(ctx, d.view.notBehind(p.cut, digest.Files, d.reads), room)
+	if err != nil {
+		return 0, fmt.Errorf("window: tell of the files in work: %w", err)
+	}
+	digest.Context = d.view.again(files)
+	return d.with(ctx, *digest)
+}
+
+// with is about how many tokens the request has in an epoch that begins with a digest.
+func (d *draft) with(ctx context.Context, digest session.Digest) (int, error) {
+	v, err := Look(ctx, extended{d.path, []session.Body{digest, d.header.epoch("compaction")}})
+	if err != nil {
+		return 0, err
+	}
+	return v.Estimate(d.header).Tokens, nil
+}
+
+// again is what a digest tells again: what holds of the place, files in work, and what is to be done.
+func (v *View) again(files []session.ContextBlock) []session.ContextBlock {
+	held := slices.DeleteFunc(slices.Clone(v.Context), func(b session.ContextBlock) bool {
+		return b.Name == todoBlock || strings.HasPrefix(b.Name, fileBlock)
+	})
+	held = append(held, files...)
+	if text := todoText(v.todos()); text != "" {
+		held = append(held, session.ContextBlock{Name: todoBlock, Text: text})
+	}
+	return held
+}
+
+// notBehind is the files of a list but for those that a read shows which stays word for word: it stands behind a cut.
+func (v *View) notBehind(cut int, names, reads []string) []string {
+	stays := make(map[session.ID]bool, len(v.entries)-cut)
+	for _, e := range v.entries[cut:] {
+		stays[e.ID] = true
+	}
+	shown := make(map[string]bool)
+	for _, r := range v.results(reads) {
+		for _, name := range r.writes {
+			delete(shown, name)
+		}
+		if r.file != "" && !r.reduced && stays[r.entry] {
+			shown[r.file] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return shown[name] })
 }
 
 // failure notes that the Digester was asked in vain, and says what people are told.
@@ -269,21 +316,4 @@ func (w *Window) failure(err error) string {
 		return err.Error()
 	}
 	return err.Error() + "; until somebody asks for a digest, they are made without a model, and only when the window is full"
-}
-
-// refresh is what holds of the place when the digest takes effect, with the files in work.
-func (w *Window) refresh(ctx context.Context, d *draft, files []string) ([]session.ContextBlock, error) {
-	held := slices.Clone(d.view.Context)
-	if w.options.Files != nil {
-		newest, err := w.options.Files(ctx, files)
-		if err != nil {
-			return nil, err
-		}
-		held = append(slices.DeleteFunc(held, func(b session.ContextBlock) bool { return strings.HasPrefix(b.Name, fileBlock) }), newest...)
-	}
-	held = slices.DeleteFunc(held, func(b session.ContextBlock) bool { return b.Name == todoBlock })
-	if text := todoText(d.view.todos()); text != "" {
-		held = append(held, session.ContextBlock{Name: todoBlock, Text: text})
-	}
-	return held, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -498,7 +499,7 @@ func TestErrorsOfOthers(t *testing.T) {
 	for name, o := range map[string]window.Options{
 		"place": {Place: func(context.Context, []session.ContextBlock) ([]session.ContextBlock, error) { return nil, errNoPlace }},
 		"pins":  {Pins: func(context.Context) ([]session.Kept, error) { return nil, errNoPlace }},
-		"files": {Files: func(context.Context, []string) ([]session.ContextBlock, error) { return nil, errNoPlace }},
+		"files": {Files: func(context.Context, []string, int) ([]session.ContextBlock, error) { return nil, errNoPlace }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := window.New(o)
@@ -528,10 +529,10 @@ func TestErrorsOfOthers(t *testing.T) {
 // The files in work are told in a digest, and those of the digest before are not told again.
 func TestFilesInWork(t *testing.T) {
 	n := 0
-	k := newTalk(t, window.Options{Files: func(_ context.Context, names []string) ([]session.ContextBlock, error) {
+	k := newTalk(t, window.Options{Files: func(_ context.Context, names []string, _ int) ([]session.ContextBlock, error) {
 		n++
-		if len(names) == 0 {
-			t.Error("no names of files")
+		if !slices.Contains(names, "/f0") || slices.Contains(names, "/f7") { // whose read stays
+			t.Errorf("files %v", names)
 		}
 		return []session.ContextBlock{{Name: "file /mill.go", Text: fmt.Sprintf("version %d", n)}}, nil
 	}})
@@ -551,5 +552,28 @@ func TestFilesInWork(t *testing.T) {
 	k.say("Go on.")
 	if k.ask(); strings.Contains(texts(k.last.Messages), "gone") {
 		t.Error("what a digest tells beside the place is told to be gone")
+	}
+}
+
+// However much there is to be told again, and however long the results are, half of a small window is free after a digest.
+func TestADigestLeavesRoom(t *testing.T) {
+	k := newTalk(t, window.Options{Cooldown: 1, Files: func(_ context.Context, _ []string, tokens int) ([]session.ContextBlock, error) {
+		return []session.ContextBlock{{Name: "file /mill.go", Text: strings.Repeat("mill ", tokens-20)}}, nil
+	}})
+	defer k.window.Close()
+	k.header.System = strings.Repeat("Be good. ", 700) // as much as tools and instructions take
+	k.say("Build a mill.")
+	for i := range 60 {
+		k.call("read", fmt.Sprintf(`{"path":"/f%d"}`, i), output(i, 200), fmt.Sprintf(`{"reads":[{"name":"/f%d"}]}`, i))
+	}
+	usable := window.Usable(k.header)
+	digests := k.digests()
+	for i, d := range digests {
+		if d.After > int64(usable)*55/100 {
+			t.Errorf("digest %d leaves %d tokens of %d", i, d.After, usable)
+		}
+	}
+	if len(digests) < 5 {
+		t.Errorf("%d digests", len(digests))
 	}
 }

@@ -63,11 +63,8 @@ func (w *Window) keepTurns(usable int) int {
 	return usable / 20
 }
 
-// minTail is how many answers with their results stay word for word at least, where there are more.
-const minTail = 2
-
 // cut is the place among the entries up to which a digest may stand, and the newest entry of the journal before it; 0 when there is none.
-// Behind it are as many tokens as asked for, and at least two answers.
+// Behind it are as many tokens as asked for, and at least the last answer with its results.
 func (v *View) cut(tail int) (at int, through session.ID) {
 	ends := v.ends()
 	size, answers := 0, 0
@@ -80,10 +77,10 @@ func (v *View) cut(tail int) (at int, through session.ID) {
 		if ends[i] == "" {
 			continue
 		}
-		if at == 0 || answers <= minTail || size <= tail {
+		if at == 0 || answers <= 1 || size <= tail {
 			at, through = i, ends[i]
 		}
-		if answers >= minTail && size > tail {
+		if answers > 0 && size > tail {
 			break
 		}
 	}

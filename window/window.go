@@ -25,8 +25,9 @@ type Options struct {
 	// Blocks that have no text are gone. Nil: what was told holds.
 	Place func(ctx context.Context, told []session.ContextBlock) ([]session.ContextBlock, error)
 
-	// Files returns the newest versions of files that were in work, the most important first, when a digest takes effect. Nil: none.
-	Files func(ctx context.Context, names []string) ([]session.ContextBlock, error)
+	// Files returns the newest versions of files that were in work, in so many tokens together, when a digest takes effect. The names have
+	// the newest last. Nil: none.
+	Files func(ctx context.Context, names []string, tokens int) ([]session.ContextBlock, error)
 
 	// Pins is the messages of the branch that people want kept, oldest first. Nil: none but those that say so themselves, with [[keep]].
 	Pins func(ctx context.Context) ([]session.Kept, error)
@@ -74,6 +75,9 @@ func New(o Options) *Window {
 	}
 	if o.KeepTail <= 0 {
 		o.KeepTail = 0.15
+	}
+	if o.Reads == nil {
+		o.Reads = []string{"read"}
 	}
 	return &Window{options: o, limits: make(map[string]int)}
 }

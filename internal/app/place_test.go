@@ -17,6 +17,7 @@ import (
 	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/window"
+	"github.com/tenon-agent/tenon/window/tokens"
 )
 
 // workplace is a person with a repository and an agent in it.
@@ -487,11 +488,15 @@ func TestFilesInWork(t *testing.T) {
 	for _, name := range []string{"elsewhere.txt", "repo/none.txt", "repo/bin", "repo/.env", "repo/sub", "repo/long.txt", "repo/old.txt"} {
 		names = append(names, filepath.Join(filepath.Dir(w.repo), filepath.FromSlash(name)))
 	}
-	blocks, err := w.agent.filesInWork(t.Context(), names)
+	most := w.agent.usable() / 8
+	blocks, err := w.agent.filesInWork(t.Context(), names, most)
 	if err != nil || len(blocks) != 2 || blocks[0].Name != "file old.txt" || blocks[1].Name != "file long.txt" {
 		t.Fatalf("got %+v, %v", blocks, err)
 	}
-	if long := blocks[1].Text; !strings.Contains(long, "bytes are left out") || len(long) > 8*w.agent.usable() {
+	if long := blocks[1].Text; !strings.Contains(long, "bytes are left out") || tokens.Text(long) > most {
 		t.Errorf("%d bytes of the long one: %.100q", len(long), long)
+	}
+	if few, err := w.agent.filesInWork(t.Context(), names, 300); err != nil || len(few) != 2 || tokens.Text(few[1].Text) > 300 {
+		t.Errorf("in 300 tokens: %+v, %v", few, err)
 	}
 }

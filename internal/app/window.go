@@ -118,10 +118,9 @@ const (
 	maxFileTokens = 5000
 )
 
-// filesInWork is the newest versions of the files that were in work last, the most important first. In a small window there are fewer: they
-// must not fill what the summary has freed.
-func (a *Agent) filesInWork(_ context.Context, names []string) ([]session.ContextBlock, error) {
-	left := min(maxFiles*maxFileTokens, a.usable()/8)
+// filesInWork is the newest versions of the files that were in work last, in so many tokens together.
+func (a *Agent) filesInWork(_ context.Context, names []string, left int) ([]session.ContextBlock, error) {
+	left = min(left, maxFiles*maxFileTokens)
 	var out []session.ContextBlock
 	for _, name := range slices.Backward(names) {
 		if len(out) == maxFiles || left < 200 {
@@ -148,7 +147,11 @@ func (a *Agent) fileInWork(name string, most int) (string, bool) {
 		return "", false
 	}
 	defer f.Close()
-	const bytesPerToken = 6 // more than there are in any text
+	const (
+		bytesPerToken = 6  // more than there are in any text
+		note          = 16 // tokens that say how much is left out
+	)
+	most -= note
 	data, err := io.ReadAll(io.LimitReader(f, int64(most*bytesPerToken)+1))
 	if err != nil || len(data) == 0 || tool.Binary(string(data)) {
 		return "", false
