@@ -82,7 +82,9 @@ func (w *Workspace) track(ctx context.Context) (done func(context.Context) error
 		err = w.baseline(ctx, trees)
 	}
 	if errors.Is(err, errTooMany) {
-		f.records = nil
+		if f.active == 0 { // who is followed already is compared with what was there before
+			f.records = nil
+		}
 		return nothing, strings.TrimSpace(note + " " + err.Error()), nil
 	}
 	if err != nil {
@@ -141,6 +143,9 @@ func (w *Workspace) baseline(ctx context.Context, trees []tree) error {
 	if err := s.read(); err != nil {
 		return fmt.Errorf("the files could not be kept before the command, so it was not run: %w", err)
 	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // reading may have stopped half-way
+	}
 	f.ledger.moved(f.records, s.records)
 	f.records, f.rules = s.records, s.rules
 	return nil
@@ -157,18 +162,19 @@ func (w *Workspace) compare(ctx context.Context, trees []tree) error {
 	if err := s.read(); err != nil {
 		return fmt.Errorf("what the command has changed could not be read: %w", err)
 	}
-	changes := s.changes()
+	if changes := s.changes(); len(changes) > 0 {
+		// What was kept before the command is worth the wait only now.
+		if err := w.store.Sync(); err != nil {
+			return err
+		}
+		if err := w.changed(context.WithoutCancel(ctx), changes); err != nil {
+			return err // the next look finds them again
+		}
+	}
 	f.ledger.moved(f.records, s.records)
 	f.records = s.records
 	maps.Copy(f.rules, s.rules)
-	if len(changes) == 0 {
-		return nil
-	}
-	// What was kept before the command is worth the wait only now.
-	if err := w.store.Sync(); err != nil {
-		return err
-	}
-	return w.changed(ctx, changes)
+	return nil
 }
 
 // noteOwn takes down what a method of the workspace has changed while a command is followed: the command did not do it.

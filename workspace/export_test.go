@@ -45,3 +45,8 @@ func (w *Workspace) ListSlowly(rel string) (names []string, err error) {
 	}
 	return names, err
 }
+
+// NewJob is a job that runs until End is called.
+func NewJob() *Job { return &Job{ended: make(chan struct{})} }
+
+func (j *Job) End() JobStatus { return j.end(Finished{}, false) }

@@ -125,12 +125,9 @@ func (f *family) candidates() []int {
 
 // newest is the number that was given last.
 func newest() int {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return 0
-	}
-	fields := bytes.Fields(text)
-	pid, _ := strconv.Atoi(string(fields[len(fields)-1]))
+	text, _ := os.ReadFile("/proc/loadavg") // without it all are candidates
+	text = bytes.TrimSpace(text)
+	pid, _ := strconv.Atoi(string(text[bytes.LastIndexByte(text, ' ')+1:]))
 	return pid
 }
 

@@ -107,22 +107,17 @@ func (j *Job) Wait(ctx context.Context) (JobStatus, error) {
 	j.mu.Lock()
 	j.waiting++
 	j.mu.Unlock()
-	defer func() {
-		j.mu.Lock()
-		j.waiting--
-		j.mu.Unlock()
-	}()
 	select {
 	case <-j.ended:
-		return j.Status(), nil
-	default:
-	}
-	select {
-	case <-j.ended:
-		return j.Status(), nil
 	case <-ctx.Done():
-		return j.Status(), context.Cause(ctx)
 	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.waiting--
+	if j.status.Ended.IsZero() {
+		return j.status, context.Cause(ctx)
+	}
+	return j.status, nil // whoever counts as waiting learns of the end
 }
 
 // Kill asks all that the job has started to end, kills it after the grace of the command, and waits for that, or for ctx. A job
@@ -248,7 +243,6 @@ func (j *jobs) kill() {
 // EndJobs ends all jobs and waits for them; none can be started then. What they changed has been told when it returns.
 func (w *Workspace) EndJobs() { w.jobs.end() }
 
-// end ends all jobs and waits for that.
 func (j *jobs) end() {
 	j.mu.Lock()
 	j.closed = true
@@ -257,5 +251,4 @@ func (j *jobs) end() {
 	}
 	j.mu.Unlock()
 	j.done.Wait()
-	j.dismiss()
 }

@@ -168,7 +168,7 @@ func (s *aftermath) unsure(name string) string {
 			return file
 		}
 	} else {
-		for !s.isTree(dir) && s.records[dir] == nil && dir != filepath.Dir(dir) {
+		for !s.isTop(dir) && s.records[dir] == nil && dir != filepath.Dir(dir) {
 			dir = filepath.Dir(dir)
 		}
 		if r, ok := s.directory(dir); !ok || !s.beforeDeath(r) {
@@ -181,14 +181,10 @@ func (s *aftermath) unsure(name string) string {
 		if !ok || now.number == 0 || now.number != s.number(dir) && !s.beforeDeath(now) {
 			return "a directory above it " + since
 		}
-		if s.isTree(dir) {
+		if s.isTop(dir) {
 			return ""
 		}
 	}
-}
-
-func (s *aftermath) isTree(dir string) bool {
-	return slices.ContainsFunc(s.tops, func(t *top) bool { return t.tree.dir == dir })
 }
 
 // directory is what a look found of a directory.
@@ -196,7 +192,7 @@ func (s *aftermath) directory(dir string) (stat, bool) {
 	if r := s.records[dir]; r != nil {
 		return r.stat, true
 	}
-	if !s.isTree(dir) {
+	if !s.isTop(dir) {
 		return stat{}, false
 	}
 	info, err := os.Lstat(dir)

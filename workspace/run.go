@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -92,10 +93,14 @@ func (w *Workspace) launch(ctx context.Context, c Command) (*running, error) {
 	if err != nil {
 		return nil, errors.Join(err, tracked(ctx))
 	}
-	r, err := w.begin(c, dir)
+	var r *running
+	if err = context.Cause(ctx); err == nil {
+		r, err = w.begin(c, dir)
+	}
 	if err != nil {
+		changes := tracked(ctx)
 		_, failed := disarmed(ctx)
-		return nil, errors.Join(err, tracked(ctx), failed)
+		return nil, errors.Join(err, changes, failed)
 	}
 	r.tracked, r.note, r.disarmed = tracked, note, disarmed
 	return r, nil
@@ -105,7 +110,7 @@ func (w *Workspace) launch(ctx context.Context, c Command) (*running, error) {
 func (w *Workspace) begin(c Command, dir string) (r *running, err error) {
 	mark := w.jobs.mark()
 	cmd := shell(c.Line)
-	cmd.Dir, cmd.Env = dir, environment(dir, append(c.Env, mark))
+	cmd.Dir, cmd.Env = dir, environment(dir, append(slices.Clip(c.Env), mark))
 	cmd.SysProcAttr = attributes()
 	r = newRunning(cmd, c, newCollector(&w.outputs, c.Capture, cmp.Or(c.Spill, c.Capture), cmp.Or(c.MaxFile, 64<<20)))
 	if w.sandbox != nil && !c.Unconfined {

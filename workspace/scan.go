@@ -193,8 +193,14 @@ func (s *scan) checkMissing() {
 	slices.Sort(missing) // parents first
 	for _, name := range missing {
 		dir := filepath.Dir(name)
-		if parent := s.records[dir]; (parent == nil || !parent.stat.mode.IsDir()) && !slices.ContainsFunc(s.tops, func(t *top) bool { return t.tree.dir == dir }) {
-			continue
+		if !s.isTop(dir) {
+			if s.before[dir] == nil {
+				delete(s.before, name) // a tool changed it where looks do not come to
+				continue
+			}
+			if parent := s.records[dir]; parent == nil || !parent.stat.mode.IsDir() {
+				continue
+			}
 		}
 		switch info, err := os.Lstat(name); {
 		case err == nil:
@@ -203,6 +209,10 @@ func (s *scan) checkMissing() {
 			s.records[name] = s.before[name] // it cannot be known
 		}
 	}
+}
+
+func (s *scan) isTop(dir string) bool {
+	return slices.ContainsFunc(s.tops, func(t *top) bool { return t.tree.dir == dir })
 }
 
 // open opens a file of one of the trees.

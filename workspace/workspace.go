@@ -79,7 +79,8 @@ type Options struct {
 	// Label names a command, by the context that it is started with, for [Recover]. Nil: commands have no names.
 	Label func(ctx context.Context) string
 
-	// JobEnded is told when a job has ended, but not after Close has begun. It is called from a goroutine of the job, which Close waits for.
+	// JobEnded is told when a job has ended, but not of those that Close or EndJobs ends. It is called from a goroutine of the job, which
+	// these wait for.
 	JobEnded func(JobStatus)
 }
 
@@ -150,6 +151,7 @@ func openTree(dir string) (tree, error) {
 // No method may be called at the same time or later.
 func (w *Workspace) Close() error {
 	w.jobs.end()
+	w.jobs.dismiss()
 	err := errors.Join(w.outputs.remove(), w.watched.close(w.store))
 	for _, t := range w.roots {
 		err = errors.Join(err, t.root.Close())
