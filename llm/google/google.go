@@ -61,14 +61,12 @@ func (c *Client) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Eve
 }
 
 func (c *Client) stream(ctx context.Context, req *llm.Request, yield func(llm.Event, error) bool) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	resp, names, err := c.post(ctx, req)
 	if err != nil {
 		return err
 	}
 	defer resp.Close()
-	r := &reader{resp: resp, names: names, answer: wire.NewAnswer(c.model, resp, yield), cancel: cancel}
+	r := &reader{resp: resp, names: names, answer: wire.NewAnswer(c.model, resp, yield)}
 	if forced(c.model, req) {
 		r.schemaTool()
 	}

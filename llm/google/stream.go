@@ -2,9 +2,7 @@ package google
 
 import (
 	"bytes"
-	"context"
 	"strconv"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -48,15 +46,11 @@ type invoked struct {
 	Args jsontext.Value `json:"args"`
 }
 
-// lateTime is how long an answer is waited for whose end has come: some servers send the usage behind it.
-const lateTime = time.Second
-
 // reader puts an answer together from its chunks.
 type reader struct {
 	resp   *wire.Response
 	answer *wire.Answer
 	names  names
-	cancel context.CancelFunc // ends the request
 
 	schema  bool   // a call of the schema tool is the answer
 	calls   int    // calls so far
@@ -83,11 +77,7 @@ func (r *reader) read() error {
 		}
 		return r.end(nil)
 	}
-	late := time.AfterFunc(time.Hour, r.cancel)
-	late.Stop()
-	defer late.Stop()
 	for e, err := range r.resp.Events() {
-		late.Stop()
 		if err == nil {
 			err = r.take(e.Data)
 		} else if r.finish != "" {
@@ -100,7 +90,7 @@ func (r *reader) read() error {
 			return nil
 		}
 		if r.finish != "" {
-			late.Reset(lateTime)
+			r.resp.Ending()
 		}
 	}
 	return r.end(r.resp.Cut())

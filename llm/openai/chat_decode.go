@@ -145,6 +145,7 @@ func (d *chatDecoder) choice(c *chatChoice) error {
 	}
 	if c.Finish != "" && d.finish == "" {
 		d.finish = string(c.Finish)
+		d.resp.Ending()
 		return d.stop()
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -151,17 +152,33 @@ func TestChatStalls(t *testing.T) {
 	}
 }
 
-// A server that says why the answer ended, and then nothing, has given a whole answer.
+// A server that says why the answer ended, and then nothing, has given a whole answer: what may follow is not waited for long.
 func TestChatStallsAfterItsEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		body, server := io.Pipe()
-		defer server.Close()
-		go io.WriteString(server, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hello\"},\"finish_reason\":\"stop\"}]}\n\n")
-		m, err := llm.Collect(t.Context(), chatAnswering(t, "openai", "text/event-stream", body), recorded.Ask())
-		if err != nil || m.Text() != "Hello" {
-			t.Errorf("got %+v, %v", m, err)
-		}
-	})
+	const usage = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":1}}\n\n"
+	for _, c := range []struct {
+		pause, took time.Duration // before the usage; of it all
+		input       int64
+	}{
+		{time.Second, 3 * time.Second, 3},
+		{50 * time.Second, 2 * time.Second, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			body, server := io.Pipe()
+			defer server.Close()
+			var written sync.WaitGroup
+			written.Go(func() {
+				io.WriteString(server, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hello\"},\"finish_reason\":\"stop\"}]}\n\n")
+				time.Sleep(c.pause)
+				io.WriteString(server, usage)
+			})
+			defer written.Wait()
+			start := time.Now()
+			m, err := llm.Collect(t.Context(), chatAnswering(t, "openai", "text/event-stream", body), recorded.Ask())
+			if took := time.Since(start); err != nil || m.Text() != "Hello" || m.Usage.Input != c.input || took != c.took {
+				t.Errorf("after %v: got %+v, %v", took, m, err)
+			}
+		})
+	}
 }
 
 func TestChatCancel(t *testing.T) {

@@ -44,6 +44,7 @@ type part struct {
 	ended     bool // no more of the call's arguments comes
 	begun     bool // the call's ID and name were yielded
 	ready     bool // the call's CallReady was yielded
+	nameless  bool // a call whose name never came
 	answer    bool // a call that stands for a structured answer
 }
 
@@ -167,7 +168,7 @@ func (a *Answer) add(kind partKind) *part {
 }
 
 // Call says that the call with that key goes on, and begins it when it is new. The ID and the name may come with any of its
-// fragments; an ID that never comes is made up. Until another call goes on, the arguments of no other are yielded.
+// fragments; an ID that never comes is made up, a name is not. Until another call goes on, the arguments of no other are yielded.
 func (a *Answer) Call(key, id, name string) bool {
 	p := a.calls[key]
 	if p == nil {
@@ -239,7 +240,7 @@ func (a *Answer) EndCall(key string) bool {
 // tell yields what has come of a call and was not yielded. Before its name is known there is nothing to tell.
 func (a *Answer) tell(p *part) bool {
 	more := p.text.String()[p.told:]
-	if p.name == "" || p.begun && more == "" {
+	if !p.called() || p.begun && more == "" {
 		return !a.left
 	}
 	p.told += len(more)
@@ -275,7 +276,7 @@ func (a *Answer) settle(p *part) {
 
 // ready yields that a call is complete.
 func (a *Answer) ready(p *part) bool {
-	if p.ready || !a.tell(p) || p.name == "" || p.answer {
+	if p.ready || !a.tell(p) || !p.called() || p.answer {
 		return !a.left
 	}
 	p.ready = true
@@ -291,11 +292,16 @@ func (p *part) call() llm.ToolCall {
 	return llm.ToolCall{ID: p.id, Name: p.name, Arguments: arguments, Opaque: p.opaque}
 }
 
+// called reports whether it is known what the call calls. Nothing is, when something of a call came and its name never did: whoever runs
+// it tells the model so. Where nothing came but a number there is no call.
+func (p *part) called() bool { return p.name != "" || p.nameless && (p.id != "" || p.text.Len() > 0) }
+
 // Finish ends the answer after the protocol's final event: the message is yielded as [llm.Done]. A call whose arguments were cut
 // by the limit of the answer is marked as truncated.
 func (a *Answer) Finish() bool {
 	for _, p := range a.parts {
-		if p.kind == callPart && !a.cut(p) && !a.ready(p) {
+		p.nameless = p.kind == callPart && p.name == ""
+		if p.nameless && !a.tell(p) || p.kind == callPart && !a.cut(p) && !a.ready(p) {
 			return false
 		}
 	}
@@ -336,7 +342,7 @@ func (a *Answer) content() llm.Content {
 			c = append(c, llm.Text{Text: text, Opaque: p.opaque})
 		case p.kind == thinkingPart && (text != "" || p.signature.Len() > 0 || p.opaque != nil):
 			c = append(c, llm.Thinking{Text: text, Signature: p.signature.String(), Opaque: p.opaque})
-		case p.kind == callPart && p.name != "":
+		case p.kind == callPart && p.called():
 			call := p.call()
 			call.Truncated = a.cut(p)
 			c = append(c, call)

@@ -189,10 +189,26 @@ done end
 {Text:x Signature: Opaque:[]}
 {Text:{} Opaque:[]}
 `},
-		{"a call without a name is none", func(a *wire.Answer) { a.Arguments("7", "{}"); a.EndCall("8"); a.Text("a") }, `
+		{"calls without a name", func(a *wire.Answer) {
+			a.Arguments("7", "{}")
+			a.EndCall("8")
+			a.Text("a")
+			a.Call("9", "b", "")
+			a.Call("empty", "", "")
+			a.Stop = llm.StopLength
+			a.Arguments("cut", "{")
+		}, `
 1:text "a"
-done end
+0:call call_0  "{}"
+0:ready call_0  {}
+2:call b  ""
+2:ready b  {}
+4:call call_4  "{"
+done length
+{ID:call_0 Name: Arguments:{} Opaque:[] Truncated:false}
 {Text:a Opaque:[]}
+{ID:b Name: Arguments:{} Opaque:[] Truncated:false}
+{ID:call_4 Name: Arguments:{ Opaque:[] Truncated:true}
 `},
 		{"nothing", func(*wire.Answer) {}, "\ndone end\n"},
 	} {

@@ -352,6 +352,30 @@ func TestSilence(t *testing.T) {
 	}
 }
 
+// What an answer does not need is not waited for long: two seconds, or less where the endpoint says so.
+func TestSilenceBehindTheEnd(t *testing.T) {
+	for idle, want := range map[time.Duration]time.Duration{0: 2 * time.Second, time.Second: time.Second, -1: 2 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			e := wire.Endpoint{BaseURL: "http://model.invalid", Idle: idle, HTTP: wire.NewClient(transport(func(r *http.Request) (*http.Response, error) {
+				return streaming(feed(r.Context(), 0, "data: a\n\n")), nil
+			}))}
+			start := time.Now()
+			resp, err := e.Post(t.Context(), wire.Request{Model: "test/m", URL: e.URL("", "/")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Close()
+			for _, err = range resp.Events() {
+				resp.Ending()
+			}
+			problem(t, err, llm.KindStalled, "nothing came for "+want.String())
+			if took := time.Since(start); took != want {
+				t.Errorf("with the limit %s it took %s", idle, took)
+			}
+		})
+	}
+}
+
 // The status says enough when the text of an error does not come.
 func TestAnErrorWithoutItsText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

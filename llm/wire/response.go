@@ -116,6 +116,13 @@ func (r *Response) Events() iter.Seq2[Event, error] {
 	}
 }
 
+// lateTime is how long the last of an answer may be waited for that is known to have ended: some servers send the usage behind it.
+const lateTime = 2 * time.Second
+
+// Ending says that of the answer only what is not needed is missing, such as the usage: from here on the server may be silent for two
+// seconds at most.
+func (r *Response) Ending() { r.watch.ending(lateTime) }
+
 // Complete says that the protocol's final event was read, so that the connection can be used again.
 func (r *Response) Complete() { r.complete = true }
 

@@ -22,22 +22,20 @@ type watch struct {
 	hide   []string // secrets that must not appear in a text
 
 	timer *time.Timer
-	idle  time.Duration // longest silence between bytes; 0: no end
-	begun atomic.Bool   // the first byte has come
+	idle  atomic.Int64 // longest silence between bytes, as a [time.Duration]; 0: no end
+	begun atomic.Bool  // the first byte has come
 }
 
 func newWatch(parent context.Context, e *Endpoint, model string) (context.Context, *watch) {
 	ctx, cancel := context.WithCancelCause(parent)
-	w := &watch{
-		parent: parent, ctx: ctx, cancel: cancel, model: model, idle: limit(e.Idle, DefaultIdle),
-		hide: secrets(e),
-	}
+	w := &watch{parent: parent, ctx: ctx, cancel: cancel, model: model, hide: secrets(e)}
+	w.idle.Store(int64(limit(e.Idle, DefaultIdle)))
 	first := limit(e.FirstByte, DefaultFirstByte)
 	w.timer = time.AfterFunc(max(first, time.Hour), func() { // it is set below, when there is a limit at all
 		silence := first
 		what := "no byte of an answer came for "
 		if w.begun.Load() {
-			silence, what = w.idle, "the answer stopped: nothing came for "
+			silence, what = time.Duration(w.idle.Load()), "the answer stopped: nothing came for "
 		}
 		cancel(&llm.Error{Kind: llm.KindStalled, Model: model, Message: what + silence.String()})
 	})
@@ -56,8 +54,8 @@ func (w *watch) stop() {
 
 // waiting and came stand around every read. Only time spent waiting for the server counts, not that of a slow consumer.
 func (w *watch) waiting() {
-	if w.begun.Load() && w.idle > 0 {
-		w.timer.Reset(w.idle)
+	if idle := w.idle.Load(); w.begun.Load() && idle > 0 {
+		w.timer.Reset(time.Duration(idle))
 	}
 }
 
@@ -79,6 +77,13 @@ func (w *watch) failure(err error) *llm.Error {
 		return &llm.Error{Kind: llm.KindCancelled, Model: w.model, Err: context.Cause(w.parent)}
 	}
 	return w.network(err)
+}
+
+// ending bounds the silence from here on.
+func (w *watch) ending(silence time.Duration) {
+	if idle := w.idle.Load(); idle <= 0 || int64(silence) < idle {
+		w.idle.Store(int64(silence))
+	}
 }
 
 // unauthorized is the error of an Authorize that failed: there is no proof of identity, or it could not be fetched.
