@@ -25,9 +25,14 @@ type Chain struct {
 
 	mu      sync.Mutex
 	links   []*link
-	current int // the link that is asked first
-	era     int // how often somebody has chosen that
+	chosen  int       // the link that is preferred
+	current int       // the link that is asked first
+	away    time.Time // when another than the preferred one became that
+	era     int       // how often the first one was set otherwise than by an answer
 }
+
+// comeBack is how long another model is asked first before the preferred one is tried again.
+const comeBack = 30 * time.Minute
 
 // link is a model with what is known of its keys.
 type link struct {
@@ -50,11 +55,29 @@ func New(policy llm.RetryPolicy, links ...Link) *Chain {
 	return c
 }
 
-// Model implements [llm.Client]: it is the model that is asked first now. It changes when another one had to take over.
+// Model implements [llm.Client]: it is the model that is asked first now. It changes when another one had to take over, and back when the
+// preferred one has had half an hour to recover.
 func (c *Chain) Model() llm.Model {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.links[c.current].model
+	return c.home().model
+}
+
+// home is the link that is asked first now. The lock is held.
+func (c *Chain) home() *link {
+	if c.current != c.chosen && time.Since(c.away) >= comeBack && slices.ContainsFunc(c.links[c.chosen].keys, (*key).ready) {
+		c.current = c.chosen
+		c.era++ // the answers of others that are under way do not undo it
+	}
+	return c.links[c.current]
+}
+
+// worked makes a link the one that is asked first. The lock is held.
+func (c *Chain) worked(l *link) {
+	before := c.current
+	if c.current = slices.Index(c.links, l); before == c.chosen {
+		c.away = time.Now()
+	}
 }
 
 // Models returns the models of the chain in the order of preference.
@@ -73,7 +96,7 @@ func (c *Chain) Prefer(ref string) bool {
 	defer c.mu.Unlock()
 	i := slices.IndexFunc(c.links, func(l *link) bool { return l.model.Ref() == ref })
 	if i >= 0 {
-		c.current = i
+		c.chosen, c.current = i, i
 		c.era++
 	}
 	return i >= 0

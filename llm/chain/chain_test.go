@@ -498,6 +498,54 @@ func TestRequestsSideBySide(t *testing.T) {
 	})
 }
 
+// Another model is no more than a substitute: after half an hour the preferred one is tried again, and once in each half hour from then on.
+func TestThePreferredModelComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, servers := build(t, "a: net, net, net, net, net, net, net, net, ok\nb: ok")
+		ask := func(want, model string) {
+			t.Helper()
+			if got := ask(t.Context(), c, &llm.Request{}); got != want || c.Model().ID != model {
+				t.Errorf("got %s, and then %s", got, c.Model().ID)
+			}
+		}
+		const failing = "wait 1s 2/4; wait 2s 3/4; wait 4s 4/4; to b; yes; done"
+		ask(failing, "b")
+		time.Sleep(30*time.Minute - 1)
+		ask("yes; done", "b")
+		time.Sleep(1)
+		if c.Model().ID != "a" {
+			t.Error("the window is made for another model than is asked")
+		}
+		ask(failing, "b")
+		time.Sleep(10 * time.Minute)
+		ask("yes; done", "b")
+		time.Sleep(20 * time.Minute)
+		ask("yes; done", "a")
+		if n := len(servers["a"].asked); n != 9 {
+			t.Errorf("a was asked %d times", n)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) { // while it cannot be asked there is no hurry
+		c, _ := build(t, "a: 429/1h, ok\nb: ok")
+		for after, want := range []string{"to b; yes; done", "yes; done", "yes; done"} {
+			if got := ask(t.Context(), c, &llm.Request{}); got != want || c.Model().ID != []string{"b", "b", "a"}[after] {
+				t.Errorf("request %d: got %s, and then %s", after+1, got, c.Model().ID)
+			}
+			time.Sleep(40 * time.Minute)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) { // what a person chose is the preferred one
+		c, _ := build(t, "a: ok\nb: 401, ok")
+		c.Prefer("p/b")
+		if got := ask(t.Context(), c, &llm.Request{}); got != "to a; yes; done" || c.Model().ID != "a" {
+			t.Errorf("got %s, and then %s", got, c.Model().ID)
+		}
+		if time.Sleep(30 * time.Minute); c.Model().ID != "b" {
+			t.Errorf("then %s", c.Model().ID)
+		}
+	})
+}
+
 func TestConcurrentUse(t *testing.T) {
 	c, _ := build(t, "a one: 401\na two: 402\nb: limits")
 	var wg sync.WaitGroup

@@ -12,8 +12,8 @@ func (a *asking) first() (usual, k *key, wait time.Duration, cause *llm.Error) {
 	c := a.chain
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	home := c.home()
 	a.era = c.era
-	home := c.links[c.current]
 	usual = home.keys[home.current]
 	if k, wait = a.find(home, func(*key) bool { return true }); k == nil {
 		k = usual

@@ -92,7 +92,7 @@ func (a *asking) answered(k *key) {
 	k.worked(a.since)
 	k.link.current = slices.Index(k.link.keys, k)
 	if a.era == c.era {
-		c.current = slices.Index(c.links, k.link)
+		c.worked(k.link)
 	}
 }
 
