@@ -3,7 +3,6 @@ package undo
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -124,7 +123,7 @@ var errTooLarge = fmt.Errorf("larger than %d MiB", maxDiffed>>20)
 // text is what a file has. A link has where it leads to.
 func text(s *session.FileState, read func() ([]byte, error)) (string, error) {
 	switch {
-	case s == nil || fs.FileMode(s.Mode).IsDir():
+	case s == nil || isDir(s):
 		return "", nil
 	case s.Link != "":
 		return s.Link + "\n", nil

@@ -221,7 +221,7 @@ func (h *History) find(name string) (point, error) {
 	if i, ok := h.byID[session.ID(name)]; ok {
 		return h.points[i], nil
 	}
-	if n, err := strconv.ParseInt(name, 10, 64); err == nil && len(name) < 10 {
+	if n, err := strconv.ParseInt(name, 10, 64); err == nil && len(name) < 10 && name[0] >= '1' { // with 0 it is the beginning of an ID
 		i, ok := slices.BinarySearchFunc(h.points, n, func(p point, n int64) int { return int(p.seq - n) })
 		if ok {
 			return h.points[i], nil

@@ -5,10 +5,7 @@ package undo_test
 import (
 	"context"
 	"errors"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"testing"
 
 	"github.com/fsnotify/fsnotify"
@@ -16,8 +13,6 @@ import (
 	"github.com/tenon-agent/tenon/internal/treetest"
 	"github.com/tenon-agent/tenon/internal/undo"
 	"github.com/tenon-agent/tenon/session"
-	"github.com/tenon-agent/tenon/session/sqlite"
-	"github.com/tenon-agent/tenon/workspace/checkpoint"
 )
 
 // A process that is killed while it takes things back, wherever it is then, leaves what the next one finishes.
@@ -35,18 +30,16 @@ func TestKilledUndo(t *testing.T) {
 		b.open(id)
 		if !done {
 			killed++
-			p, err := b.history().Undo("", undo.Both)
-			switch {
-			case isNothing(err): // it was killed after its last word
-			case err != nil:
-				t.Fatalf("killed at %d: %v", n, err)
-			case p.Finishes == "" && p.Title != "change":
-				t.Fatalf("killed at %d: it would do %+v", n, p)
-			default:
-				if err := p.Apply(t.Context(), b.writer, b.kept, false); err != nil {
-					t.Fatalf("killed at %d: %v", n, err)
-				}
-			}
+		}
+		switch {
+		case done:
+		case n%2 == 0:
+			changeOnesMind(t, b, after)
+		default:
+			finish(t, b)
+		}
+		if t.Failed() {
+			t.Fatalf("killed at %d", n)
 		}
 		treetest.Same(t, b.tree(), before)
 		if got := b.said(); got != "" {
@@ -62,6 +55,37 @@ func TestKilledUndo(t *testing.T) {
 	}
 	if killed < 5 {
 		t.Errorf("only %d were killed", killed)
+	}
+}
+
+// finish undoes again what was killed on its way.
+func finish(t *testing.T, b *bench) {
+	p, err := b.history().Undo("", undo.Both)
+	switch {
+	case isNothing(err): // it was killed after its last word
+	case err != nil:
+		t.Fatal(err)
+	case p.Finishes == "" && p.Title != "change":
+		t.Errorf("it would do %+v", p)
+	default:
+		b.must(p.Apply(t.Context(), b.writer, b.kept, false))
+	}
+}
+
+// changeOnesMind takes back an undo that was killed on its way, and then undoes again.
+func changeOnesMind(t *testing.T, b *bench, after map[string]string) {
+	switch _, err := b.redo(); {
+	case isNothing(err): // it was killed before its first word, and has perhaps left temporary files
+	case err != nil:
+		t.Fatalf("redo at once: %v", err)
+	default:
+		treetest.Same(t, b.tree(), after)
+	}
+	if got := b.said(); got != "change" {
+		t.Errorf("said %q", got)
+	}
+	if _, err := b.undo("", undo.Both, false); err != nil {
+		t.Fatalf("undo after the redo: %v", err)
 	}
 }
 
@@ -86,9 +110,7 @@ func killAt(t *testing.T, b *bench, id session.SessionID, n int) (done bool) {
 	for _, dir := range []string{".", "a", "c", "new", "new/deep", "../contents"} {
 		b.must(watcher.Add(filepath.Join(b.dir, dir)))
 	}
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "UNDO_TEST_CHILD="+b.base, "UNDO_TEST_SESSION="+string(id))
-	cmd.Stderr = os.Stderr
+	cmd := b.child(id, "undo", "")
 	b.must(cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
@@ -106,42 +128,44 @@ func killAt(t *testing.T, b *bench, id session.SessionID, n int) (done bool) {
 	}
 }
 
-// childMain is a process that undoes the last run.
-func childMain() int {
-	err := func() error {
-		if line := os.Getenv("UNDO_TEST_LINE"); line != "" {
-			return workOn(line)
-		}
-		if n, err := strconv.Atoi(os.Getenv("UNDO_TEST_RECOVER")); err == nil {
-			return recoverUntil(n)
-		}
-		ctx := context.Background()
-		base, id := os.Getenv("UNDO_TEST_CHILD"), session.SessionID(os.Getenv("UNDO_TEST_SESSION"))
-		store, err := sqlite.Open(filepath.Join(base, "sessions.db"))
-		if err != nil {
-			return err
-		}
-		w, err := store.Open(ctx, id, session.Lease{Owner: "a child"})
-		if err != nil {
-			return err
-		}
-		kept, err := checkpoint.Open(filepath.Join(base, "contents"), checkpoint.Options{MaxFile: 1 << 20})
-		if err != nil {
-			return err
-		}
-		h, err := undo.Read(ctx, store, id)
-		if err != nil {
-			return err
-		}
-		p, err := h.Undo("", undo.Both)
-		if err != nil {
-			return err
-		}
-		return errors.Join(p.Apply(ctx, w, kept, false), kept.Close(), w.Close(), store.Close())
-	}()
-	if err != nil {
-		_, _ = os.Stderr.WriteString(err.Error() + "\n")
-		return 1
+// An undo that was killed before its last word is done for all that anybody sees: one redo takes it back.
+func TestKilledBeforeItsLastWord(t *testing.T) {
+	b := newBench(t)
+	before, after := smallWork(b)
+	p, err := b.history().Undo("", undo.Both)
+	b.must(err)
+	if err := p.Apply(t.Context(), &mute{b.writer, 1}, b.kept, false); !errors.Is(err, errMute) {
+		t.Fatal(err)
 	}
-	return 0
+	for range 2 {
+		treetest.Same(t, b.tree(), before)
+		if p, err := b.redo(); err != nil || p.Finishes != "" || len(p.Files) == 0 {
+			t.Fatalf("%+v, %v", p, err)
+		}
+		treetest.Same(t, b.tree(), after)
+		if got := b.said(); got != "change" {
+			t.Errorf("said %q", got)
+		}
+		if _, err := b.redo(); !isNothing(err) {
+			t.Errorf("a second redo: %v", err)
+		}
+		if _, err := b.undo("", undo.Both, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// mute writes a few times and no more, as a process that is killed.
+type mute struct {
+	session.Writer
+	left int
+}
+
+var errMute = errors.New("no more words")
+
+func (m *mute) Append(ctx context.Context, stamp session.Stamp, bodies ...session.Body) ([]session.Event, error) {
+	if m.left--; m.left < 0 {
+		return nil, errMute
+	}
+	return m.Writer.Append(ctx, stamp, bodies...)
 }

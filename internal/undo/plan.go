@@ -40,7 +40,7 @@ type Plan struct {
 	reason string     // of the Head
 	back   session.ID // where the conversation was
 	dir    string
-	tidy   []string          // paths beside which something may have been left behind
+	tidy   []string          // files of what was interrupted: something may have been left beside them, and they may be between two states
 	unsure map[string]string // why what became of a path may be somebody else's
 }
 
@@ -162,10 +162,11 @@ func (h *History) lastRun(scope Scope) (run, bool) {
 	return run{}, false
 }
 
-// Redo plans to take back the last undo that was not taken back.
+// Redo plans to take back the last undo that was not taken back, also one that was interrupted, however far it had come.
 func (h *History) Redo() (*Plan, error) {
-	if o := h.interrupted(); o != nil {
-		return h.finish(o), nil
+	cut := h.interrupted()
+	if cut != nil && cut.redo {
+		return h.finish(cut), nil
 	}
 	o := h.lastUndo()
 	if o == nil {
@@ -180,15 +181,11 @@ func (h *History) Redo() (*Plan, error) {
 		}
 	}
 	if o.files {
-		touched := map[string]bool{}
-		for _, c := range h.changes {
-			if c.op == o {
-				for _, f := range c.body.Files {
-					touched[f.Path] = true
-				}
-			}
+		touched := h.wanted(o)
+		if o == cut {
+			p.tidy = slices.Collect(maps.Keys(touched))
 		}
-		h.files(p, o.seq-1, func(path string) bool { return touched[path] })
+		h.files(p, o.seq-1, func(path string) bool { _, ok := touched[path]; return ok })
 		again := h.changedAfter(o)
 		for i, f := range p.Files {
 			if again[f.Path] {
@@ -216,17 +213,23 @@ func (h *History) changedAfter(o *op) map[string]bool {
 // finish plans the rest of what was interrupted.
 func (h *History) finish(o *op) *Plan {
 	p := &Plan{Session: h.Session, Redo: o.redo, To: o.to, Finishes: o.id, dir: h.Dir, back: h.points[h.tip].id}
+	want := h.wanted(o)
+	p.tidy = slices.Collect(maps.Keys(want))
+	h.judge(p, want)
+	return p
+}
+
+// wanted are the files of an undo or redo, as they were to be after it.
+func (h *History) wanted(o *op) map[string]*session.FileState {
 	want := map[string]*session.FileState{}
 	for _, c := range h.changes {
 		if c.op == o {
 			for _, f := range c.body.Files {
 				want[f.Path] = f.After
-				p.tidy = append(p.tidy, f.Path)
 			}
 		}
 	}
-	h.judge(p, want)
-	return p
+	return want
 }
 
 // files plans to bring files to what they were at an entry: what the first change after it found.
@@ -296,7 +299,7 @@ func (h *History) judge(p *Plan, want map[string]*session.FileState) {
 			f.Problem, f.Lost = "its content was not kept: "+f.Want.Lost, true
 		case f.Want != nil && fs.FileMode(f.Want.Mode).IsRegular() && f.Want.Hash == "":
 			f.Problem, f.Lost = "its content is not known", true
-		case p.Finishes != "" && between(f.Now, f.Want):
+		case p.tidy != nil && between(f.Now, last[path]):
 		case !same(f.Now, last[path].After) && !same(f.Now, last[path].Before):
 			f.Problem = "somebody else has changed it since"
 			if f.Now != nil && last[path].After != nil && last[path].After.Hash == "" && fs.FileMode(last[path].After.Mode).IsRegular() {
@@ -330,11 +333,13 @@ func (p *Plan) holdUnsure() {
 	}
 }
 
-// between reports whether a place may be on its way to what it will be: something else was removed from it, or a directory is made
-// and does not have its mode yet.
-func between(now, want *session.FileState) bool {
-	return now == nil || want != nil && fs.FileMode(now.Mode).IsDir() && fs.FileMode(want.Mode).IsDir()
+// between reports whether a place may be in the middle of a change: what was there is removed, or a directory is made and does not have
+// its mode yet.
+func between(now *session.FileState, c session.FileChange) bool {
+	return now == nil || isDir(now) && (isDir(c.Before) || isDir(c.After))
 }
+
+func isDir(s *session.FileState) bool { return s != nil && fs.FileMode(s.Mode).IsDir() }
 
 // lastChanges are the last changes of each file.
 func (h *History) lastChanges() map[string]session.FileChange {
@@ -355,7 +360,7 @@ func (p *Plan) keepUsed() {
 	}
 	for i := len(p.Files) - 1; i >= 0; i-- { // children first
 		f := p.Files[i]
-		if f.Want != nil || f.Now == nil || !fs.FileMode(f.Now.Mode).IsDir() || f.Problem != "" && !f.Unsure {
+		if f.Want != nil || !isDir(f.Now) || f.Problem != "" && !f.Unsure {
 			continue
 		}
 		entries, err := os.ReadDir(f.Path)

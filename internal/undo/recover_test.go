@@ -3,26 +3,19 @@
 package undo_test
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"iter"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tenon-agent/tenon/internal/treetest"
 	"github.com/tenon-agent/tenon/internal/undo"
-	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
-	"github.com/tenon-agent/tenon/session/sqlite"
-	"github.com/tenon-agent/tenon/workspace"
 	"github.com/tenon-agent/tenon/workspace/checkpoint"
 )
 
@@ -35,64 +28,14 @@ const (
 		rm a/f8; mkdir a/f8; printf '' >.gitignore; echo more >x.log; echo y >y.log`
 )
 
-// workOn is a process that runs a command in a session, as childMain is one that undoes.
-func workOn(line string) error {
-	ctx := context.Background()
-	base, id := os.Getenv("UNDO_TEST_CHILD"), session.SessionID(os.Getenv("UNDO_TEST_SESSION"))
-	store, err := sqlite.Open(filepath.Join(base, "sessions.db"))
-	if err != nil {
-		return err
-	}
-	w, err := store.Open(ctx, id, session.Lease{Owner: "a child"})
-	if err != nil {
-		return err
-	}
-	kept, err := checkpoint.Open(filepath.Join(base, "contents"), checkpoint.Options{MaxFile: 1 << 20})
-	if err != nil {
-		return err
-	}
-	run := session.NewID()
-	ws, err := workspace.Open(filepath.Join(base, "project"), workspace.Options{
-		Checkpoints: kept, Label: func(context.Context) string { return "killed" },
-		Changed: func(ctx context.Context, changes []workspace.Change) error {
-			_, err := w.Append(ctx, session.Stamp{Run: run}, undo.Record("killed", changes))
-			return err
-		},
-	})
-	if err != nil {
-		return err
-	}
-	if _, err := w.Append(ctx, session.Stamp{Run: run}, session.RunStarted{Run: run}, session.Message{Message: llm.UserText("work")},
-		session.CallStarted{Call: "killed", Tool: "shell", Arguments: json.RawMessage(`{}`)}); err != nil {
-		return err
-	}
-	if job := os.Getenv("UNDO_TEST_JOB"); job != "" {
-		j, err := ws.Start(ctx, workspace.Command{Line: job})
-		if err != nil {
-			return err
-		}
-		defer j.Kill(ctx)
-		for j.Output(0, 10).Size == 0 {
-			runtime.Gosched()
-		}
-		if err := ws.Apply(ctx, []workspace.Edit{{Path: "by-tool", Data: []byte("tool")}}); err != nil {
-			return err
-		}
-	}
-	_, err = ws.Run(ctx, workspace.Command{Line: line})
-	return errors.Join(err, ws.Close(), kept.Close(), w.Close(), store.Close())
-}
-
-// killUnder lets another process run a command and kills it when the command has made the file ready beside the project; when it is to
-// be known that the process lived after the changes, a little later.
-func (b *bench) killUnder(line string, later bool, env ...string) {
+// killUnder lets another process run a command, beside a job if there is one, and kills it when the command has made the file ready
+// beside the project; when it is to be known that the process lived after the changes, a little later.
+func (b *bench) killUnder(line string, later bool, job ...string) {
 	b.t.Helper()
 	id := b.writer.Session()
 	b.close()
 	ready := filepath.Join(b.base, "ready")
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), append(env, "UNDO_TEST_CHILD="+b.base, "UNDO_TEST_SESSION="+string(id), "UNDO_TEST_LINE="+line)...)
-	cmd.Stderr = os.Stderr
+	cmd := b.child(id, "work", line, job...)
 	kept, err := checkpoint.Open(filepath.Join(b.base, "contents"), checkpoint.Options{})
 	b.must(err)
 	b.must(cmd.Start())
@@ -233,7 +176,7 @@ func TestKilledUnderSeveral(t *testing.T) {
 	b := newBench(t)
 	b.byHand("echo 1 >job; echo 1 >command")
 	before := b.tree()
-	b.killUnder("echo 2 >>command; touch ../ready; sleep 1000", true, "UNDO_TEST_JOB=echo 2 >>job; echo ready; sleep 1000")
+	b.killUnder("echo 2 >>command; touch ../ready; sleep 1000", true, "echo 2 >>job; echo ready; sleep 1000")
 	found := b.recover()
 	if len(found) != 1 {
 		t.Fatalf("%+v", found)
@@ -259,10 +202,7 @@ func TestKilledInTheRecovery(t *testing.T) {
 	id := b.writer.Session()
 	b.close()
 	for n := 1; ; n++ {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "UNDO_TEST_CHILD="+b.base, "UNDO_TEST_SESSION="+string(id), fmt.Sprintf("UNDO_TEST_RECOVER=%d", n))
-		cmd.Stderr = os.Stderr
-		err := cmd.Run()
+		err := b.child(id, "recover", strconv.Itoa(n)).Run()
 		b.open(id)
 		treetest.Same(t, b.tree(), after)
 		b.close()
@@ -286,55 +226,6 @@ func TestKilledInTheRecovery(t *testing.T) {
 		t.Fatal(err)
 	}
 	treetest.Same(t, like(b.tree()), like(before))
-}
-
-// recoverUntil is a process that recovers and is killed at its nth step: before and after it reads and writes the journal.
-func recoverUntil(n int) error {
-	ctx := context.Background()
-	base, id := os.Getenv("UNDO_TEST_CHILD"), session.SessionID(os.Getenv("UNDO_TEST_SESSION"))
-	store, err := sqlite.Open(filepath.Join(base, "sessions.db"))
-	if err != nil {
-		return err
-	}
-	w, err := store.Open(ctx, id, session.Lease{Owner: "a child"})
-	if err != nil {
-		return err
-	}
-	kept, err := checkpoint.Open(filepath.Join(base, "contents"), checkpoint.Options{MaxFile: 1 << 20})
-	if err != nil {
-		return err
-	}
-	step := func() {
-		if n--; n == 0 {
-			self, _ := os.FindProcess(os.Getpid()) // it is there
-			_ = self.Kill()
-			select {}
-		}
-	}
-	err = undo.Recover(ctx, steppingStore{store, step}, steppingWriter{w, step}, kept)
-	return errors.Join(err, kept.Close(), w.Close(), store.Close())
-}
-
-type steppingStore struct {
-	session.Store
-	step func()
-}
-
-func (s steppingStore) Annotations(ctx context.Context, id session.SessionID, kinds ...string) iter.Seq2[session.Event, error] {
-	s.step()
-	return s.Store.Annotations(ctx, id, kinds...)
-}
-
-type steppingWriter struct {
-	session.Writer
-	step func()
-}
-
-func (w steppingWriter) Append(ctx context.Context, stamp session.Stamp, bodies ...session.Body) ([]session.Event, error) {
-	w.step()
-	events, err := w.Writer.Append(ctx, stamp, bodies...)
-	w.step()
-	return events, err
 }
 
 // What was taken down and is damaged, or not there, is told.

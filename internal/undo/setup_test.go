@@ -27,8 +27,8 @@ import (
 func TestMain(m *testing.M) {
 	syscall.Umask(0o022)
 	fewerChecks()
-	if os.Getenv("UNDO_TEST_CHILD") != "" {
-		os.Exit(childMain())
+	if what := os.Getenv("UNDO_TEST_CHILD"); what != "" {
+		os.Exit(childMain(what))
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -41,16 +41,41 @@ func fewerChecks() {
 	}
 }
 
-// bench is a session that works on a project: its journal, its contents and its workspace.
-type bench struct {
-	t      testing.TB
-	base   string // the project is below it, and all else that the session has
-	dir    string
+// state is what a session has beside its project: the journal and the contents.
+type state struct {
 	store  session.Store
 	writer session.Writer
 	kept   *checkpoint.Store
-	ws     *workspace.Workspace
-	run    session.RunID
+}
+
+// openState opens what a session has below base; an empty ID is a new session.
+func openState(base string, id session.SessionID) (s state, err error) {
+	ctx := context.Background()
+	if s.store, err = sqlite.Open(filepath.Join(base, "sessions.db")); err != nil {
+		return s, err
+	}
+	if id == "" {
+		if id, err = s.store.Create(ctx, session.Created{Dir: filepath.Join(base, "project")}); err != nil {
+			return s, err
+		}
+	}
+	if s.writer, err = s.store.Open(ctx, id, session.Lease{Owner: "a test"}); err != nil {
+		return s, err
+	}
+	s.kept, err = checkpoint.Open(filepath.Join(base, "contents"), checkpoint.Options{MaxFile: 1 << 20})
+	return s, err
+}
+
+func (s state) close() error { return errors.Join(s.kept.Close(), s.writer.Close(), s.store.Close()) }
+
+// bench is a session that works on a project.
+type bench struct {
+	state
+	t    testing.TB
+	base string // the project is below it, and all else that the session has
+	dir  string
+	ws   *workspace.Workspace
+	run  session.RunID
 }
 
 func newBench(t testing.TB) *bench {
@@ -69,20 +94,11 @@ func newBench(t testing.TB) *bench {
 // open opens everything; an empty ID is a new session.
 func (b *bench) open(id session.SessionID) {
 	b.t.Helper()
-	ctx := context.Background()
 	var err error
-	b.store, err = sqlite.Open(filepath.Join(b.base, "sessions.db"))
-	b.must(err)
-	if id == "" {
-		id, err = b.store.Create(ctx, session.Created{Dir: b.dir})
-		b.must(err)
-	}
-	b.writer, err = b.store.Open(ctx, id, session.Lease{Owner: "a test"})
-	b.must(err)
-	b.kept, err = checkpoint.Open(filepath.Join(b.base, "contents"), checkpoint.Options{MaxFile: 1 << 20})
+	b.state, err = openState(b.base, id)
 	b.must(err)
 	b.ws, err = workspace.Open(b.dir, workspace.Options{
-		Checkpoints: b.kept, Owner: string(id), Outside: workspace.AllOutside,
+		Checkpoints: b.kept, Owner: string(b.writer.Session()), Outside: workspace.AllOutside,
 		Changed: func(ctx context.Context, changes []workspace.Change) error {
 			_, err := b.writer.Append(ctx, session.Stamp{Run: b.run}, undo.Record("call", changes))
 			return err
@@ -92,7 +108,7 @@ func (b *bench) open(id session.SessionID) {
 }
 
 func (b *bench) close() {
-	b.must(errors.Join(b.ws.Close(), b.kept.Close(), b.writer.Close(), b.store.Close()))
+	b.must(errors.Join(b.ws.Close(), b.state.close()))
 }
 
 func (b *bench) must(err error) {

@@ -405,7 +405,7 @@ func TestEntryNames(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 	}
-	for name, want := range map[string]string{"nothing": "not found", "0": "beginning of", "4711": "not found", "": ""} {
+	for name, want := range map[string]string{"nothing": "not found", "0": "beginning of", "03": "beginning of", "4711": "not found", "": ""} {
 		if _, err := b.history().Undo(name, undo.Both); name != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %v", name, err)
 		}
