@@ -231,7 +231,8 @@ func (a *analyzer) function(x *syntax.FuncDecl, c place) {
 	if x.Name != nil {
 		names = append(names, x.Name)
 	}
-	sure := c.sure
+	_, joined := x.Body.Cmd.(*syntax.BinaryCmd) // the parser takes all of f() { :; } | cat for the body, and no shell then has the function
+	sure := c.sure && !joined
 	body := c.apart()
 	if body.dirs = []string{""}; len(names) == 0 {
 		a.problem(a.spot(x, c), "a function without a name")
