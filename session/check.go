@@ -24,4 +24,5 @@ const (
 	PartSpending Part = "spending" // what was consumed
 	PartSearch   Part = "search"   // what Search reads
 	PartBlobs    Part = "blobs"
+	PartFiles    Part = "files" // what is kept beside a store; the store itself knows nothing of it
 )

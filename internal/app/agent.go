@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -286,13 +285,4 @@ func (a asker) Ask(ctx context.Context, questions []plan.Question) ([]plan.Answe
 // Places are the directories of what belongs to a session beside the store. They need not exist.
 func (a *App) Places(id session.SessionID) []string {
 	return []string{a.checkpoints(id), a.artifacts(id)}
-}
-
-// Forget removes what belongs to a session beside the store.
-func (a *App) Forget(id session.SessionID) error {
-	var err error
-	for _, dir := range a.Places(id) {
-		err = errors.Join(err, os.RemoveAll(dir))
-	}
-	return err
 }

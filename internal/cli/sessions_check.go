@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tenon-agent/tenon/internal/app"
 	"github.com/tenon-agent/tenon/session"
 )
 
@@ -14,13 +15,13 @@ func (p *program) sessionsCheck() *cobra.Command {
 		Use:   "check",
 		Short: "Check everything that is stored, and repair what can be",
 		Long: `Read everything that is stored of sessions, and compare what was computed from the journals with them. With --repair what can be
-computed again is; nothing is ever removed from a journal. It takes as long as reading everything does. The exit code is 1 when
-something remains wrong.`,
+computed again is, and what is left of purges that were cut off is removed; nothing is ever removed from a journal. It takes as long
+as reading everything does. The exit code is 1 when something remains wrong.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.withStore(errNoSessions, func(store session.Store) error {
+			return p.withApp(errNoSessions, func(a *app.App) error {
 				found, left := 0, 0
-				for problem, err := range store.Check(c.Context(), repair) {
+				for problem, err := range a.Check(c.Context(), repair) {
 					if err != nil {
 						return err
 					}

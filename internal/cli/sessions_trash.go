@@ -39,6 +39,9 @@ With --forever they are gone, with what was kept of files beside them; what fork
 					if err := remove(c.Context(), a, s.ID, forever); err != nil {
 						return err
 					}
+					if forever {
+						defer p.compact(c.Context(), a)
+					}
 					if asJSON {
 						return writeJSON(p.env.Stdout, map[string]any{"deleted": s.ID, "forever": forever})
 					}
@@ -74,10 +77,25 @@ func remove(ctx context.Context, a *app.App, id session.SessionID, forever bool)
 	if !forever {
 		return locked(a.Store.Delete(ctx, id))
 	}
-	if err := locked(a.Store.Purge(ctx, id)); err != nil {
+	return locked(a.Purge(ctx, id))
+}
+
+// compacting is told when files take long to become smaller.
+const compacting = "the space is given back to the system; Ctrl-C stops it, and the next time it goes on from there"
+
+// compact gives the space of what was purged back. What was purged is gone all the same when that fails.
+func (p *program) compact(ctx context.Context, a *app.App) {
+	var freed int64
+	err := tellWhenSlow(p.env.Stderr, compacting, func() (err error) {
+		freed, err = a.Compact(ctx)
 		return err
+	})
+	if err != nil {
+		fmt.Fprintf(p.env.Stderr, "not all of the space was given back: %v\n", err)
 	}
-	return a.Forget(id)
+	if freed > 0 {
+		fmt.Fprintf(p.env.Stderr, "what is stored is smaller by %s\n", bytesWords(freed))
+	}
 }
 
 // locked says what can be done about a session that somebody else writes.
@@ -156,8 +174,7 @@ func (p *program) sessionsPrune() *cobra.Command {
 		Short: "Move old sessions to the trash, or empty it",
 		Long: `Move sessions of every directory to the trash: those that were not changed for a time, or the oldest beyond a size, which is that
 of their entries and of what was kept of files beside them. With --trash the sessions in the trash are deleted for ever; with --trash
---older those that are there for so long. Nothing is ever pruned unasked. The space is then free for new sessions; the database file
-does not shrink.`,
+--older those that are there for so long, and their space is given back to the system. Nothing is ever pruned unasked.`,
 		Example: `  tenon sessions prune --older 90d --dry-run
   tenon sessions prune --larger 1GB --yes
   tenon sessions prune --trash --older 30d --yes`,
@@ -201,21 +218,21 @@ func (p *program) prune(c *cobra.Command, a *app.App, o pruning) error {
 	if err != nil {
 		return err
 	}
-	if len(chosen) == 0 {
-		if !o.asJSON {
-			fmt.Fprintln(p.env.Stderr, "nothing to prune")
-		}
-		return nil
+	if len(chosen) == 0 && !o.asJSON {
+		fmt.Fprintln(p.env.Stderr, "nothing to prune")
 	}
 	what := "move %s to the trash"
 	if o.trash {
 		what = "delete %s for ever"
 	}
 	what = fmt.Sprintf(what, count(len(chosen), "session"))
-	if !o.dryRun && !o.yes {
+	if !o.dryRun && !o.yes && len(chosen) > 0 {
 		if err := p.confirm(c, strings.ToUpper(what[:1])+what[1:]+"?"); err != nil {
 			return err
 		}
+	}
+	if o.trash && !o.dryRun {
+		defer p.compact(ctx, a) // also what others have left
 	}
 	var freed int64
 	done := 0
@@ -233,7 +250,7 @@ func (p *program) prune(c *cobra.Command, a *app.App, o pruning) error {
 			return err
 		}
 	}
-	if o.asJSON {
+	if o.asJSON || len(chosen) == 0 {
 		return nil
 	}
 	if o.dryRun {

@@ -19,13 +19,13 @@
 //
 // A fork's row names the place of the entry that it goes on from; what it inherited is read where it lies. A session that
 // is purged while forks need it keeps a row that nobody finds, and the entries up to the last that one of them needs. What is purged
-// is overwritten in the file.
+// is overwritten in the file, whose space [Store.Compact] gives back to the system.
 //
 // # Search
 //
 // The words of all sessions are in a second database, named after the first with "-search" before its ending. It can be
 // removed at any time. An append does not touch it: whoever searches takes in what is new before. What was purged is not found from
-// then on; its words leave the file with the next Index. No text is in it, but words are: it is to be kept as the journal is.
+// then on; its words leave the file with the next Index or Compact. No text is in it, but words are: it is to be kept as the journal is.
 //
 // # Watching
 //

@@ -69,12 +69,10 @@ func (x *index) init(journal string) {
 
 // use runs f with the index to itself. A file that is damaged is made anew, and f runs once more.
 func (x *index) use(ctx context.Context, f func() error) error {
-	select {
-	case <-x.lane.turn:
-		defer func() { x.lane.turn <- struct{}{} }()
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := x.lane.take(ctx); err != nil {
+		return err
 	}
+	defer func() { x.lane.turn <- struct{}{} }()
 	err := x.ready(ctx)
 	if err == nil {
 		err = f()
@@ -139,6 +137,9 @@ func (x *index) prepare(ctx context.Context) (older bool, err error) {
 			return nil
 		}
 		var mode string
+		if err := l.exec(fmt.Sprintf("PRAGMA auto_vacuum = %d", shrinksAsked)); err != nil {
+			return err
+		}
 		if err := l.row("PRAGMA journal_mode = WAL", nil, &mode); err != nil {
 			return err
 		}

@@ -54,18 +54,15 @@ func (s *Store) catchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, m := range gone {
-		if err := s.index.write(ctx, func() error { return s.index.forget(m.key) }); err != nil {
-			return err
-		}
+	if err := s.index.forgetAll(ctx, gone); err != nil {
+		return err
 	}
 	for n := 0; len(todo) > 0; n++ {
 		if err := s.ended(ctx); err != nil {
 			return err
 		}
 		if n > 0 { // there is much: its log is put into the file each time, so that it stays small
-			var busy, pages, moved int
-			if err := s.index.lane.row(`PRAGMA wal_checkpoint(TRUNCATE)`, nil, &busy, &pages, &moved); err != nil && !isBusy(err) {
+			if err := s.index.lane.checkpoint(); err != nil {
 				return err
 			}
 		}
@@ -262,6 +259,16 @@ func (x *index) add(key int64, e session.Event, agent string) error {
 
 // about is the word by which the entries of a session are found.
 func about(key int64) string { return fmt.Sprint("s", key) }
+
+// forgetAll removes what there is of sessions.
+func (x *index) forgetAll(ctx context.Context, gone []mark) error {
+	for _, m := range gone {
+		if err := x.write(ctx, func() error { return x.forget(m.key) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // forget removes what there is of a session.
 func (x *index) forget(key int64) error {

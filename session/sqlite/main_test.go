@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"testing"
@@ -80,6 +81,14 @@ func play(ctx context.Context, name string, args []string) error {
 		return forkForEver(ctx, s, id)
 	case "trash":
 		return trashForEver(ctx, s, id)
+	case "compact": // as much as one step a line
+		for {
+			fmt.Println("compacting")
+			left, err := s.lane.shrinkStep(ctx, math.MaxInt, s.owner.alone)
+			if err != nil || left == 0 {
+				return errors.Join(err, s.lane.checkpoint())
+			}
+		}
 	case "index":
 		fmt.Println("indexing")
 		return s.Index(ctx)

@@ -2,11 +2,9 @@ package sqlite
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -58,44 +56,12 @@ func copyOf(t *testing.T, path, to string, suffixes ...string) {
 	}
 }
 
-// said is all that commands that only look can learn from a store.
-func said(t *testing.T, s *Store) (all []string) {
-	t.Helper()
-	add := func(v any, err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, fmt.Sprintf("%+v", v))
-	}
-	for sum, err := range s.List(t.Context(), session.Query{}) {
-		add(sum, err)
-		for e, err := range s.Read(t.Context(), sum.ID, 0) {
-			add(e, err)
-		}
-		for e, err := range s.Backward(t.Context(), sum.ID, "") {
-			add(e, err)
-		}
-	}
-	for h, err := range s.Search(t.Context(), session.SearchQuery{Text: "mill"}) {
-		add(h, err)
-	}
-	for _, g := range []session.Group{session.GroupTool, session.GroupModel, session.GroupAgent} {
-		for r, err := range s.Usage(t.Context(), session.UsageQuery{By: []session.Group{g}}) {
-			add(r, err)
-		}
-	}
-	for p, err := range s.Check(t.Context(), false) {
-		add(p, err)
-	}
-	return all
-}
-
 // Everything can be read where nothing can be written, also what a process that was killed left in its log.
 func TestReadOnlyMedium(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, source)
 	id, _ := lived(t, s)
-	want := said(t, s)
+	want := everythingOf(t, s)
 	for name, suffixes := range map[string][]string{"killed": {"", "-wal", "-shm"}, "closed": {""}, "an empty log": {"", "-wal"}} {
 		t.Run(name, func(t *testing.T) {
 			dir := mounted(t, "8m")
@@ -122,9 +88,10 @@ func TestReadOnlyMedium(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer looking.Close()
-			if got := said(t, looking); !reflect.DeepEqual(got, want) {
-				t.Errorf("it says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			if got := everythingOf(t, looking); !reflect.DeepEqual(got, want) {
+				t.Errorf("it says\n%v\nwant\n%v", got, want)
 			}
+			sound(t, looking)
 			if _, err := looking.Create(t.Context(), session.Created{}); !errors.Is(err, session.ErrUnwritable) {
 				t.Errorf("a session was made: %v", err)
 			}
@@ -195,7 +162,7 @@ func TestReadOnAFullDisk(t *testing.T) {
 			source := filepath.Join(t.TempDir(), "sessions.db")
 			s := open(t, source)
 			lived(t, s)
-			want := said(t, s)
+			want := everythingOf(t, s)
 			path := filepath.Join(mounted(t, "1m"), "sessions.db")
 			copyOf(t, source, path, "", "-wal")
 			if !killed {
@@ -213,9 +180,10 @@ func TestReadOnAFullDisk(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer looking.Close()
-			if got := said(t, looking); !slices.Equal(got, want) {
-				t.Errorf("it says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			if got := everythingOf(t, looking); !reflect.DeepEqual(got, want) {
+				t.Errorf("it says\n%v\nwant\n%v", got, want)
 			}
+			sound(t, looking)
 			if _, err := looking.Create(t.Context(), session.Created{}); !errors.Is(err, session.ErrFull) {
 				t.Errorf("a session was made: %v", err)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -60,6 +61,16 @@ func (l *lane) connect(ctx context.Context) (err error) {
 		l.conn, err = l.db.Conn(context.WithoutCancel(ctx))
 	}
 	return err
+}
+
+// take waits for the turn.
+func (l *lane) take(ctx context.Context) error {
+	select {
+	case <-l.turn:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // spare takes the turn if that is to be had at once and the connection is open.
@@ -134,12 +145,10 @@ func (s *Store) write(ctx context.Context, what string, sync bool, f func(*txn) 
 		return s.unwritable
 	}
 	l := &s.lane
-	select {
-	case <-l.turn:
-		defer func() { l.turn <- struct{}{} }()
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := l.take(ctx); err != nil {
+		return err
 	}
+	defer func() { l.turn <- struct{}{} }()
 	if err := l.begin(ctx, sync); err != nil {
 		return s.fail(what, err)
 	}
@@ -181,12 +190,16 @@ func (l *lane) begin(ctx context.Context, sync bool) error {
 	})
 }
 
-// logAhead puts a new file in write-ahead mode, once no other process reads or writes it.
+// logAhead puts a new file in write-ahead mode, once no other process reads or writes it. Before its first page is made it is set to be made
+// smaller when that is asked for: see Compact.
 func (l *lane) logAhead(ctx context.Context) error {
 	<-l.turn
 	defer func() { l.turn <- struct{}{} }()
 	return l.patiently(ctx, func() error {
 		var mode string
+		if err := l.exec(fmt.Sprintf("PRAGMA auto_vacuum = %d", shrinksAsked)); err != nil {
+			return err
+		}
 		err := l.row("PRAGMA journal_mode = WAL", nil, &mode)
 		if err == nil && mode != "wal" {
 			err = errors.New("its file system does not support SQLite's write-ahead log: choose a local one")
