@@ -4,6 +4,9 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -61,6 +64,24 @@ func (s *Setup) Bounds(dir string) Bounds {
 	}
 	b.Protected = append(b.Protected, absent...) // a tool makes none of them either
 	return b
+}
+
+// There checks that the roots of the configuration are there. The first that is not is a [*config.Error] with its place.
+func (s *Setup) There(b Bounds) error {
+	for i, root := range b.Roots {
+		info, err := os.Stat(root)
+		if err == nil && info.IsDir() {
+			continue
+		}
+		what := root + " is no directory"
+		if errors.Is(err, fs.ErrNotExist) {
+			what = root + " is not there"
+		} else if err != nil {
+			what = err.Error()
+		}
+		return s.Config.Mistake(s.Config.UserFile, fmt.Sprintf("roots[%d]", i), what+"; make the directory, or take it out of the list")
+	}
+	return nil
 }
 
 // home is the home directory of the person: as the environment says or, where it says nothing, as the system does. A service without

@@ -39,6 +39,21 @@ func (s *Setup) Policy(b Bounds, p Permissions) (*permission.Policy, error) {
 	return permission.New(o, session, user, project)
 }
 
+// Check returns what is wrong with a configuration for work in a directory that nobody sees before: rules, their examples, and roots
+// that are not there. It also returns what of the rules has no effect.
+func Check(getenv func(string) string, c *config.Config, dir string) (warnings []string, err error) {
+	s := &Setup{Config: c, getenv: getenv}
+	b := s.Bounds(dir)
+	if err := s.There(b); err != nil {
+		return nil, err
+	}
+	policy, err := s.Policy(b, Permissions{})
+	if err != nil {
+		return nil, err
+	}
+	return policy.Warnings(), nil
+}
+
 // try checks the examples of the configuration, those of the user against the rules of the user alone: neither a project nor a flag that
 // narrows them makes them wrong.
 func (s *Setup) try(o permission.Options, user, project permission.Layer) error {

@@ -97,8 +97,8 @@ func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tenon",
 		Short: "A coding agent for the terminal",
-		Long: `Tenon is a coding agent. It asks a language model to work in your project, lets it read, and with --yes change and
-run things, and records every step, so that a session can be resumed whatever happened.
+		Long: `Tenon is a coding agent. It asks a language model to work in your project, lets it read, change and run things within the
+limits that you set, and records every step, so that a session can be resumed whatever happened.
 
   tenon run "describe this project"`,
 		Args:              cobra.ArbitraryArgs, // so that a wrong command is told below, with the nearest one

@@ -33,7 +33,7 @@ of
 			if near := nearest(args[0], shells); near != "" {
 				return usagef(c, "%q is no shell that is known: did you mean %q?", args[0], near)
 			}
-			return usagef(c, "%q is no shell that is known: %q are", args[0], shells)
+			return usagef(c, "%q is no shell that is known; write %s", args[0], orList(shells))
 		},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/app"
 	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/internal/models"
+	"github.com/tenon-agent/tenon/permission"
 )
 
 func (p *program) config() *cobra.Command {
@@ -224,11 +226,12 @@ func check(o config.Options) (checkedConfig, error) {
 		return out, err
 	}
 	if c != nil {
-		if out.Mistakes = wrongRules(&c.Permissions); len(out.Mistakes) > 0 {
+		warnings, err := app.Check(o.Getenv, c, projectOf(o.WorkDir))
+		if out.Mistakes = mistakes(c, err); len(out.Mistakes) > 0 {
 			return out, nil
 		}
 		out.config = c
-		out.Warnings = append(out.Warnings, c.Warnings...)
+		out.Warnings = slices.Concat(out.Warnings, c.Warnings, warnings)
 		for _, file := range []string{c.UserFile, c.ProjectFile} {
 			if _, err := os.Stat(cmp.Or(file, "\x00")); err == nil {
 				out.Files = append(out.Files, file)
@@ -241,6 +244,31 @@ func check(o config.Options) (checkedConfig, error) {
 		out.Mistakes = append(out.Mistakes, configError{e.File, e.Line, e.Column, e.Key, e.Message})
 	}
 	return out, nil
+}
+
+// mistakes are those in a configuration that are found when it is put to use.
+func mistakes(c *config.Config, err error) []configError {
+	if e, ok := errors.AsType[*config.Error](err); ok {
+		return []configError{{e.File, e.Line, e.Column, e.Key, e.Message}}
+	}
+	out := []configError{}
+	wrong, ok := errors.AsType[*permission.Errors](err)
+	if !ok && err != nil {
+		return append(out, configError{File: c.UserFile, Message: err.Error()})
+	}
+	if !ok {
+		return out
+	}
+	for _, err := range *wrong {
+		file, text := c.UserFile, err.Error()
+		if rest, project := strings.CutPrefix(text, c.ProjectFile+": "); project && c.ProjectFile != "" {
+			file, text = c.ProjectFile, rest
+		}
+		key, message, _ := strings.Cut(strings.TrimPrefix(text, file+": "), ": ")
+		e := c.Mistake(file, key, message)
+		out = append(out, configError{e.File, e.Line, e.Column, e.Key, e.Message})
+	}
+	return out
 }
 
 // showCheck tells people what was found.

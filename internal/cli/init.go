@@ -27,7 +27,7 @@ const contextFile = "AGENTS.md"
 const maxContextLines = 150
 
 func (p *program) initialize() *cobra.Command {
-	o := runOptions{output: outputText, system: app.System, mode: permission.AskMode, noInput: true}
+	o := runOptions{output: outputText, system: app.System, rules: ruleFlags{mode: permission.AskMode}, noInput: true}
 	force := false
 	c := &cobra.Command{
 		Use:   "init",
@@ -53,7 +53,7 @@ Every session reads the file when it begins, and again when it changes.`,
 			}
 			if !there || force {
 				for _, tool := range []string{"write", "edit"} {
-					o.allow = append(o.allow, tool+"("+contextFile+")")
+					o.rules.allow = append(o.rules.allow, tool+"("+contextFile+")")
 				}
 				o.after = shortContext
 			}

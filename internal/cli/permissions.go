@@ -1,15 +1,11 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tenon-agent/tenon/internal/app"
-	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/permission"
 )
 
@@ -21,8 +17,7 @@ const (
 
 // permissionOptions is the flags that make a policy, and what is judged by it.
 type permissionOptions struct {
-	mode             string
-	allow, ask, deny []string
+	rules            ruleFlags
 	dir              string
 	call             string // instead of a command
 	unconfined, json bool
@@ -112,21 +107,13 @@ allow it. Without a command: the mode, what it says about each kind of effect, a
 }
 
 func (o *permissionOptions) flags(c *cobra.Command) {
-	modes := make([]string, 0, len(permission.Modes()))
-	for _, m := range permission.Modes() {
-		modes = append(modes, string(m))
-	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.Var(choiceFlag{&o.mode, modes, "MODE"}, "mode", "judge in this mode: "+strings.Join(modes, ", "))
-	f.StringArrayVar(&o.allow, "allow", nil, "one more `rule` that allows, such as 'shell(go test *)'; may be repeated")
-	f.StringArrayVar(&o.ask, "ask", nil, "one more `rule` that asks; may be repeated")
-	f.StringArrayVar(&o.deny, "deny", nil, "one more `rule` that denies; may be repeated")
+	o.rules.flags(c)
 	f.StringVarP(&o.dir, "dir", "C", "", "judge as in this `directory`; default where you are")
 	f.StringVar(&o.call, "call", "", "judge another `call` than a command: write(docs/a.md), fetch(example.com), mcp(server/tool), todo")
 	f.BoolVar(&o.unconfined, "unconfined", false, "judge the command as one that runs outside the sandbox")
 	f.BoolVar(&o.json, "json", false, "as JSON, one object")
-	completeWith(c, "mode", cobra.FixedCompletions(modes, cobra.ShellCompDirectiveNoFileComp))
 	completeWith(c, "dir", directories)
 }
 
@@ -160,29 +147,7 @@ func (p *program) policy(c *cobra.Command, o permissionOptions) (*permission.Pol
 	if err != nil {
 		return nil, err
 	}
-	policy, err := setup.Policy(bounds, app.Permissions{Mode: permission.Mode(o.mode), Allow: o.allow, Ask: o.ask, Deny: o.deny})
-	if wrong, ok := errors.AsType[*permission.Errors](err); ok && len(o.allow)+len(o.ask)+len(o.deny) > 0 {
-		return nil, &usageError{c.CommandPath(), wrong}
-	}
-	return policy, err
-}
-
-// wrongRules are the mistakes in the rules of a configuration.
-func wrongRules(c *config.Permissions) []configError {
-	wrong := []configError{}
-	for _, list := range []struct {
-		verdict permission.Verdict
-		rules   []config.Rule
-	}{{permission.Allow, c.Allow}, {permission.Ask, c.Ask}, {permission.Deny, c.Deny}} {
-		for _, r := range list.rules {
-			if _, err := permission.ParseRule(list.verdict, permission.User, r.Text); err != nil {
-				at := strings.LastIndexByte(r.Where, ':')
-				line, _ := strconv.Atoi(r.Where[at+1:]) // the configuration has written it
-				wrong = append(wrong, configError{File: r.Where[:max(at, 0)], Line: line, Column: 1, Key: "permissions." + string(list.verdict), Message: err.Error()})
-			}
-		}
-	}
-	return wrong
+	return o.rules.policy(c, setup, bounds)
 }
 
 // shownPolicy is the JSON of tenon permissions explain without a command.

@@ -32,9 +32,7 @@ type runOptions struct {
 	resume        bool   // the last session of the directory
 	session       string // the session whose ID begins so
 	yes           bool   // short for the mode yolo
-	mode          permission.Mode
-	allow         []string // rules
-	ask, deny     []string
+	rules         ruleFlags
 	limits        agent.Limits
 	system        string
 	thinking      llm.Thinks
@@ -90,10 +88,7 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached,
 	f.StringVarP(&o.dir, "dir", "C", "", "work in this `directory`; default where you are, or where the session was")
 	f.BoolVar(&o.resume, "continue", false, "go on with the last session of the directory")
 	f.StringVar(&o.session, "session", "", "go on with the session whose `ID` begins so")
-	f.Var(modeFlag(&o.mode), "mode", "what may be done unasked: inspect, plan, ask, edits, auto or yolo; default ask")
-	f.StringArrayVar(&o.allow, "allow", nil, "a `rule` for what may be done, such as 'shell(go test *)' or 'edit(docs/**)'; may be repeated")
-	f.StringArrayVar(&o.ask, "ask", nil, "a `rule` for what must be asked about, which a run denies; may be repeated")
-	f.StringArrayVar(&o.deny, "deny", nil, "a `rule` for what may not be done, whatever the mode; may be repeated")
+	o.rules.flags(c)
 	f.BoolVar(&o.yes, "yes", false, "short for --mode yolo: allow everything, outside any sandbox")
 	f.Var(intLimit(&o.limits.Turns), "max-turns", `stop after so many answers, or "none"; default 50`)
 	f.Var(int64Limit(&o.limits.Tokens), "max-tokens", `stop after so many tokens, or "none"; default 1000000`)
@@ -108,7 +103,6 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached,
 	p.completeSessions(c, "session")
 	completeWith(c, "output", cobra.FixedCompletions([]string{outputText, outputJSON, outputStream}, cobra.ShellCompDirectiveNoFileComp))
 	completeWith(c, "dir", directories)
-	completeWith(c, "mode", cobra.FixedCompletions(modeNames(), cobra.ShellCompDirectiveNoFileComp))
 	completeWith(c, "thinking", cobra.FixedCompletions([]string{"off", "minimal", "low", "medium", "high"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
@@ -122,10 +116,10 @@ func (p *program) execute(c *cobra.Command, o runOptions, args []string) error {
 		return usagef(c, "--session names no session")
 	}
 	if o.yes {
-		if o.mode != "" && o.mode != permission.Yolo {
-			return usagef(c, "--yes means --mode yolo, and --mode says %s", o.mode)
+		if o.rules.mode != "" && o.rules.mode != permission.Yolo {
+			return usagef(c, "--yes means --mode yolo, and --mode says %s", o.rules.mode)
 		}
-		o.mode = permission.Yolo
+		o.rules.mode = permission.Yolo
 	}
 	s := p.screen(o)
 	defer s.close()
@@ -425,7 +419,7 @@ func (j *job) last(r *report) {
 		j.tell(r.Message)
 	}
 	if r.denied || r.StopReason == session.ReasonDenied {
-		j.tell(fmt.Sprintf("%s denied; allow more with --mode or --allow, everything with --yes; tenon permissions explain says why", count(len(r.Denied), "call")))
+		j.tell(fmt.Sprintf("%s denied; --mode and --allow let it do more, and tenon permissions explain says why", count(len(r.Denied), "call")))
 	}
 	if r.ended && r.StopReason != session.ReasonDone && !r.tooLarge() {
 		j.tell("go on with: tenon run --session " + string(r.Session))
@@ -489,15 +483,4 @@ func projectOf(dir string) string {
 		return resolved
 	}
 	return abs
-}
-
-// modeFlag is a flag that takes a mode of permission.
-func modeFlag(m *permission.Mode) choiceFlag { return choiceFlag{(*string)(m), modeNames(), "MODE"} }
-
-func modeNames() []string {
-	var names []string
-	for _, m := range permission.Modes() {
-		names = append(names, string(m))
-	}
-	return names
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/tenon-agent/tenon/internal/app"
-	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/tool/files"
 )
@@ -78,11 +77,10 @@ func (j *job) within(spec app.Spec, dir string) (app.Spec, error) {
 	o := j.options
 	spec.Bounds = j.setup.Bounds(dir)
 	var err error
-	spec.Policy, err = j.setup.Policy(spec.Bounds, app.Permissions{Mode: o.mode, Allow: o.allow, Ask: o.ask, Deny: o.deny})
-	if wrong, ok := errors.AsType[*permission.Errors](err); ok && len(o.allow)+len(o.ask)+len(o.deny) > 0 {
-		return spec, &usageError{j.command.CommandPath(), wrong}
+	if err := j.setup.There(spec.Bounds); err != nil {
+		return spec, err
 	}
-	if err != nil {
+	if spec.Policy, err = o.rules.policy(j.command, j.setup, spec.Bounds); err != nil {
 		return spec, err
 	}
 	if !o.noSkills {

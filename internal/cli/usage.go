@@ -51,6 +51,12 @@ func flagError(c *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
 	}
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return usagef(c, "--%s %q: %w", wrong.GetFlag().Name, wrong.GetValue(), wrong.Unwrap())
+	}
+	if needs, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		return usagef(c, "--%s needs a value", needs.GetFlag().Name)
+	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || unknown.GetSpecifiedShortnames() != "" {
 		return &usageError{c.CommandPath(), err}
@@ -180,5 +186,5 @@ func (f choiceFlag) Set(text string) error {
 	if near := nearest(text, f.choices); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
-	return fmt.Errorf("must be one of %q%s", f.choices, hint)
+	return fmt.Errorf("must be %s%s", orList(f.choices), hint)
 }

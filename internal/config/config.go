@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -238,6 +239,23 @@ func (c *Config) Origins() []Origin {
 		out = append(out, c.origins[key])
 	}
 	return out
+}
+
+// Mistake returns a mistake that only the caller could find, at a key such as "permissions.deny[1]" that a file has set. An element of a
+// list that a project adds to is counted from the first that is the project's.
+func (c *Config) Mistake(file, key, message string) *Error {
+	e := &Error{File: file, Key: key, Message: message}
+	list, index, element := strings.Cut(strings.TrimSuffix(key, "]"), "[")
+	if i, err := strconv.Atoi(index); element && err == nil && file == c.ProjectFile {
+		key = fmt.Sprintf("%s[%d]", list, i+c.Own[list])
+	}
+	for _, o := range c.Origins() { // a key comes before what is in it
+		if line, here := strings.CutPrefix(o.Where, file+":"); here && (o.Key == key || o.Key == list || strings.HasPrefix(o.Key, key+".")) {
+			e.Line, _ = strconv.Atoi(line) // Load has written it
+			break
+		}
+	}
+	return e
 }
 
 // ProjectRoot returns the folder of the project that dir is in: the nearest upwards that has a tenon.json or a

@@ -253,9 +253,14 @@ func (d *decoder) mapping(o *hujson.Object, dst reflect.Value, p place) bool {
 func (d *decoder) list(v *hujson.Value, a *hujson.Array, dst reflect.Value, p place) bool {
 	out := reflect.MakeSlice(dst.Type(), len(a.Elements), len(a.Elements))
 	words := dst.Type().Elem().Kind() == reflect.String
+	adds := p.field.layer == "adds" && d.project
+	first := 0
+	if adds {
+		first = dst.Len()
+	}
 	ok := true
 	for i := range a.Elements {
-		key := fmt.Sprintf("%s[%d]", p.key, i)
+		key := fmt.Sprintf("%s[%d]", p.key, first+i)
 		d.config.offsets[key] = a.Elements[i].StartOffset
 		ok = d.value(&a.Elements[i], out.Index(i), place{key: key, field: p.field, quiet: words}) && ok
 	}
@@ -268,11 +273,11 @@ func (d *decoder) list(v *hujson.Value, a *hujson.Array, dst reflect.Value, p pl
 	if keys, are := out.Interface().([]Key); are && !d.nameKeys(keys, v, p) {
 		return false
 	}
-	if p.field.layer == "adds" && d.project {
+	if adds {
 		if d.config.Own == nil {
 			d.config.Own = map[string]int{}
 		}
-		d.config.Own[p.key] = dst.Len()
+		d.config.Own[p.key] = first
 		out = reflect.AppendSlice(dst, out)
 	}
 	dst.Set(out)
@@ -402,6 +407,9 @@ func (d *decoder) number(v *hujson.Value, dst reflect.Value, p place) bool {
 	return d.put(v, dst, p, x, s, reflect.ValueOf(x).Convert(dst.Type()))
 }
 
+// decimal is a number as people write it, without an exponent.
+func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
 // put sets a number that is within its bounds, and not wider than the user allows.
 func (d *decoder) put(v *hujson.Value, dst reflect.Value, p place, x float64, shown string, to reflect.Value) bool {
 	duration := dst.Type() == reflect.TypeFor[time.Duration]()
@@ -411,9 +419,9 @@ func (d *decoder) put(v *hujson.Value, dst reflect.Value, p place, x float64, sh
 	case lo != nil && x < *lo && *lo < 1 && *lo > 0:
 		return d.fail(v, p, "expected more than 0, found %s", clip(shown))
 	case lo != nil && x < *lo:
-		return d.fail(v, p, "expected at least %v, found %s", *lo, clip(shown))
+		return d.fail(v, p, "expected at least %s, found %s", decimal(*lo), clip(shown))
 	case hi != nil && x > *hi:
-		return d.fail(v, p, "expected at most %v, found %s", *hi, clip(shown))
+		return d.fail(v, p, "expected at most %s, found %s", decimal(*hi), clip(shown))
 	case d.project && p.field.layer == "narrow" && !dst.IsZero() && dst.Convert(reflect.TypeFor[float64]()).Float() < x:
 		at := d.errorAt(v.StartOffset, p.key, fmt.Sprintf("%s is ignored: a project can only make the limit of %v narrower; to widen it, change your own configuration, %s",
 			shown, dst.Interface(), d.config.UserFile))

@@ -14,12 +14,12 @@ const mostErrorsTold = 20
 type Error struct {
 	File    string
 	Line    int    // from 1; 0: the file as a whole
-	Column  int    // from 1, in characters
+	Column  int    // from 1, in characters; 0: not known
 	Key     string // where in the configuration, such as providers.openai.timeouts.idle; may be ""
 	Message string // what is wrong, what was expected, what to do
 }
 
-// Error returns "file:line:column: key: message".
+// Error returns "file:line:column: key: message", without what is not known.
 func (e *Error) Error() string {
 	s := e.where() + ": "
 	if e.Key != "" {
@@ -30,8 +30,11 @@ func (e *Error) Error() string {
 
 // where is the place in the file.
 func (e *Error) where() string {
-	if e.Line == 0 {
+	switch {
+	case e.Line == 0:
 		return e.File
+	case e.Column == 0:
+		return fmt.Sprintf("%s:%d", e.File, e.Line)
 	}
 	return fmt.Sprintf("%s:%d:%d", e.File, e.Line, e.Column)
 }

@@ -57,6 +57,7 @@ func TestMistakesSayWhereAndWhatToDo(t *testing.T) {
 		{"number", `{"max_tokens": "12"}`, `1:16: max_tokens: expected a whole number, found a string`},
 		{"small", `{"max_tokens": 0}`, `1:16: max_tokens: expected at least 1, found "0"`},
 		{"large", `{"temperature": 3}`, `1:17: temperature: expected at most 2, found "3"`},
+		{"no memory", `{"sandbox": {"memory": -5}}`, `1:24: sandbox.memory: expected at least 1048576, found "-5"`},
 		{"no money", `{"limits": {"cost": -1}}`, `1:21: limits.cost: expected more than 0, found "-1"`},
 		{"larger", `{"temperature": 1e999}`, `1:17: temperature: the number is too large`},
 		{"too large for an int", `{"max_tokens": 1e17}`, `1:16: max_tokens: the number is too large`},

@@ -28,8 +28,34 @@ func TestAProjectOnlyNarrowsPermissions(t *testing.T) {
 	if user, project := p.Deny[0], p.Deny[1]; user.Project || user.Where != c.UserFile+":2" || !project.Project || project.Where != c.ProjectFile+":2" {
 		t.Errorf("got %+v and %+v", user, project)
 	}
+	for _, want := range []Origin{
+		{"permissions.deny[0]", "read(secret)", c.UserFile + ":2"}, {"permissions.deny[1]", "shell(git push *)", c.ProjectFile + ":2"},
+	} {
+		if !slices.Contains(c.Origins(), want) {
+			t.Errorf("there is no %+v", want)
+		}
+	}
 	if s := c.Sandbox; !slices.Equal(s.Hidden, []string{"~/private", ".env"}) || !slices.Equal(s.Protected, []string{"vendor"}) || s.Processes != 50 {
 		t.Errorf("got %+v", s)
+	}
+}
+
+func TestWhatOnlyTheCallerCanFindHasItsLine(t *testing.T) {
+	h := newHome(t)
+	h.user("{\n\"permissions\": {\n\"deny\": [\"shell(a)\",\n\"shell(b)\"],\n\"examples\": [\n{\"command\": \"a\", \"want\": \"deny\"}]},\n\"roots\": [\"x\"]}")
+	h.project("{\n\n\"permissions\": {\"deny\": [\n\"shell(c)\"]}}")
+	h.Trusted = true
+	c := h.load()
+	for _, tt := range []struct{ file, key, want string }{
+		{c.UserFile, "permissions.deny[1]", ":4: permissions.deny[1]: wrong"},
+		{c.UserFile, "permissions.examples[0]", ":6: permissions.examples[0]: wrong"},
+		{c.UserFile, "roots[0]", ":7: roots[0]: wrong"},
+		{c.ProjectFile, "permissions.deny[0]", ":4: permissions.deny[0]: wrong"},
+		{c.UserFile, "window", ": window: wrong"},
+	} {
+		if got := c.Mistake(tt.file, tt.key, "wrong").Error(); got != tt.file+tt.want {
+			t.Errorf("got %q, want %q", got, tt.file+tt.want)
+		}
 	}
 }
 

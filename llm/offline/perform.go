@@ -140,7 +140,7 @@ func failure(r result) string {
 	if strings.Contains(short, "\n") {
 		said = "This did not work:\n\n" + fenced("", short)
 	}
-	if denied(r) && !strings.Contains(short, "--yes") {
+	if denied(r) && !strings.Contains(short, "--") && !strings.Contains(short, " rule ") { // else it says itself what would help, or nothing does
 		said += "\n\nIf the person did not forbid it, running again with `--yes` permits writes and commands."
 	}
 	return said
