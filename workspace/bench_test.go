@@ -3,7 +3,10 @@
 package workspace_test
 
 import (
+	"io/fs"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/tenon-agent/tenon/workspace"
@@ -52,5 +55,27 @@ func BenchmarkEightSleeps(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
+	}
+}
+
+// BenchmarkBringBack is an undo of a removal of many files, each in a directory of its own. Links are brought back: files would wait
+// for the disk.
+func BenchmarkBringBack(b *testing.B) {
+	for _, n := range []int{1000, 4000, 16_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			for b.Loop() {
+				w := open(b, b.TempDir())
+				var edits []workspace.Edit
+				for i := range n {
+					dir := filepath.Join(w.Dir(), strconv.Itoa(i))
+					edits = append(edits,
+						workspace.Edit{Path: dir, State: &workspace.State{Mode: fs.ModeDir | 0o755}},
+						workspace.Edit{Path: filepath.Join(dir, "link"), State: &workspace.State{Mode: fs.ModeSymlink | 0o777, Link: "x"}})
+				}
+				if err := w.Apply(b.Context(), edits); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -19,8 +19,9 @@ type transaction struct {
 	*Workspace
 	ctx   context.Context
 	ops   []*op
-	dirs  []place          // that are made, parents first
+	dirs  []place          // that are made although no edit says so, parents first
 	mode  fs.FileMode      // that they will have
+	made  map[string]bool  // absolute paths of directories that will be there: dirs, and those of edits
 	going map[string]bool  // absolute paths that are removed or moved away
 	temps map[string]place // by absolute path: what is to be removed in the end
 	back  []func() error   // takes back what was done, last first
@@ -49,7 +50,7 @@ func (o *op) replaces() bool {
 
 // prepare judges the paths and stages the contents.
 func (t *transaction) prepare(edits []Edit) error {
-	t.going, t.temps = map[string]bool{}, map[string]place{}
+	t.made, t.going, t.temps = map[string]bool{}, map[string]bool{}, map[string]place{}
 	taken := map[string]bool{}
 	for i := range edits {
 		o, err := t.judgeEdit(&edits[i])
@@ -72,6 +73,9 @@ func (t *transaction) prepare(edits []Edit) error {
 			t.going[o.at.abs] = true
 		} else if o.From != "" {
 			t.going[o.from.abs] = true
+		}
+		if o.makesDir() {
+			t.made[o.at.abs] = true
 		}
 	}
 	for _, o := range t.ops {
@@ -231,8 +235,8 @@ func (t *transaction) missing(p place) error {
 		case err == nil && !t.going[d.abs]:
 			return &fs.PathError{Op: "mkdir", Path: d.abs, Err: errNoDirectory}
 		}
-		if !slices.ContainsFunc(t.dirs, func(other place) bool { return other.abs == d.abs }) &&
-			!slices.ContainsFunc(t.ops, func(o *op) bool { return o.makesDir() && o.at.abs == d.abs }) {
+		if !t.made[d.abs] {
+			t.made[d.abs] = true
 			dirs = append(dirs, d)
 		}
 	}
