@@ -30,6 +30,9 @@ func Usable(h Header) int {
 	return size - min(answer, size/4) - size/50
 }
 
+// pinsShare is the part of the usable window that pinned messages may have together.
+const pinsShare = 4
+
 // The shares of the usable window at which a level begins.
 const (
 	moderateAt   = 0.70

@@ -92,7 +92,7 @@ func (w *Window) start(ctx context.Context, d *draft, reason, focus string) (*wo
 		return nil, err
 	}
 	digester := w.options.Digester
-	plain := w.gaveUp() || reason == "overflow" && d.view.Estimate(d.header).Tokens > d.usable // a model would refuse this too
+	plain := w.gaveUp() || reason == "overflow" && d.estimate().Tokens > d.usable // a model would refuse this too
 	if plain {
 		digester = Outline{}
 	}
@@ -217,7 +217,7 @@ func (w *Window) apply(ctx context.Context, d *draft, done *work) (applied bool,
 	if err != nil {
 		return false, err
 	}
-	before := d.view.Estimate(d.header).Tokens
+	before := d.estimate().Tokens
 	if after >= before*9/10 {
 		if problem == "" {
 			w.wasted(done)
@@ -250,7 +250,10 @@ func (w *Window) complete(ctx context.Context, d *draft, p plan, digest *session
 		return 0, err
 	}
 	digest.Reason, digest.Focus, digest.Through = p.task.Reason, p.task.Focus, p.through
-	digest.Kept, digest.Todo = d.view.keep(p.cut, w.keepTurns(d.usable), pins), d.view.todos()
+	var told []session.Notice
+	digest.Kept, told = boundPins(d.view.keep(p.cut, w.keepTurns(d.usable), pins), d.usable/pinsShare)
+	w.tellAll(told)
+	digest.Todo = d.view.todos()
 	digest.Context = d.view.again(nil)
 	if after, err = d.with(ctx, *digest); err != nil || w.options.Files == nil {
 		return after, err

@@ -23,6 +23,9 @@ type draft struct {
 	before  int    // estimated tokens before anything was done
 	shorter []session.Reduction
 
+	counted   *View // that the estimate is of
+	estimated Estimate
+
 	pins   func(context.Context) ([]session.Kept, error) // nil: none
 	reads  []string
 	pinned *[]session.Kept // nil: not asked for yet
@@ -41,6 +44,14 @@ func (d *draft) kept(ctx context.Context) ([]session.Kept, error) {
 		d.pinned = &pinned
 	}
 	return *d.pinned, nil
+}
+
+// estimate is about how many tokens the request has as it is now. It is counted once for each view.
+func (d *draft) estimate() Estimate {
+	if d.counted != d.view {
+		d.counted, d.estimated = d.view, d.view.Estimate(d.header)
+	}
+	return d.estimated
 }
 
 func (d *draft) look(ctx context.Context) (err error) {
@@ -120,7 +131,7 @@ func (d *draft) wouldReduce(ctx context.Context, hard bool, enough int) (bool, e
 	if d.shorter, err = d.reducible(ctx, hard); err != nil || len(d.shorter) == 0 {
 		return false, err
 	}
-	return d.view.Estimate(d.header).Tokens-d.saved() <= enough, nil
+	return d.estimate().Tokens-d.saved() <= enough, nil
 }
 
 // reducible is shorter texts for results, but for what is pinned.
@@ -157,7 +168,7 @@ func (d *draft) reduce(ctx context.Context) error {
 // begin says why an epoch begins. The first reason is the one that counts.
 func (d *draft) begin(reason string) {
 	if d.reason == "" {
-		d.reason, d.before = reason, d.view.Estimate(d.header).Tokens
+		d.reason, d.before = reason, d.estimate().Tokens
 	}
 }
 
@@ -203,7 +214,7 @@ func (d *draft) beginEpoch(ctx context.Context) error {
 	if err := d.look(ctx); err != nil {
 		return err
 	}
-	e.Tokens = int64(d.view.Estimate(d.header).Tokens)
+	e.Tokens = int64(d.estimate().Tokens)
 	d.entries = append(d.entries, e)
 	return nil
 }
@@ -219,7 +230,7 @@ func ids(kept []session.Kept) []session.ID {
 
 // request ends the draft: the request, with the entry that will say what it is made of.
 func (d *draft) request() *llm.Request {
-	e := d.view.Estimate(d.header)
+	e := d.estimate()
 	d.add(session.Requested{Model: d.header.Model.Ref(), Estimate: int64(e.Tokens), Counted: int64(e.Counted), Scale: e.Scale})
 	return d.header.request(d.view.Messages)
 }

@@ -46,6 +46,9 @@ func (v *View) candidates(cut int, pins []session.Kept) []session.Kept {
 	if d, ok := v.Digest.Body.(session.Digest); ok {
 		for _, k := range d.Kept {
 			k.Pinned = pinned(k.Entry, k.Message) // somebody may have changed their mind
+			if i := slices.IndexFunc(pins, func(p session.Kept) bool { return p.Entry == k.Entry }); i >= 0 {
+				k.Message = asSaid(pins[i].Message) // there may be room for all of it now
+			}
 			if k.Pinned || !standsAlone(k.Message) {
 				all = append(all, k)
 			}

@@ -15,9 +15,9 @@ var errNothing = errors.New("there is nothing that a summary could stand for: th
 // plan decides what a digest will stand for: all but the end of the conversation.
 func (w *Window) plan(d *draft, reason, focus string) (plan, error) {
 	v := d.view
-	tail := min(int(w.options.KeepTail*float64(d.usable)), v.Estimate(d.header).Tokens/4)
+	tail := min(int(w.options.KeepTail*float64(d.usable)), d.estimate().Tokens/4)
 	cut, through := v.cut(tail)
-	if cut == 0 || v.Digest.Body == nil && v.gain(d.header, cut) < v.Estimate(d.header).Tokens/10 {
+	if cut == 0 || v.Digest.Body == nil && v.gain(d.header, cut) < d.estimate().Tokens/10 {
 		return plan{}, errNothing // nobody is paid for what would take no effect
 	}
 	p := plan{through: through, cut: cut, before: v.Digest.ID}

@@ -45,7 +45,7 @@ func (s Shrunk) shrink(ctx context.Context, d *draft) error {
 		if err := d.look(ctx); err != nil {
 			return err
 		}
-		bodies, err := s.By.Shrink(ctx, d.view, d.view.Estimate(d.header).Tokens, d.usable)
+		bodies, err := s.By.Shrink(ctx, d.view, d.estimate().Tokens, d.usable)
 		if err != nil {
 			return fmt.Errorf("window: shrink the conversation: %w", err)
 		}
@@ -77,7 +77,7 @@ func (s Shrunk) Overflow(ctx context.Context, p session.Path, h Header, cause er
 	if err := d.look(ctx); err != nil {
 		return nil, err
 	}
-	d.usable = min(Usable(h), d.view.Estimate(h).Tokens*9/10)
+	d.usable = min(Usable(h), d.estimate().Tokens*9/10)
 	if err := s.shrink(ctx, &d); err != nil {
 		return nil, err
 	}

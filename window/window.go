@@ -30,6 +30,7 @@ type Options struct {
 	Files func(ctx context.Context, names []string, tokens int) ([]session.ContextBlock, error)
 
 	// Pins is the messages of the branch that people want kept, oldest first. Nil: none but those that say so themselves, with [[keep]].
+	// A quarter of the usable window is theirs: where they have more, the longest are told in short, and people are told which.
 	Pins func(ctx context.Context) ([]session.Kept, error)
 
 	// Spent is told what a digest has cost that takes no effect, because the Digester failed in the end, or nobody waits for it any more.
@@ -118,6 +119,9 @@ func (w *Window) Request(ctx context.Context, p session.Path, h Header) (*llm.Re
 	if err := w.makeRoom(ctx, &d); err != nil {
 		return nil, nil, err
 	}
+	if err := w.makeFit(ctx, &d); err != nil {
+		return nil, nil, err
+	}
 	if err := d.beginEpoch(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -152,7 +156,7 @@ func (w *Window) makeRoom(ctx context.Context, d *draft) error {
 	if ask := w.wanted(); ask != nil {
 		return w.digestNow(ctx, d, "asked", ask.Focus)
 	}
-	used := d.view.Estimate(d.header).Tokens
+	used := d.estimate().Tokens
 	fill := float64(used) / float64(max(d.usable, 1))
 	if w.options.Manual || fill < w.options.Threshold {
 		return nil
@@ -165,6 +169,25 @@ func (w *Window) makeRoom(ctx context.Context, d *draft) error {
 		return w.digestNow(ctx, d, "full", "")
 	case w.mayBegin():
 		return w.begin(ctx, d)
+	}
+	return nil
+}
+
+// makeFit tells the longest messages in short, where the request would not fit after all. It is an error when it is longer even then than the
+// model can take: no provider would take it.
+func (w *Window) makeFit(ctx context.Context, d *draft) error {
+	used := d.estimate().Tokens
+	if w.options.Manual || used <= d.usable {
+		return nil
+	}
+	told, fits, err := d.squeeze(ctx)
+	if err != nil {
+		return err
+	}
+	w.tellAll(told)
+	if used = d.estimate().Tokens; !fits && d.header.Model.Context > 0 && used > d.header.Model.Context {
+		return fmt.Errorf("window: the request would have about %d tokens, and %s takes %d at most: %s",
+			used, d.header.Model.Ref(), d.header.Model.Context, d.view.parts(d.header))
 	}
 	return nil
 }
@@ -210,7 +233,7 @@ func (w *Window) Overflow(ctx context.Context, p session.Path, h Header, cause e
 	if err != nil {
 		return nil, err
 	}
-	used := d.view.Estimate(h).Tokens
+	used := d.estimate().Tokens
 	d.limit = w.refused(h, used)
 	d.usable = w.usable(h)
 	reduced, err := d.wouldReduce(ctx, true, w.enough(d.usable))
@@ -227,8 +250,15 @@ func (w *Window) Overflow(ctx context.Context, p session.Path, h Header, cause e
 			return nil, err
 		}
 	}
-	if after := d.view.Estimate(h).Tokens; len(d.entries) == 0 || after >= used {
-		return nil, fmt.Errorf("%w; nothing more can be taken out of the request: %s", cause, d.view.largest())
+	if d.estimate().Tokens > d.usable {
+		told, _, err := d.squeeze(ctx)
+		if err != nil {
+			return nil, err
+		}
+		w.tellAll(told)
+	}
+	if after := d.estimate().Tokens; len(d.entries) == 0 || after >= used {
+		return nil, fmt.Errorf("%w; nothing more can be taken out of the request: %s", cause, d.view.parts(h))
 	}
 	err = d.beginEpoch(ctx)
 	return d.entries, err
@@ -318,6 +348,13 @@ func (w *Window) mayBegin() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return !w.closed && w.work == nil && w.failed < maxFailures && (w.last.IsZero() || time.Since(w.last) >= w.options.Cooldown)
+}
+
+// tellAll tells people all of it.
+func (w *Window) tellAll(notices []session.Notice) {
+	for _, n := range notices {
+		w.announce(n)
+	}
 }
 
 // announce tells people.

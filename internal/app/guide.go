@@ -21,15 +21,21 @@ type Guiding struct {
 func (a *Agent) newGuide(s Spec) *guidance.Guide {
 	o := guidance.Options{
 		Dir: s.Bounds.Root, Home: s.Bounds.Home, Personal: s.Guidance.Personal, Names: s.Guidance.Names,
-		MaxFile: s.Guidance.MaxFile, MaxAll: s.Guidance.MaxAll, Refuse: a.refusal(s.Bounds.in(s.Policy.Mode()).Hidden),
-	}
-	if quarter := a.usable(); o.MaxAll == 0 && quarter < 100<<10 { // four bytes of a token
-		o.MaxAll = quarter
+		MaxFile: s.Guidance.MaxFile, Refuse: a.refusal(s.Bounds.in(s.Policy.Mode()).Hidden),
 	}
 	if a.secrets != nil {
 		o.Clean = a.secrets.Redact
 	}
 	return guidance.New(o)
+}
+
+// guideRoom is how many bytes all context files may have, with the model that answers now.
+func (a *Agent) guideRoom() int {
+	const usual = 100 << 10
+	if most := a.spec.Guidance.MaxAll; most > 0 {
+		return most
+	}
+	return min(usual, a.usable()) // a quarter of the window, as a token has four bytes
 }
 
 // refusal says which files of the project are no context: those that are hidden, and those that a rule does not let be read.

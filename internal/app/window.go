@@ -109,7 +109,7 @@ func (a *Agent) place(_ context.Context, told []session.ContextBlock) ([]session
 		}
 		blocks = append(blocks, session.ContextBlock{Name: skillsBlock, Text: text})
 	}
-	return append(blocks, a.guide.Blocks(told)...), nil
+	return append(blocks, a.guide.Blocks(told, a.guideRoom())...), nil
 }
 
 // What of files in work is told again behind a summary.

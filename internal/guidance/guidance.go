@@ -22,7 +22,6 @@ type Options struct {
 
 	Names   []string // of context files; nil: AGENTS.md, CLAUDE.md and TENON.md. Behind each comes its local variant, such as AGENTS.local.md
 	MaxFile int      // bytes of one file; default 32 KiB
-	MaxAll  int      // bytes of all; default 100 KiB
 
 	// Refuse is asked about every file of the project, by its resolved path: its error keeps the file from being told. It must be fast.
 	// Nil: nothing is refused.
@@ -38,7 +37,6 @@ func Names() []string { return []string{"AGENTS.md", "CLAUDE.md", "TENON.md"} }
 // The bounds where nothing else is said, in bytes.
 const (
 	defaultFile = 32 << 10
-	defaultAll  = 100 << 10
 	maxEntered  = 100 // directories below the working directory whose files count
 	maxTold     = 150 // files
 )
@@ -64,9 +62,6 @@ func New(o Options) *Guide {
 	}
 	if o.MaxFile <= 0 {
 		o.MaxFile = defaultFile
-	}
-	if o.MaxAll <= 0 {
-		o.MaxAll = defaultAll
 	}
 	g := &Guide{options: o, root: Root(o.Dir), dirs: make(map[string]listing), files: make(map[string]*file), told: make(map[string]bool)}
 	for _, name := range o.Names {
@@ -128,9 +123,9 @@ func (g *Guide) enter(dir string) {
 }
 
 // Blocks is what is to be told now: the person's files, then those from the root of the repository down to the working directory, then those
-// of directories that were entered; what a file imports stands behind it. Where there is no room for all of them, the last have it. What was
-// told before says which directories a session that goes on in another process has entered.
-func (g *Guide) Blocks(told []session.ContextBlock) []session.ContextBlock {
+// of directories that were entered; what a file imports stands behind it. All of them may have so many bytes; where that is not enough, the
+// last have it. What was told before says which directories a session that goes on in another process has entered.
+func (g *Guide) Blocks(told []session.ContextBlock, most int) []session.ContextBlock {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, b := range told {
@@ -140,7 +135,7 @@ func (g *Guide) Blocks(told []session.ContextBlock) []session.ContextBlock {
 	}
 	names := g.found()
 	far := max(0, len(names)-maxTold)
-	t := telling{guide: g, left: g.options.MaxAll, more: far > 0}
+	t := telling{guide: g, left: most, more: far > 0}
 	var files []string
 	for _, name := range names[far:] {
 		if t.take(g.load(name)) {

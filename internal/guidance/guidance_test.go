@@ -14,6 +14,8 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
+const room = 100 << 10 // bytes
+
 // place is a repository and a home directory on disk.
 type place struct {
 	t          *testing.T
@@ -90,28 +92,28 @@ func TestFilesFromTheHomeDownToTheWorkingDirectory(t *testing.T) {
 	p.write("repo/c/AGENTS.md", "beside")
 	g := p.guide("a")
 	const want = "~/.config/tenon/AGENTS.md AGENTS.md AGENTS.local.md TENON.md a/CLAUDE.md"
-	if got := names(g.Blocks(nil)); got != want {
+	if got := names(g.Blocks(nil, room)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	g.Enter(filepath.Join(p.root, "a", "b", "deep", "x.go"), filepath.Join(p.root, "empty", "x"), "/etc/passwd", p.root)
 	g.EnterDir(filepath.Join(p.root, "c"), p.root, filepath.Dir(p.root))
-	if got := names(g.Blocks(nil)); got != want+" a/b/AGENTS.md c/AGENTS.md" {
+	if got := names(g.Blocks(nil, room)); got != want+" a/b/AGENTS.md c/AGENTS.md" {
 		t.Errorf("entered: %s", got)
 	}
 	// A session that goes on knows what it has entered by what was told.
-	if got := names(p.guide("a").Blocks(g.Blocks(nil))); got != want+" a/b/AGENTS.md c/AGENTS.md" {
+	if got := names(p.guide("a").Blocks(g.Blocks(nil, room), room)); got != want+" a/b/AGENTS.md c/AGENTS.md" {
 		t.Errorf("taken up: %s", got)
 	}
-	if got := names(p.guide("a").Blocks([]session.ContextBlock{{Name: "../AGENTS.md"}, {Name: "environment"}, {Name: "/etc/AGENTS.md"}})); got != want {
+	if got := names(p.guide("a").Blocks([]session.ContextBlock{{Name: "../AGENTS.md"}, {Name: "environment"}, {Name: "/etc/AGENTS.md"}}, room)); got != want {
 		t.Errorf("names that are none of ours: %s", got)
 	}
-	if got := names(p.guide("", func(o *guidance.Options) { o.Names = []string{} }).Blocks(nil)); got != "" {
+	if got := names(p.guide("", func(o *guidance.Options) { o.Names = []string{} }).Blocks(nil, room)); got != "" {
 		t.Errorf("without names: %s", got)
 	}
 	if err := os.RemoveAll(filepath.Join(p.home, ".config")); err != nil {
 		t.Fatal(err)
 	}
-	if got := names(p.guide("c").Blocks(nil)); !strings.HasPrefix(got, "~/.claude/CLAUDE.md AGENTS.md") {
+	if got := names(p.guide("c").Blocks(nil, room)); !strings.HasPrefix(got, "~/.claude/CLAUDE.md AGENTS.md") {
 		t.Errorf("who has none for Tenon: %s", got)
 	}
 }
@@ -121,7 +123,7 @@ func TestWithoutARepositoryTheDirectoryCountsAlone(t *testing.T) {
 	p.write("AGENTS.md", "anybody's")
 	p.write("other/AGENTS.md", "here")
 	g := guidance.New(guidance.Options{Dir: filepath.Join(filepath.Dir(p.root), "other")})
-	if got := g.Blocks(nil); len(got) != 1 || got[0].Text != "here" {
+	if got := g.Blocks(nil, room); len(got) != 1 || got[0].Text != "here" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -132,7 +134,7 @@ func TestOneFileWithTwoNames(t *testing.T) {
 	p.link("AGENTS.md", "repo/CLAUDE.md")
 	p.write("repo/TENON.md", "\nthe same")
 	p.write("repo/a/AGENTS.md", "the same")
-	if got := names(p.guide("a").Blocks(nil)); got != "AGENTS.md" {
+	if got := names(p.guide("a").Blocks(nil, room)); got != "AGENTS.md" {
 		t.Errorf("got %s", got)
 	}
 }
@@ -147,7 +149,7 @@ func TestImports(t *testing.T) {
 		p.write(fmt.Sprintf("repo/docs/deep/%d.md", i), fmt.Sprintf("level %d @%d.md", i, i+1))
 	}
 	want := "CLAUDE.md docs/style.md docs/deep/1.md docs/deep/2.md docs/deep/3.md docs/deep/4.md docs/build.md"
-	if got := names(p.guide("").Blocks(nil)); got != want {
+	if got := names(p.guide("").Blocks(nil, room)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -170,7 +172,7 @@ func TestFilesThatAreNotTold(t *testing.T) {
 		}
 		return nil
 	}
-	blocks := p.guide("a", func(o *guidance.Options) { o.Refuse = refuse }).Blocks(nil)
+	blocks := p.guide("a", func(o *guidance.Options) { o.Refuse = refuse }).Blocks(nil, room)
 	for _, b := range blocks {
 		if strings.Contains(b.Text, "secret") {
 			t.Errorf("%s tells %q", b.Name, b.Text)
@@ -201,9 +203,9 @@ func TestTheNearestFilesHaveTheRoom(t *testing.T) {
 	p.write("repo/a/b/AGENTS.md", near)
 	p.write("repo/a/b/c/CLAUDE.md", "here @more.md")
 	p.write("repo/a/b/c/more.md", "more of here")
-	g := p.guide("a/b", func(o *guidance.Options) { o.MaxAll = 4000 })
+	g := p.guide("a/b")
 	g.EnterDir(filepath.Join(p.root, "a", "b", "c"))
-	blocks := g.Blocks(nil)
+	blocks := g.Blocks(nil, 4000)
 	const order = "~/.claude/CLAUDE.md AGENTS.md a/AGENTS.md a/b/AGENTS.md a/b/c/CLAUDE.md a/b/c/more.md context files"
 	if got := names(blocks); got != order {
 		t.Fatalf("got  %s\nwant %s", got, order)
@@ -219,7 +221,7 @@ func TestTheNearestFilesHaveTheRoom(t *testing.T) {
 	if g.Tells(filepath.Join(p.root, "AGENTS.md")) || !g.Tells(filepath.Join(p.root, "a", "AGENTS.md")) {
 		t.Error("a file that is left out counts as told, or one that is cut does not")
 	}
-	if again := g.Blocks(blocks); !slices.Equal(again, blocks) {
+	if again := g.Blocks(blocks, 4000); !slices.Equal(again, blocks) {
 		t.Errorf("asked again, it tells %s", names(again))
 	}
 }
@@ -230,7 +232,7 @@ func TestLongFilesAreCut(t *testing.T) {
 	p.write("repo/AGENTS.md", strings.Repeat("y", 3000))
 	p.write("repo/CLAUDE.md", strings.Repeat(line, 100))
 	p.write("repo/TENON.md", "short")
-	blocks := p.guide("", func(o *guidance.Options) { o.MaxFile, o.MaxAll = 4000, 5000 }).Blocks(nil)
+	blocks := p.guide("", func(o *guidance.Options) { o.MaxFile = 4000 }).Blocks(nil, 5000)
 	if len(blocks) != 3 {
 		t.Fatalf("got %s", names(blocks))
 	}
@@ -263,7 +265,7 @@ func TestVeryManyImports(t *testing.T) {
 				p.write(fmt.Sprintf("repo/d/%d.md", i), some.String())
 			}
 			p.write("repo/AGENTS.md", all.String())
-			blocks := p.guide("", func(o *guidance.Options) { o.MaxAll = max }).Blocks(nil)
+			blocks := p.guide("").Blocks(nil, max)
 			size := 0
 			for _, b := range blocks {
 				size += len(b.Text)
@@ -284,7 +286,7 @@ func TestChanges(t *testing.T) {
 		o.Clean = func(s string) string { cleaned++; return strings.ReplaceAll(s, "key", "[hidden]") }
 	})
 	for range 3 {
-		g.Blocks(nil)
+		g.Blocks(nil, room)
 	}
 	if at := filepath.Join(p.root, "AGENTS.md"); !g.Tells(at) || g.Tells(filepath.Join(p.root, "CLAUDE.md")) {
 		t.Error("what is told is not known")
@@ -293,7 +295,7 @@ func TestChanges(t *testing.T) {
 		t.Errorf("it was read %d times", cleaned)
 	}
 	p.write("repo/AGENTS.md", "a key")
-	if got := g.Blocks(nil); got[0].Text != "a [hidden]" {
+	if got := g.Blocks(nil, room); got[0].Text != "a [hidden]" {
 		t.Errorf("changed: %+v", got)
 	}
 	// Of the same size, at a time that may be the same: what was written just now is read again.
@@ -301,20 +303,20 @@ func TestChanges(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(p.root, "AGENTS.md"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := g.Blocks(nil); got[0].Text != text {
+		if got := g.Blocks(nil, room); got[0].Text != text {
 			t.Errorf("%s: %+v", text, got)
 		}
 	}
 	if err := os.Remove(filepath.Join(p.root, "AGENTS.md")); err != nil {
 		t.Fatal(err)
 	}
-	if got := g.Blocks(nil); len(got) != 0 {
+	if got := g.Blocks(nil, room); len(got) != 0 {
 		t.Errorf("removed: %+v", got)
 	}
 	if err := os.WriteFile(filepath.Join(p.root, "CLAUDE.md"), []byte("new"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := g.Blocks(nil); names(got) != "CLAUDE.md" {
+	if got := g.Blocks(nil, room); names(got) != "CLAUDE.md" {
 		t.Errorf("new: %+v", got)
 	}
 }
@@ -341,11 +343,11 @@ func BenchmarkBlocks(b *testing.B) {
 		b.Fatal(err)
 	}
 	g := guidance.New(guidance.Options{Dir: filepath.Join(dir, "repo", strings.Repeat("d/", 9))})
-	if n := len(g.Blocks(nil)); n != 10 {
+	if n := len(g.Blocks(nil, room)); n != 10 {
 		b.Fatalf("%d blocks", n)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		g.Blocks(nil)
+		g.Blocks(nil, room)
 	}
 }

@@ -1,0 +1,57 @@
+package app
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/llmtest"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// Who takes a model with less room has less of the context files told from then on, the nearest first.
+func TestAModelWithLessRoom(t *testing.T) {
+	w := newWorkplace(t)
+	w.write("repo/.git/HEAD", "ref: refs/heads/main\n")
+	w.write("repo/AGENTS.md", strings.Repeat("Mind the far rules.\n", 600))
+	w.spec.Client = llmtest.Func(w.reply, llmtest.WithModel(llm.Model{Provider: "test", ID: "large", Context: 200_000}))
+	w.script()
+	w.open()
+	w.ask("Begin.")
+	if sent := w.sent(0); strings.Contains(sent, "left out here") {
+		t.Fatalf("sent\n%s", sent)
+	}
+	tiny := llmtest.Func(w.reply, llmtest.WithModel(llm.Model{Provider: "test", ID: "tiny", Context: 4000}))
+	if err := w.agent.SetClient(t.Context(), tiny); err != nil {
+		t.Fatal(err)
+	}
+	if w.ask("Go on."); !strings.Contains(w.sent(0), "of 11999 bytes are left out here") {
+		t.Errorf("sent\n%s", w.sent(0))
+	}
+}
+
+// A person who has pinned more than there is room for is told so, in the run or where a summary was asked for.
+func TestAPinThatIsTooLarge(t *testing.T) {
+	const want = "a pinned message is too long"
+	w := newWorkplace(t)
+	w.script()
+	w.open()
+	keep := "Keep this: " + strings.Repeat("word ", 5000) + "[[keep]]"
+	w.ask(keep)
+	told := ""
+	for range 5 {
+		for _, n := range of[session.Notice](w.ask("Go on. " + strings.Repeat("And on. ", 200))) {
+			told += n.Text
+		}
+	}
+	if strings.Count(told, want) != 1 || !strings.Contains(told, "Keep this: word") {
+		t.Errorf("told %q", told)
+	}
+	w.close()
+	w.open()
+	w.ask(keep)
+	w.ask("Go on.")
+	if entries, problem, err := w.agent.Compact(t.Context(), ""); err != nil || !strings.Contains(problem, want) || len(of[session.Digest](entries)) != 1 {
+		t.Errorf("told %q, %v", problem, err)
+	}
+}
