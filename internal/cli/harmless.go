@@ -2,7 +2,10 @@ package cli
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	eastasian "golang.org/x/text/width"
 )
 
 // harmless returns text as it can be written to a terminal without moving its cursor, changing its colours, title or
@@ -89,15 +92,25 @@ func (w *whole) flush() string {
 // combining marks. It is exact enough to keep a line from wrapping.
 func cells(r rune) int {
 	switch {
-	case r == 0x200d || r >= 0x300 && r <= 0x36f || r >= 0xfe00 && r <= 0xfe0f:
-		return 0
-	case r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 ||
-		r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 ||
-		r >= 0xffe0 && r <= 0xffe6 || r >= 0x1f300 && r <= 0x1faff || r >= 0x20000 && r <= 0x3fffd):
-		return 2
-	default:
+	case r < 0x300:
 		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
 	}
+	switch eastasian.LookupRune(r).Kind() {
+	case eastasian.EastAsianWide, eastasian.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// cellsOf is how many columns of a terminal a text takes.
+func cellsOf(text string) int {
+	n := 0
+	for _, r := range text {
+		n += cells(r)
+	}
+	return n
 }
 
 // fit cuts text, which has no control characters, to width columns.

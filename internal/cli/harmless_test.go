@@ -88,6 +88,8 @@ func TestFitKeepsALineFromWrapping(t *testing.T) {
 		{"too long", 5, "too …"},
 		{"日本語テキスト", 5, "日本…"},
 		{"日本語", 6, "日本語"},
+		{"⭐✅⌚", 5, "⭐✅…"},                       // emoji of the first plane
+		{"שָׁלוֹם עוֹלָם", 9, "שָׁלוֹם עוֹלָם"}, // points of Hebrew take no room
 		{"", 0, ""},
 		{"x", 0, "…"},
 	} {

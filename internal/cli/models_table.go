@@ -134,10 +134,7 @@ func wrapped(label string, used int, text string, columns int, indent string) st
 	b.WriteString(label)
 	begun := false
 	for _, word := range strings.Fields(text) {
-		n := 0
-		for _, r := range word {
-			n += cells(r)
-		}
+		n := cellsOf(word)
 		switch {
 		case begun && used+1+n > columns:
 			b.WriteString("\n" + indent)

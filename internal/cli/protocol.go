@@ -50,6 +50,16 @@ func (v streamView) begin(h header) error {
 func (v streamView) event(e session.Event) error { return writeJSON(v.out, e) }
 func (v streamView) end(r *report) error         { return writeJSON(v.out, r) }
 
+// writeLines writes a line for each of some values.
+func writeLines[T any](w io.Writer, values []T) error {
+	for _, v := range values {
+		if err := writeJSON(w, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // writeJSON writes one line.
 func writeJSON(w io.Writer, value any) error {
 	data, err := json.Marshal(value)

@@ -15,8 +15,7 @@ import (
 // session's own, or one of its current branch, which in a fork has what was inherited.
 func entryOf(ctx context.Context, store session.Store, id session.SessionID, name string) (session.Event, error) {
 	name = strings.ToLower(strings.TrimSpace(name))
-	number, err := strconv.ParseInt(name, 10, 64)
-	isNumber := err == nil && len(name) < 10
+	number, isNumber := numberOf(name)
 	found := make(map[session.ID]session.Event)
 	for i, entries := range []iter.Seq2[session.Event, error]{store.Read(ctx, id, 0), store.Backward(ctx, id, "")} {
 		own := i == 0 // what is inherited has the numbers of another journal
@@ -40,6 +39,12 @@ func entryOf(ctx context.Context, store session.Store, id session.SessionID, nam
 		}
 	}
 	return session.Event{}, fmt.Errorf("%q is the beginning of %d entries; write more of one", name, len(found))
+}
+
+// numberOf is the number that names an entry. With a zero before it, it is the beginning of an ID.
+func numberOf(name string) (n int64, ok bool) {
+	n, err := strconv.ParseInt(name, 10, 64)
+	return n, err == nil && len(name) < 10 && name[0] >= '1'
 }
 
 // turn is what a person asked, and what came of it.

@@ -10,15 +10,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/search"
 )
 
+// searching is the flags of sessions search.
+type searching struct {
+	query  session.SearchQuery
+	from   whereabouts
+	in     string // the beginning of a session's ID
+	asJSON bool
+}
+
 func (p *program) sessionsSearch() *cobra.Command {
-	var (
-		q           session.SearchQuery
-		all, asJSON bool
-		dir         string
-		in          string
-	)
+	var o searching
 	c := &cobra.Command{
 		Use:   "search WORDS...",
 		Short: "Find what was said in sessions",
@@ -27,73 +31,73 @@ summaries. All words must be in one entry, in upper or lower case. A word ending
 quotes" must stand together, and what has a - before it must not be there (write -- before the first such word). Hits are grouped by
 session, the best first; with --session all that a session has.`,
 		Example: `  tenon sessions search sandbox network
-  tenon sessions search --all --since 30d '"context window"' compact*
+  tenon sessions search --all --since 30d '"context window"' 'compact*'
   tenon sessions search -- flaky test -windows`,
-		Args: func(c *cobra.Command, args []string) error {
-			if strings.TrimSpace(strings.Join(args, "")) == "" {
-				return usagef(c, "the words are missing")
-			}
-			return nil
-		},
 		RunE: func(c *cobra.Command, args []string) error {
-			switch {
-			case all && dir != "":
-				return usagef(c, "--all and --dir exclude each other")
-			case in != "" && (all || dir != ""):
-				return usagef(c, "--session names one session: leave --all and --dir out")
-			case q.Limit < 1:
-				return usagef(c, "--limit must be above zero")
+			o.query.Text = strings.Join(args, " ")
+			if err := o.check(c); err != nil {
+				return err
 			}
-			q.Text = strings.Join(args, " ")
-			if !all && in == "" {
-				var err error
-				if q.Dir, err = directory(dir); err != nil {
-					return err
-				}
-			}
-			return p.withStore(nil, func(store session.Store) error {
-				if in != "" {
-					s, err := resolve(c.Context(), store, in)
-					if err != nil {
-						return err
-					}
-					q.Session = s.ID
-				}
-				var groups []found
-				var n int
-				err := tellWhenSlow(p.env.Stderr, indexing, func() (err error) {
-					groups, n, err = search(c.Context(), store, q)
-					return err
-				})
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					for _, f := range groups {
-						if err := writeJSON(p.env.Stdout, f); err != nil {
-							return err
-						}
-					}
-					return nil
-				}
-				return p.showFound(groups, n, q)
-			})
+			return p.search(c, o)
 		},
 	}
 	f := c.Flags()
-	f.BoolVarP(&all, "all", "a", false, "in the sessions of every directory")
-	f.StringVarP(&dir, "dir", "C", "", "in those of another `directory`")
-	f.StringVar(&in, "session", "", "in the session whose `ID` begins so")
-	f.StringVar(&q.Tag, "tag", "", "in sessions with this `TAG`")
-	f.Var(agoTime(&q.Since), "since", "what was said since then: 12h, 7d, 4w or 2026-01-31")
-	f.Var(agoTime(&q.Until), "until", "what was said before then")
-	f.BoolVar(&q.Thinking, "thinking", false, "look into the thinking of models too")
-	f.IntVarP(&q.Limit, "limit", "n", session.DefaultHits, "at most `N` hits")
-	f.BoolVar(&asJSON, "json", false, "as JSON, one object to a line for each session")
+	o.from.flags(c)
+	f.StringVar(&o.in, "session", "", "in the session whose `ID` begins so")
+	f.StringVar(&o.query.Tag, "tag", "", "in sessions with this `TAG`")
+	f.Var(agoTime(&o.query.Since), "since", "what was said since then: 12h, 7d, 4w or 2026-01-31")
+	f.Var(agoTime(&o.query.Until), "until", "what was said before then")
+	f.BoolVar(&o.query.Thinking, "thinking", false, "look into the thinking of models too")
+	f.IntVarP(&o.query.Limit, "limit", "n", session.DefaultHits, "at most `N` hits")
+	f.BoolVar(&o.asJSON, "json", false, "as JSON, one object to a line for each session")
 	p.completeSessions(c, "session")
-	completeWith(c, "dir", directories)
 	completeWith(c, "tag", p.completeTags)
 	return c
+}
+
+// check says what is wrong with the command line, and finds the directory that is meant.
+func (o *searching) check(c *cobra.Command) (err error) {
+	switch {
+	case strings.TrimSpace(o.query.Text) == "":
+		return usagef(c, "the words are missing")
+	case search.Parse(o.query.Text).Empty():
+		return usagef(c, "%q has no word that must be there", o.query.Text)
+	case o.in != "" && o.from != whereabouts{}:
+		return usagef(c, "--session names one session: leave --all and --dir out")
+	case o.query.Limit < 1:
+		return usagef(c, "--limit must be above zero")
+	case o.in == "":
+		o.query.Dir, err = o.from.directory(c)
+	}
+	return err
+}
+
+func (p *program) search(c *cobra.Command, o searching) error {
+	var groups []found
+	look := func(store session.Store) error {
+		return tellWhenSlow(p.env.Stderr, indexing, func() (err error) {
+			groups, err = hitsOf(c.Context(), store, o.query)
+			return err
+		})
+	}
+	var err error
+	if o.in == "" {
+		err = p.withStore(nil, look)
+	} else {
+		err = p.withSession(c, o.in, func(store session.Store, s session.Summary) error {
+			o.query.Session = s.ID
+			return look(store)
+		})
+	}
+	switch {
+	case err != nil:
+		return err
+	case o.asJSON:
+		return writeLines(p.env.Stdout, groups)
+	case len(groups) == 0:
+		return p.showNone("nothing found in sessions", session.Query{Dir: o.query.Dir})
+	}
+	return p.showFound(groups, o.query)
 }
 
 // found is what a search found in one session.
@@ -105,12 +109,12 @@ type found struct {
 	Hits    []session.Hit     `json:"hits"`
 }
 
-// search groups the hits by session, in the order of the best of each.
-func search(ctx context.Context, store session.Store, q session.SearchQuery) (groups []found, hits int, err error) {
+// hitsOf groups the hits by session, in the order of the best of each.
+func hitsOf(ctx context.Context, store session.Store, q session.SearchQuery) (groups []found, err error) {
 	at := make(map[session.SessionID]int)
 	for h, err := range store.Search(ctx, q) {
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		i, ok := at[h.Session]
 		if !ok {
@@ -119,30 +123,22 @@ func search(ctx context.Context, store session.Store, q session.SearchQuery) (gr
 			groups = append(groups, found{Session: h.Session})
 		}
 		groups[i].Hits = append(groups[i].Hits, h)
-		hits++
 	}
 	for i, g := range groups {
 		for s, err := range store.List(ctx, session.Query{Prefix: string(g.Session), Limit: 1}) {
 			if err != nil {
-				return nil, 0, err
+				return nil, err
 			}
 			groups[i].Title, groups[i].Dir, groups[i].Updated = s.Title, s.Dir, s.Updated
 		}
 	}
-	return groups, hits, nil
+	return groups, nil
 }
 
-func (p *program) showFound(groups []found, hits int, q session.SearchQuery) error {
-	if len(groups) == 0 {
-		what := "nothing found"
-		if q.Dir != "" {
-			what += " in sessions of " + q.Dir + " (see --all)"
-		}
-		_, err := fmt.Fprintln(p.env.Stderr, harmless(what))
-		return err
-	}
+func (p *program) showFound(groups []found, q session.SearchQuery) error {
 	paint, columns := paletteFor(p.env.Stdout, p.env.Getenv), p.columns()
 	out := bufio.NewWriter(p.env.Stdout)
+	hits := 0
 	for i, g := range groups {
 		if i > 0 {
 			fmt.Fprintln(out)
@@ -156,11 +152,15 @@ func (p *program) showFound(groups []found, hits int, q session.SearchQuery) err
 			fmt.Fprintln(out, paint.dim(fit(fmt.Sprintf("  %s  %s  %s", h.Time.Local().Format("2006-01-02 15:04"), h.Entry, h.Kind), columns)))
 			fmt.Fprintln(out, "    "+highlighted(h.Snippet, columns-4, paint))
 		}
+		hits += len(g.Hits)
+	}
+	if err := out.Flush(); err != nil {
+		return err
 	}
 	if hits == q.Limit {
 		fmt.Fprintf(p.env.Stderr, "the best %d; more with --limit\n", hits)
 	}
-	return out.Flush()
+	return nil
 }
 
 // highlighted is a snippet on one line of a terminal. The first mark is on it, whatever must be cut.
@@ -174,16 +174,13 @@ func highlighted(s session.Snippet, columns int, paint palette) string {
 		}
 	}
 	var b strings.Builder
-	left := columns
+	left, blanks := columns, strings.NewReplacer("\n", " ", "\t", " ")
 	write := func(from, to int, style func(string) string) {
 		if left <= 0 || from >= to {
 			return
 		}
-		piece := strings.NewReplacer("\n", " ", "\t", " ").Replace(harmless(text[from:to]))
-		piece = fit(piece, left)
-		for _, r := range piece {
-			left -= cells(r)
-		}
+		piece := fit(blanks.Replace(harmless(text[from:to])), left)
+		left -= cellsOf(piece)
 		b.WriteString(style(piece))
 	}
 	plain := func(s string) string { return s }
@@ -192,7 +189,7 @@ func highlighted(s session.Snippet, columns int, paint palette) string {
 		left--
 	}
 	for _, m := range marks {
-		write(max(begin, 0), m.Start, plain)
+		write(begin, m.Start, plain)
 		write(m.Start, m.End, paint.yellow)
 		begin = m.End
 	}

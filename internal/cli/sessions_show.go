@@ -38,7 +38,12 @@ func (p *program) sessionsShow() *cobra.Command {
 					return writeJSON(p.env.Stdout, map[string]any{"session": s, "state": state, "messages": messages})
 				}
 				out := bufio.NewWriter(p.env.Stdout)
-				t := transcript{out: out, shown: p.shown, palette: paletteFor(p.env.Stdout, p.env.Getenv), full: full, entries: entries}
+				t := transcript{
+					out: out, shown: p.shown, palette: paletteFor(p.env.Stdout, p.env.Getenv), columns: 160, full: full, entries: entries,
+				}
+				if w := width(p.env.Stdout); w != nil {
+					t.columns = w()
+				}
 				if t.inherited, err = inherited(c.Context(), path, s); err != nil {
 					return err
 				}
@@ -59,6 +64,7 @@ type transcript struct {
 	out     io.Writer
 	shown   func(string) string
 	palette palette
+	columns int  // that a line of a call may have
 	full    bool // results as they are, instead of their beginnings
 	entries bool // the entry of every message
 
@@ -115,12 +121,14 @@ func (t transcript) message(m session.Message, calls map[string]llm.ToolCall) {
 		if m.Source == session.FromLoop {
 			who = "Tenon"
 		}
-		t.says(t.palette.bold(who), app.Prompt(m.Message))
+		t.says(t.palette.bold(who), said(m))
 	case llm.RoleAssistant:
-		text := strings.TrimSpace(withoutIntent(m.Text()))
-		cut := m.Stop == llm.StopAborted
-		if text != "" || cut {
+		text, cut := said(m), m.Stop == llm.StopAborted
+		switch {
+		case text != "" || cut:
 			t.says(t.palette.bold(t.shown(cmp.Or(m.Model, "Model"))), text) // an answer that was cut off has no name yet
+		case t.entries:
+			fmt.Fprintf(t.out, "\n%s\n", t.palette.dim("calls "+callNames(m))) // what came of them follows
 		}
 		if cut {
 			fmt.Fprintln(t.out, t.palette.yellow("(broken off)"))
@@ -131,6 +139,23 @@ func (t transcript) message(m session.Message, calls map[string]llm.ToolCall) {
 	case llm.RoleTool:
 		t.result(m, calls[m.CallID])
 	}
+}
+
+// said is what people or models said with a message, without what Tenon reads from it or adds to it.
+func said(m session.Message) string {
+	if m.Role == llm.RoleAssistant {
+		return strings.TrimSpace(withoutIntent(m.Text()))
+	}
+	return app.Prompt(m.Message)
+}
+
+// callNames are the tools that an answer calls.
+func callNames(m session.Message) string {
+	var names []string
+	for _, c := range m.Calls() {
+		names = append(names, oneLine(c.Name))
+	}
+	return strings.Join(names, ", ")
 }
 
 func (t transcript) says(who, text string) {
@@ -144,7 +169,8 @@ func (t transcript) result(m session.Message, call llm.ToolCall) {
 	if m.IsError {
 		mark = t.palette.red("✗")
 	}
-	fmt.Fprintf(t.out, "\n%s %s %s\n", mark, oneLine(m.Tool), fit(argumentOf(call.Arguments), 120))
+	line := strings.TrimRight(oneLine(m.Tool)+" "+argumentOf(call.Arguments), " ")
+	fmt.Fprintf(t.out, "\n%s %s\n", mark, fit(line, t.columns-2))
 	text := strings.TrimRight(m.Text(), "\n")
 	all := strings.Split(text, "\n")
 	for i, line := range all {
@@ -154,7 +180,7 @@ func (t transcript) result(m session.Message, call llm.ToolCall) {
 		}
 		line = t.shown(line)
 		if !t.full {
-			line = fit(line, 160)
+			line = fit(line, t.columns-2)
 		}
 		fmt.Fprintf(t.out, "  %s\n", t.palette.dim(line))
 	}

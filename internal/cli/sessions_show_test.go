@@ -35,6 +35,18 @@ func TestTranscriptOfAnAnswerThatWasCutOff(t *testing.T) {
 	}
 }
 
+// An entry that can be named elsewhere says what it is: an answer without words, what it calls.
+func TestEntriesOfAnswersWithoutWords(t *testing.T) {
+	answer := session.Message{Message: llm.Message{Role: llm.RoleAssistant, Content: llm.Content{
+		llm.Text{Text: "<intent>look</intent>"}, llm.ToolCall{Name: "glob"}, llm.ToolCall{Name: "li\x1bst"},
+	}}}
+	var out bytes.Buffer
+	transcript{out: &out, shown: harmless, entries: true}.write(session.Summary{}, session.State{}, []session.Event{{Seq: 7, ID: "id", Body: answer}})
+	if want := "\n7  id\ncalls glob, li␛st\n"; !bytes.Contains(out.Bytes(), []byte(want)) {
+		t.Errorf("%q is missing in\n%q", want, out.String())
+	}
+}
+
 // A fork has entries with numbers of two journals: a number names one of its own, and only those are shown with one.
 func TestNumbersOfEntriesInAFork(t *testing.T) {
 	ctx, store := t.Context(), openApp(t, t.TempDir()).Store

@@ -194,14 +194,6 @@ func (t statsTable) row(key string, s ledger.Sum, first int) {
 		tokens(u.CacheWrite), percent(u.CacheHits()), tokens(u.Output+u.Reasoning), costColumn(u.Cost), tokens(missed))
 }
 
-func cellsOf(text string) int {
-	n := 0
-	for _, r := range text {
-		n += cells(r)
-	}
-	return n
-}
-
 // costColumn is a cost in at most eight letters.
 func costColumn(cost float64) string {
 	switch {
