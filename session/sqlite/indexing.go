@@ -202,7 +202,7 @@ type record struct {
 
 // records returns the next entries of a session, not too many at once.
 func (s *Store) records(key, after, until int64) ([]record, error) {
-	rows, err := s.query(columns+`WHERE place > ? AND place <= ? ORDER BY place LIMIT ?`, place(key, after), place(key, until), batchRows)
+	rows, err := s.query(columns+`WHERE place > ? AND place <= ? ORDER BY place LIMIT 0 + ?`, place(key, after), place(key, until), batchRows)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func (s *Store) summaries(ctx context.Context, q session.Query) ([]session.Summa
 		FROM sessions
 		WHERE id BETWEEN ?1 AND ?1 || char(1114111) AND substr(id, 1, length(?1)) = ?1 AND (?2 = '' OR dir = ?2)
 			AND updated >= ?3 AND updated < ?4 AND (deleted <> 0) = ?5 AND kept = 0
-		ORDER BY updated DESC, id DESC LIMIT ?6`, q.Prefix, q.Dir, firstMicro(q.After), before, q.Deleted, limit)
+		ORDER BY updated DESC, id DESC LIMIT 0 + ?6`, q.Prefix, q.Dir, firstMicro(q.After), before, q.Deleted, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -82,12 +82,15 @@ func (s *Store) Read(ctx context.Context, id session.SessionID, after int64, kin
 	}
 }
 
+// A limit in a query is not a parameter alone, but 0 and the parameter: SQLite plans for the value of a bare one, and prepares the
+// statement anew whenever it is bound, which takes longer than most queries.
+
 // The parts of a query for some entries of a session. Other columns than the body are read before it, so a body that is not
 // wanted is not even fetched.
 const (
 	between = `WHERE place > ?1 AND place <= ?2 `
 	ofKinds = `AND (?3 IS NULL OR kind IN (SELECT value FROM json_each(?3))) `
-	inOrder = `ORDER BY place LIMIT ?4`
+	inOrder = `ORDER BY place LIMIT 0 + ?4`
 )
 
 // pick yields the entries that a query selects, after a sequence number and up to the last there is now. The first batch has at most so
@@ -162,7 +165,7 @@ func (s *Store) page(ctx context.Context, id session.SessionID, key, after, unti
 		next++
 		missing = e.Seq != next
 		return !missing, !missing
-	}, columns+`WHERE place > ? AND place <= ? ORDER BY place LIMIT ?`, place(key, after), place(key, until), batchRows)
+	}, columns+`WHERE place > ? AND place <= ? ORDER BY place LIMIT 0 + ?`, place(key, after), place(key, until), batchRows)
 	if err == nil && (missing || len(events) == 0) {
 		if _, _, _, err = s.find(ctx, id); err == nil { // it was not purged meanwhile
 			err = s.damaged(id, after+int64(len(events))+1, errors.New("it is missing"))
@@ -226,7 +229,7 @@ func (s *Store) upward(
 			return true, want != ""
 		}
 		return false, e.Parent == "" // hangs on no branch; any other begins a stretch of another branch
-	}, columns+`WHERE place <= ? AND place >= ? ORDER BY place DESC LIMIT ?`, at, place(key, 1), rows)
+	}, columns+`WHERE place <= ? AND place >= ? ORDER BY place DESC LIMIT 0 + ?`, at, place(key, 1), rows)
 	if err == nil && len(events) == 0 { // it was there a moment ago
 		err = noEntry(id, leaf)
 	}

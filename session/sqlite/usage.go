@@ -106,7 +106,7 @@ func (s *Store) spendingBatch(
 	time, at *int64, until int64, ids map[int64]session.SessionID, sum *session.Tally,
 ) (n int, err error) {
 	rows, err := s.query(`SELECT time, place, model, agent, input, cache_read, cache_write, output, reasoning, cost FROM spending
-		WHERE (time, place) > (?, ?) AND time <= ? ORDER BY time, place LIMIT ?`, *time, *at, until, usageBatch)
+		WHERE (time, place) > (?, ?) AND time <= ? ORDER BY time, place LIMIT 0 + ?`, *time, *at, until, usageBatch)
 	if err != nil {
 		return 0, err
 	}
