@@ -30,6 +30,7 @@ type Import struct {
 	File    string    `json:"file,omitzero"`    // that it was read from
 	Size    int64     `json:"size,omitzero"`    // what was read, in bytes or rows: a source that has more by now has grown
 	Updated time.Time `json:"updated,omitzero"` // when the source had changed last
+	Title   string    `json:"title,omitzero"`   // of the session there; not in Created
 }
 
 // Origin is a place in another session.

@@ -32,6 +32,9 @@ func (p *program) sessionsImport() *cobra.Command {
 		Long: `Take over sessions that Claude Code, Codex, OpenCode, Crush or pi wrote, or that 'tenon sessions export' wrote. Each
 becomes a session like any other: 'tenon run --session ID' goes on with it. What has no place in it is told.
 
+What was imported before and has changed since is taken up where it was, unless somebody has gone on in the session, or its past is
+another one now: then it is left as it is, and --again makes another session of it.
+
 Without ID and PATH it lists what the programs have of this directory; --all takes all of that over.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -184,7 +187,7 @@ func named(all []transfer.Source, prefix string) (transfer.Source, error) {
 type source struct {
 	transfer.Source
 	Imported session.SessionID `json:"imported,omitzero"` // what it is here, when it was imported
-	Grown    bool              `json:"grown,omitzero"`    // it has more by now
+	Changed  bool              `json:"changed,omitzero"`  // since then
 }
 
 func (p *program) listSources(ctx context.Context, found []transfer.Source, o importing, hint bool) error {
@@ -204,9 +207,9 @@ func (p *program) listSources(ctx context.Context, found []transfer.Source, o im
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", paint.bold(fmt.Sprintf("%-8s  %-13s  %-8s  %s", "PROGRAM", "ID", "CHANGED", "TITLE")))
 	for _, s := range found {
-		before, grown, ok := past.Has(s)
+		before, changed, ok := past.Has(s)
 		if o.asJSON {
-			if err := writeJSON(p.env.Stdout, source{s, before.Session, grown}); err != nil {
+			if err := writeJSON(p.env.Stdout, source{s, before.Session, changed}); err != nil {
 				return err
 			}
 			continue
@@ -218,8 +221,8 @@ func (p *program) listSources(ctx context.Context, found []transfer.Source, o im
 		if ok {
 			title = "✓ " + string(before.Session) + "  " + title
 		}
-		if grown {
-			title = "(grown) " + title
+		if changed {
+			title = "(changed) " + title
 		}
 		fmt.Fprintf(&b, "%-8s  %-13s  %-8s  %s\n", s.Program, fit(oneLine(s.ID), 13), age(time.Since(s.Updated)), fit(title, 90))
 	}
@@ -238,7 +241,7 @@ type skipped struct {
 	Source  transfer.Source   `json:"source"`
 	Session session.SessionID `json:"session"` // that it is already
 	Skipped bool              `json:"skipped"`
-	Grown   bool              `json:"grown,omitzero"`
+	Why     string            `json:"why,omitzero"` // it cannot go on with what is new in the source
 }
 
 func (p *program) importAll(ctx context.Context, found []transfer.Source, o importing) (err error) {
@@ -264,13 +267,26 @@ func (p *program) importAll(ctx context.Context, found []transfer.Source, o impo
 	}
 	failed := 0
 	for _, s := range found {
-		if before, grown, ok := past.Has(s); ok && !o.again {
-			if err := p.tellSkipped(s, before, grown, o); err != nil {
+		before, changed, ok := past.Has(s)
+		if ok && !changed && !o.again {
+			if err := p.tellSkipped(s, before.Session, "", o); err != nil {
 				return err
 			}
 			continue
 		}
-		r, err := transfer.Import(ctx, a.Store, s, transfer.Options{Version: buildOf(p.env.Version).Version, Redact: setup.Secrets.Redact})
+		options := transfer.Options{Version: buildOf(p.env.Version).Version, Redact: setup.Secrets.Redact}
+		var r *transfer.Report
+		if ok && !o.again {
+			r, err = transfer.GoOn(ctx, a.Store, before.Session, s, options)
+		} else {
+			r, err = transfer.Import(ctx, a.Store, s, options)
+		}
+		if diverged, ok := errors.AsType[*transfer.DivergedError](err); ok {
+			if err := p.tellSkipped(s, diverged.Session, diverged.Why, o); err != nil {
+				return err
+			}
+			continue
+		}
 		if err != nil && (len(found) == 1 || ctx.Err() != nil) {
 			return err
 		}
@@ -279,7 +295,7 @@ func (p *program) importAll(ctx context.Context, found []transfer.Source, o impo
 			fmt.Fprintf(p.env.Stderr, "not imported: %s\n", harmless(err.Error()))
 			continue
 		}
-		past[transfer.Key{Program: s.Program, ID: s.ID}] = transfer.Before{Session: r.Session, Size: s.Size}
+		past[transfer.Key{Program: s.Program, ID: s.ID}] = transfer.Before{Session: r.Session, Size: s.Size, Updated: s.Updated}
 		if err := p.tellImported(r, o); err != nil {
 			return err
 		}
@@ -290,13 +306,13 @@ func (p *program) importAll(ctx context.Context, found []transfer.Source, o impo
 	return nil
 }
 
-func (p *program) tellSkipped(s transfer.Source, before transfer.Before, grown bool, o importing) error {
+func (p *program) tellSkipped(s transfer.Source, id session.SessionID, why string, o importing) error {
 	if o.asJSON {
-		return writeJSON(p.env.Stdout, skipped{s, before.Session, true, grown})
+		return writeJSON(p.env.Stdout, skipped{s, id, true, why})
 	}
-	text := fmt.Sprintf("%s of %s is here already as %s", fit(oneLine(s.ID), 40), s.Program, before.Session)
-	if grown {
-		text += ", and has grown since: --again takes it over as it is now, as another session"
+	text := fmt.Sprintf("%s of %s is here already as %s", fit(oneLine(s.ID), 40), s.Program, id)
+	if why != "" {
+		text += ", and has changed since, but " + why + ": --again takes it over as it is now, as another session"
 	}
 	_, err := fmt.Fprintln(p.env.Stdout, text)
 	return err
@@ -308,8 +324,15 @@ func (p *program) tellImported(r *transfer.Report, o importing) error {
 	}
 	paint := paletteFor(p.env.Stdout, p.env.Getenv)
 	var b strings.Builder
+	if r.GoesOn && r.Entries == 0 {
+		return p.tellSkipped(r.Source, r.Session, "", o)
+	}
 	fmt.Fprintf(&b, "%s  %s\n", paint.bold(string(r.Session)), p.shown(r.Title))
-	parts := []string{"from " + r.Source.Program, count(r.Messages, "message"), count(r.Calls, "call")}
+	from := "from "
+	if r.GoesOn {
+		from = "more from "
+	}
+	parts := []string{from + r.Source.Program, count(r.Messages, "message"), count(r.Calls, "call")}
 	if r.Branches > 0 {
 		parts = append(parts, count(r.Branches, "branch")+" beside the last")
 	}

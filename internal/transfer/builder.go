@@ -26,6 +26,12 @@ type node struct {
 	side    bool       // of a sub-agent
 }
 
+// aside is what hangs on no branch.
+type aside struct {
+	segment
+	about int // the node that a note is about; root: none
+}
+
 // call is a call of a tool in an answer.
 type call struct {
 	id, name string
@@ -39,7 +45,8 @@ type builder struct {
 	redact func(string) string // takes keys out
 	nodes  []node
 	byCall map[string]int // the node of each call
-	loose  []segment      // what hangs on no branch
+	loose  []aside        // what hangs on no branch
+	todo   *segment       // what is to be done at the end
 	leaf   int            // where the session goes on; the last node that is of no sub-agent, unless a parser says otherwise
 	newest time.Time      // the last time that made sense
 	size   int64          // what was read
@@ -105,19 +112,29 @@ func (b *builder) result(at time.Time, place string, m session.Message) (int, er
 }
 
 // aside adds what hangs on no branch.
-func (b *builder) aside(at time.Time, body session.Body) error {
+func (b *builder) aside(at time.Time, about int, body session.Body) error {
 	seg, err := b.spool.add(b.event(at, body))
-	b.loose = append(b.loose, seg)
+	b.loose = append(b.loose, aside{seg, about})
 	return err
 }
 
-// event makes an entry: with an ID, a time that makes sense, in valid UTF-8 and without keys.
+// toDo is the list of what is to be done at the end.
+func (b *builder) toDo(items session.Todo) error {
+	if len(items.Items) == 0 || b.leaf == root {
+		return nil
+	}
+	seg, err := b.spool.add(b.event(b.newest, items))
+	b.todo = &seg
+	return err
+}
+
+// event makes an entry: with a time that makes sense, in valid UTF-8 and without keys. It gets its ID when it is sent.
 func (b *builder) event(at time.Time, body session.Body) session.Event {
 	if m, ok := body.(session.Message); ok {
 		m.Message = m.Valid()
 		body = m
 	}
-	return session.Event{ID: session.NewID(), Time: b.when(at), Body: b.clean(body)}
+	return session.Event{Time: b.when(at), Body: b.clean(body)}
 }
 
 // clean takes keys out of a body.

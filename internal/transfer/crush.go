@@ -123,14 +123,14 @@ func (r *crushReader) rest(ctx context.Context, s Source, todos string) error {
 		}
 	}
 	var items []struct{ Content, Status string }
-	if json.Unmarshal([]byte(todos), &items) != nil || len(items) == 0 || r.last == root {
+	if json.Unmarshal([]byte(todos), &items) != nil {
 		return nil
 	}
 	var todo session.Todo
 	for _, t := range items {
 		todo.Items = append(todo.Items, session.TodoItem{Text: t.Content, Status: todoStatus(t.Status)})
 	}
-	return r.b.grow(r.last, r.b.newest, todo)
+	return r.b.toDo(todo)
 }
 
 // readCrushChildren reads what sub-agents did, as branches.

@@ -16,19 +16,24 @@ const lostResult = "The result of this call is not in the session that was impor
 const maxKept = 4 << 20
 
 // entries yields the journal: branches of sub-agents, abandoned branches, the branch that goes on, and what hangs on none. Where a
-// branch leaves another, a head says so.
-func (b *builder) entries(c session.Created, r *Report) iter.Seq2[session.Event, error] {
+// branch leaves another, a head says so. Of a session that has some of it already, only the rest is yielded; when it has something
+// else in its place, the sequence ends with a [*DivergedError].
+func (b *builder) entries(c session.Created, have *journal, r *Report) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
-		id := session.NewSessionID()
-		e := emitter{b: b, report: r, yield: yield, root: id, tip: id, ends: make([]session.ID, len(b.nodes))}
-		first := b.created
-		if !plausible(first) {
-			first = b.firstTime()
-		}
-		if !e.send(session.Event{ID: id, Time: first, Body: b.clean(c)}) {
+		e := emitter{b: b, report: r, yield: yield, have: have, ids: make([][]session.ID, len(b.nodes))}
+		if have != nil {
+			e.root, e.tip, e.at = have.id, have.tip, b.newest
+		} else if e.root = session.NewSessionID(); !e.begin(c) {
 			return
 		}
-		if err := e.all(); err != nil {
+		err := e.all()
+		if err == nil && have != nil {
+			err = have.rest()
+		}
+		if err == nil {
+			err = e.finish(c.Imported)
+		}
+		if err != nil && !e.left {
 			yield(session.Event{}, err)
 		}
 	}
@@ -39,24 +44,57 @@ type emitter struct {
 	b      *builder
 	report *Report
 	yield  func(session.Event, error) bool
+	have   *journal // what the session has already; nil: it is a new one
 	root   session.ID
-	tip    session.ID   // the last entry on a branch
-	ends   []session.ID // of each node that was sent, its last entry
-	last   session.Event
-	left   bool // nobody listens any more
+	tip    session.ID     // the last entry on a branch
+	ids    [][]session.ID // of the entries of each node that was sent
+	at     time.Time      // of the last entry
+	left   bool           // nobody listens any more
+}
+
+func (e *emitter) begin(c session.Created) bool {
+	first := e.b.created
+	if !plausible(first) {
+		first = e.b.firstTime()
+	}
+	return e.send(session.Event{ID: e.root, Time: first, Body: e.b.clean(c)})
 }
 
 func (e *emitter) send(ev session.Event) bool {
 	if e.left {
 		return false
 	}
+	if ev.ID == "" {
+		ev.ID = session.NewID()
+	}
 	if session.OnBranch(ev.Body) {
 		e.tip = ev.ID
 	}
-	e.last = ev
+	e.at = ev.Time
 	e.report.count(ev)
 	e.left = !e.yield(ev, nil)
 	return !e.left
+}
+
+// put sends what follows an entry, unless the session has it, and returns its ID.
+func (e *emitter) put(from session.ID, ev session.Event, reason string) session.ID {
+	id, used, ok := e.have.find(&from, ev)
+	if ok {
+		e.at = ev.Time
+		return id
+	}
+	if m, ok := ev.Body.(session.Message); ok {
+		m.Usage = less(m.Usage, used)
+		ev.Body = m
+	}
+	if from != e.tip {
+		e.report.Branches++
+		if !e.send(session.Event{Time: ev.Time, Body: session.Head{To: from, Reason: reason}}) {
+			return e.tip
+		}
+	}
+	e.send(ev)
+	return e.tip
 }
 
 func (e *emitter) all() error {
@@ -65,14 +103,53 @@ func (e *emitter) all() error {
 			return err
 		}
 	}
-	if end := e.end(e.b.leaf); end != e.tip {
-		e.send(session.Event{ID: session.NewID(), Time: e.last.Time, Body: session.Head{To: end, Reason: "rewind"}})
+	if err := e.ending(); err != nil {
+		return err
 	}
-	for _, seg := range e.b.loose {
-		ev, err := e.b.spool.get(seg)
-		if err != nil || !e.send(ev) {
+	for _, a := range e.b.loose {
+		ev, err := e.b.spool.get(a.segment)
+		if err != nil {
 			return err
 		}
+		if note, ok := ev.Body.(session.Note); ok && a.about != root && len(e.ids[a.about]) > 0 {
+			note.Text += " at entry " + string(e.ids[a.about][0])
+			ev.Body = note
+		}
+		if !e.have.noted(ev.Body) && !e.send(ev) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// ending goes to where the session goes on, and says what is to be done there.
+func (e *emitter) ending() error {
+	end := e.end(e.b.leaf)
+	if e.b.todo != nil {
+		todo, err := e.b.spool.get(*e.b.todo)
+		if err != nil {
+			return err
+		}
+		end = e.put(end, todo, "rewind")
+	}
+	if end != e.tip {
+		e.send(session.Event{Time: e.at, Body: session.Head{To: end, Reason: "rewind"}})
+	}
+	return nil
+}
+
+// finish names the session, unless somebody else did since, and says how far the import went.
+func (e *emitter) finish(i session.Import) error {
+	if e.b.title != "" {
+		title := e.b.event(e.b.newest, session.Title{Title: brief(e.b.title, 200)})
+		if t, ok := title.Body.(session.Title); ok {
+			if i.Title = t.Title; e.have.wants(t.Title) {
+				e.send(title)
+			}
+		}
+	}
+	if e.have == nil || e.have.last != i {
+		e.send(e.b.event(e.b.newest, i))
 	}
 	return nil
 }
@@ -82,7 +159,7 @@ func (e *emitter) end(n int) session.ID {
 	if n == root {
 		return e.root
 	}
-	return e.ends[n]
+	return e.ids[n][len(e.ids[n])-1]
 }
 
 // node sends an answer with its results, or what else a node is.
@@ -92,16 +169,13 @@ func (e *emitter) node(i int) error {
 	if err != nil {
 		return err
 	}
-	from := e.end(n.parent)
-	if from != e.tip {
-		h := session.Head{To: from, Reason: "branch"}
-		if n.side && n.parent == root {
-			h.Reason = "sub-agent"
-		}
-		e.report.Branches++
-		if !e.send(session.Event{ID: session.NewID(), Time: events[0].Time, Body: h}) {
-			return nil
-		}
+	from, reason := e.end(n.parent), "branch"
+	if n.side && n.parent == root {
+		reason = "sub-agent"
+	}
+	put := func(ev session.Event) {
+		from = e.put(from, ev, reason)
+		e.ids[i] = append(e.ids[i], from)
 	}
 	for _, ev := range events {
 		if d, ok := ev.Body.(session.Digest); ok {
@@ -111,33 +185,19 @@ func (e *emitter) node(i int) error {
 			}
 			ev.Body = d
 		}
-		if !e.send(ev) {
-			return nil
-		}
+		put(ev)
 	}
-	if err := e.results(n); err != nil {
-		return err
-	}
-	e.ends[i] = e.tip
-	return nil
-}
-
-// results sends one result for each call.
-func (e *emitter) results(n *node) error {
 	for _, seg := range n.results {
 		ev, err := e.b.spool.get(seg)
-		if err != nil || !e.send(ev) {
+		if err != nil {
 			return err
 		}
+		put(ev)
 	}
-	for _, c := range n.calls {
-		if c.done {
-			continue
-		}
-		e.report.Unanswered++
-		m := session.Result(llm.ToolCall{ID: c.id, Name: c.name}, session.OutcomeUnknown, lostResult)
-		if !e.send(session.Event{ID: session.NewID(), Time: e.last.Time, Body: m}) {
-			return nil
+	for _, c := range n.calls { // each has exactly one result
+		if !c.done {
+			e.report.Unanswered++
+			put(session.Event{Time: e.at, Body: session.Result(llm.ToolCall{ID: c.id, Name: c.name}, session.OutcomeUnknown, lostResult)})
 		}
 	}
 	return nil
@@ -148,7 +208,7 @@ func (e *emitter) kept(nodes []int) ([]session.Kept, error) {
 	var out []session.Kept
 	room := maxKept
 	for _, n := range nodes {
-		if e.ends[n] == "" {
+		if len(e.ids[n]) == 0 {
 			continue // on another branch
 		}
 		events, err := e.b.load(n)
@@ -169,9 +229,9 @@ func (e *emitter) kept(nodes []int) ([]session.Kept, error) {
 			e.b.losses.add("message that a summary keeps word for word", "", "the summary keeps more than 4 MB")
 			return out, nil
 		}
-		for _, ev := range events {
+		for i, ev := range events {
 			if m, ok := ev.Body.(session.Message); ok {
-				out = append(out, session.Kept{Entry: ev.ID, Message: m.Message})
+				out = append(out, session.Kept{Entry: e.ids[n][i], Message: m.Message})
 			}
 		}
 	}
@@ -194,7 +254,7 @@ func (b *builder) load(i int) ([]session.Event, error) {
 			events = append(events, ev)
 		case answer == nil:
 			events = slices.Insert(events, 0, ev)
-			answer = &session.Event{ID: ev.ID, Time: ev.Time, Body: m}
+			answer = &session.Event{Time: ev.Time, Body: m}
 		default:
 			answer.Body = joined(answer.Body.(session.Message), m)
 		}

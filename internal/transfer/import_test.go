@@ -209,12 +209,12 @@ func TestKeysAreTakenOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out := string(export(t, store, r.Session)); strings.Contains(out, key) || strings.Contains(out, "proof") || strings.Count(out, "[hidden]") != 5 {
+	if out := string(export(t, store, r.Session)); strings.Contains(out, key) || strings.Contains(out, "proof") || strings.Count(out, "[hidden]") != 6 {
 		t.Error(out)
 	}
 }
 
-// What was imported is known, and so is that it has grown.
+// What was imported is known, and whether it has changed since.
 func TestImported(t *testing.T) {
 	store := newStore(t)
 	data, err := os.ReadFile(fixtures(t)[transfer.Pi])
@@ -227,16 +227,23 @@ func TestImported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, grown, ok := past.Has(open(t, "", path))
-	if !ok || grown || b.Session != r.Session {
-		t.Errorf("it was imported as %+v (grown: %v, known: %v)", b, grown, ok)
+	b, changed, ok := past.Has(open(t, "", path))
+	if !ok || changed || b.Session != r.Session {
+		t.Errorf("it was imported as %+v (changed: %v, known: %v)", b, changed, ok)
 	}
 	more := `{"type":"message","id":"p99","parentId":"p18","timestamp":"2025-11-07T12:05:00.000Z","message":{"role":"user","content":"And now?"}}` + "\n"
 	if err := os.WriteFile(path, append(data, more...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, grown, ok := past.Has(open(t, "", path)); !ok || !grown {
-		t.Errorf("it has grown, but: %v, %v", grown, ok)
+	if _, changed, ok := past.Has(open(t, "", path)); !ok || !changed {
+		t.Errorf("it has grown, but: %v, %v", changed, ok)
+	}
+	goOn(t, store, r.Session, path)
+	if past, err = transfer.Imported(t.Context(), store); err != nil {
+		t.Fatal(err)
+	}
+	if b, changed, ok := past.Has(open(t, "", path)); !ok || changed || b.Session != r.Session {
+		t.Errorf("it was taken up, but: %+v, %v, %v", b, changed, ok)
 	}
 	own := write(t, "own.jsonl", string(export(t, store, r.Session)))
 	if b, _, ok := past.Has(open(t, "", own)); !ok || b.Session != r.Session {

@@ -152,10 +152,9 @@ func readOpenCode(ctx context.Context, s Source, b *builder) error {
 	todo, err := store.todo(ctx, s.ID)
 	if err != nil {
 		b.losses.add("todo list", shortName(s.File), err.Error())
-	} else if len(todo.Items) > 0 && b.leaf != root {
-		return b.grow(b.leaf, b.newest, todo)
+		return nil
 	}
-	return nil
+	return b.toDo(todo)
 }
 
 // readOpenCodeSession reads what the sub-agents of a session did, as branches.

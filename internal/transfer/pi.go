@@ -162,24 +162,15 @@ func (r *piReader) entry(place string, l piLine, parent int, data []byte) (int, 
 			r.b.losses.add("label that was taken away", place, l.Target)
 			break
 		}
-		return parent, r.b.aside(at, session.Note{Text: "label " + l.Label + r.about(l.Target)})
+		about, ok := r.nodes[l.Target]
+		if !ok {
+			about = root
+		}
+		return parent, r.b.aside(at, about, session.Note{Text: "label " + l.Label})
 	default:
 		r.b.losses.add(fmt.Sprintf("entry of the type %q", brief(l.Type, 30)), place, string(data[:min(len(data), 400)]))
 	}
 	return parent, nil
-}
-
-// about names the entry that a label is on.
-func (r *piReader) about(target string) string {
-	n, ok := r.nodes[target]
-	if !ok || n == root {
-		return ""
-	}
-	events, err := r.b.load(n)
-	if err != nil || len(events) == 0 {
-		return ""
-	}
-	return " at entry " + string(events[0].ID)
 }
 
 func bad(err error) error {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tenon-agent/tenon/session"
 )
 
 // The programs whose sessions can be imported, as [Source].Program has them.
@@ -30,6 +32,14 @@ type Source struct {
 	Title   string    `json:"title,omitzero"` // or the beginning of the first message
 	Updated time.Time `json:"updated"`
 	Size    int64     `json:"size"` // bytes, or rows of a database
+}
+
+// origin is what a session that is made of it says about it.
+func (s Source) origin() session.Import {
+	return session.Import{
+		Program: s.Program, ID: strings.ToValidUTF8(s.ID, "\uFFFD"), File: strings.ToValidUTF8(s.File, "\uFFFD"),
+		Size: s.Size, Updated: s.Updated.UTC().Truncate(time.Microsecond),
+	}
 }
 
 // Places is where programs keep their sessions.

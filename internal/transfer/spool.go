@@ -42,14 +42,14 @@ func (s *spool) close() error {
 	return err
 }
 
-// add appends an event: its ID, time and kind on a line, and its body.
+// add appends an event, which has no ID yet: its time and kind on a line, and its body.
 func (s *spool) add(e session.Event) (segment, error) {
 	kind, body, err := session.EncodeBody(e.Body)
 	if err != nil {
 		return segment{}, err
 	}
 	seg := segment{at: s.end}
-	head, err := fmt.Fprintf(s.out, "%s %d %s\n", e.ID, e.Time.UnixMicro(), kind)
+	head, err := fmt.Fprintf(s.out, "%d %s\n", e.Time.UnixMicro(), kind)
 	if err == nil {
 		_, err = s.out.Write(body)
 	}
@@ -73,7 +73,7 @@ func (s *spool) get(seg segment) (e session.Event, err error) {
 		micro int64
 		kind  string
 	)
-	if _, err := fmt.Sscan(string(head), (*string)(&e.ID), &micro, &kind); err != nil {
+	if _, err := fmt.Sscan(string(head), &micro, &kind); err != nil {
 		return e, err
 	}
 	e.Time = time.UnixMicro(micro).UTC()

@@ -24,8 +24,9 @@ const Format = "tenon.session"
 // FormatVersion is the version of that object which is written, and the newest that is read.
 const FormatVersion = 1
 
-// importTenon reads an export and hands it on. Its entries keep their IDs; the root gets a new one.
-func importTenon(ctx context.Context, store session.Store, s Source, r *Report) error {
+// readTenon reads an export and hands on what it has beyond what a session has, whose root it is to have. Entries keep their IDs; the root
+// gets a new one.
+func readTenon(ctx context.Context, s Source, id session.SessionID, have earlier, r *Report, take taker) error {
 	file, _, err := openRegular(s.File)
 	if err != nil {
 		return err
@@ -38,10 +39,11 @@ func importTenon(ctx context.Context, store session.Store, s Source, r *Report) 
 	} else {
 		raw = lineEntries(ctx, in)
 	}
-	c := &checker{source: s, id: session.NewSessionID(), places: map[session.ID]bool{}}
-	r.Session, err = store.Import(ctx, func(yield func(session.Event, error) bool) {
+	c := &checker{source: s, id: id, places: map[session.ID]bool{}}
+	return take(func(yield func(session.Event, error) bool) {
+		n := 0
+		var e session.Event
 		for one, err := range raw {
-			var e session.Event
 			if err == nil {
 				e, err = c.entry(one.data)
 			}
@@ -49,13 +51,51 @@ func importTenon(ctx context.Context, store session.Store, s Source, r *Report) 
 				yield(e, fmt.Errorf("%s:%s: %w", s.File, one.place, err))
 				return
 			}
+			if n++; n <= len(have.entries) {
+				if now := (stored{e.ID, sumOf(e.Body)}); n > 1 && now != have.entries[n-1] {
+					yield(e, &DivergedError{id, fmt.Sprintf("entry %d of the export is another one", n)})
+					return
+				}
+				continue
+			}
 			r.count(e)
 			if !yield(e, nil) {
 				return
 			}
 		}
+		if n < len(have.entries) {
+			yield(session.Event{}, &DivergedError{id, fmt.Sprintf("it has %d entries, and the export %d", len(have.entries), n)})
+		} else if n > 0 && len(have.entries) > 0 && have.last != s.origin() {
+			yield(session.Event{Time: e.Time, Body: s.origin()}, nil)
+		}
 	})
-	return err
+}
+
+// earlier is what was taken from earlier exports of a session.
+type earlier struct {
+	entries []stored
+	last    session.Import
+}
+
+type stored struct {
+	id  session.ID
+	sum sum
+}
+
+// goOnTenon hands on what an export has beyond the session that was imported from an earlier one.
+func goOnTenon(ctx context.Context, store session.Store, s Source, r *Report, take taker) error {
+	var have earlier
+	for e, err := range store.Read(ctx, r.Session, 0) {
+		if err != nil {
+			return err
+		}
+		if i, ok := e.Body.(session.Import); ok && i.Program == Tenon && i.ID == s.ID {
+			have.last = i
+			continue
+		}
+		have.entries = append(have.entries, stored{e.ID, sumOf(e.Body)})
+	}
+	return readTenon(ctx, s, r.Session, have, r, take)
 }
 
 // rawEntry is an entry that was not looked at yet.
@@ -195,7 +235,7 @@ func (c *checker) entry(data []byte) (session.Event, error) {
 	} else if ok {
 		c.old, c.tip = e.ID, e.ID
 		c.places[e.ID] = true
-		root.Imported = session.Import{Program: Tenon, ID: c.source.ID, File: c.source.File, Size: c.source.Size}
+		root.Imported = c.source.origin()
 		if dir, fine := cleanDir(root.Dir); fine || root.Dir == "" {
 			root.Dir = dir
 		} else {
