@@ -9,6 +9,9 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write what is decided now to the corpus; then read the difference")
 
+// written reads the signs that stand for those that a line of the corpus cannot have.
+var written = strings.NewReplacer("⏎", "\n", "␍", "\r")
+
 const corpus = "testdata/verdicts.txt"
 
 var signs = map[Verdict]byte{Allow: '+', Ask: '?', Deny: '-'}
@@ -32,7 +35,7 @@ func TestCorpus(t *testing.T) {
 		want, command, _ := strings.Cut(line, " ")
 		var got []byte
 		for _, m := range Modes() {
-			c := p.Command(strings.ReplaceAll(command, "⏎", "\n"))
+			c := p.Command(written.Replace(command))
 			got = append(got, signs[p.InMode(m).Judge(c).Verdict])
 		}
 		out.WriteString(string(got) + " " + command + "\n")

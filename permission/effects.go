@@ -26,7 +26,7 @@ func Effects(line string, o command.Options) tool.Effects {
 		e.Reads = touched(e.Reads, reads, o.Dir)
 		e.Writes = touched(e.Writes, c.WritePaths, o.Dir)
 		for _, h := range c.Hosts {
-			if !slices.Contains(e.Hosts, h) {
+			if h != "" && !slices.Contains(e.Hosts, h) {
 				e.Hosts = append(e.Hosts, h)
 			}
 		}

@@ -19,7 +19,7 @@ func FuzzJudge(f *testing.F) {
 	}
 	for line := range strings.Lines(string(data)) {
 		if _, command, ok := strings.Cut(strings.TrimSpace(line), " "); ok && line[0] != '#' {
-			command = strings.ReplaceAll(command, "⏎", "\n")
+			command = written.Replace(command)
 			f.Add(command, uint64(len(command)))
 			f.Add(strings.ReplaceAll(command, "rm ", "evil "), uint64(len(command))*77)
 		}

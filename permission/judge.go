@@ -137,8 +137,11 @@ func (j *judgement) hits(r *Rule, n *need) certainty {
 			return j.runs(r, n)
 		}
 	case reaching:
-		if n.host != "" || n.kind == usesNetwork {
+		switch {
+		case n.host != "":
 			return either(r.pattern == "", r.host.hits(n.host))
+		case n.kind == usesNetwork || n.kind == unknownCommand || n.kind == runsCode:
+			return j.calls(r, n)
 		}
 	case hosting:
 		if takes(r.tool, j.call.Tool) && (n.host != "" || r.pattern == "") {
@@ -178,6 +181,26 @@ func (j *judgement) mentions(r *Rule, n *need) certainty {
 	}
 	if slices.ContainsFunc(files, func(at string) bool { return r.path.hits(at, false, j.policy.roots, j.policy.options.Home) == yes }) {
 		return maybe
+	}
+	return no
+}
+
+// calls says whether a command of which not all is known reaches a host of the rule, or has its name in one of its words.
+func (j *judgement) calls(r *Rule, n *need) certainty {
+	switch {
+	case n.kind == usesNetwork && (r.pattern == "" || r.host.hits("") == yes):
+		return yes
+	case r.pattern == "" || n.command == noCommand:
+		return no
+	case n.any:
+		return maybe
+	}
+	for _, w := range j.analysis.Commands[n.command].Words {
+		for name := range strings.FieldsFuncSeq(w, func(c rune) bool { return strings.ContainsRune(" \t\n/@=\"'`,;()<>|&?#\\{}", c) }) {
+			if strings.ContainsAny(name, ".:") && r.host.hits(name) != no {
+				return maybe
+			}
+		}
 	}
 	return no
 }

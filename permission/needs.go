@@ -29,6 +29,7 @@ type need struct {
 	pattern string // what of that the shell makes names of, "" for all
 	write   bool
 	host    string
+	any     bool   // it reaches a host that is not known before
 	text    string // what it is, in words
 }
 
@@ -188,12 +189,16 @@ func (p *Policy) command(c *command.Command, i int) (all []need) {
 	}
 	if c.Does&command.Network != 0 {
 		say(usesNetwork)
+		all[len(all)-1].any = slices.Contains(c.Hosts, "")
 	}
 	if c.Does&command.Writes != 0 && len(c.WritePaths) == 0 {
 		say(writeSomewhere)
 	}
 	all = append(all, paths...)
 	for _, h := range c.Hosts {
+		if h == "" {
+			continue
+		}
 		n := p.reach(h)
 		n.command, n.own = i, true
 		all = append(all, n)

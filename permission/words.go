@@ -207,7 +207,9 @@ func (p wordPattern) itself(c *command.Command) certainty {
 	}
 	found := yes
 	switch {
-	case dynamic(0) || p.words[0].expanded(c.Words[0]):
+	case dynamic(0): // it may be several words
+		return maybe
+	case p.words[0].expanded(c.Words[0]) || p.words[0].expanded(path.Base(c.Words[0])):
 		found = maybe
 	case !p.words[0].names(c.Words[0]):
 		return no

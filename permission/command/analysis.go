@@ -60,7 +60,7 @@ type Command struct {
 	Copies                bool     // they do only where what it reads is a directory
 	Redirects             []string // those of them that redirections read and write
 
-	Hosts        []string // whom it talks to, as far as the line says so: "example.org", "example.org:8080"
+	Hosts        []string // whom it talks to, as far as the line says so: "example.org", "example.org:8080", "" for one that is not known
 	Why          string   // what it does, in a few words for people
 	Line, Column int      // where it stands, from 1, in bytes; for text within text, where the outermost text stands
 }

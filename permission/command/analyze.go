@@ -148,6 +148,8 @@ func (a *analyzer) text(text string, c place, lang syntax.LangVariant) ends {
 		return ends{c.dirs, c.dirs}
 	case strings.ContainsRune(text, 0):
 		a.problem(c.at, "a zero byte, which shells read in different ways")
+	case strings.ContainsRune(text, '\r'): // to the parser it is a space or the end of a line, to a shell a letter
+		a.problem(c.at, "a carriage return, which shells read in different ways")
 	}
 	a.parsed += len(text)
 	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")

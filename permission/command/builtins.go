@@ -6,6 +6,62 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// builtin judges the builtins of the shell.
+func (c *call) builtin(by, name string, g *arguments) bool {
+	switch by {
+	case "cd":
+		c.cd(g)
+	case "moves":
+		c.ends = ends{[]string{""}, []string{""}}
+	case "command":
+		c.commandBuiltin(name, g)
+	case "exec":
+		c.exec(g)
+	case "trap":
+		c.trap(g)
+	case "alias":
+		c.alias(g)
+	case "variables":
+		c.variables(name, g)
+	case "read":
+		c.read(name, g)
+	case "printf":
+		c.printf(g)
+	case "test":
+		c.test(g)
+	case "set":
+		c.set(name, g)
+	case "jobs":
+		if g.has("-x") {
+			c.wrapped(name, g.operands, c.place.inner("jobs -x"))
+		}
+	case "kill":
+		c.kill()
+	default:
+		return false
+	}
+	return true
+}
+
+func (c *call) cd(g *arguments) {
+	in := c.place
+	to := word{text: "~", tilde: true}
+	if len(g.operands) > 0 {
+		to = g.operands[0]
+	}
+	c.does(0, "changes the directory")
+	switch {
+	case to.is("-") || to.mayBeOption() || len(g.operands) > 1 || c.a.known("CDPATH"):
+		c.ends = ends{[]string{""}, in.dirs}
+	case g.has("-P") && strings.Contains(to.text, ".."):
+		c.ends = ends{[]string{""}, in.dirs}
+	case to.is(""):
+		c.ends = ends{in.dirs, in.dirs}
+	default:
+		c.ends = ends{c.a.enter(to, in), in.dirs}
+	}
+}
+
 // commandBuiltin judges command, builtin and their like. command -v only asks.
 func (c *call) commandBuiltin(name string, g *arguments) {
 	if g.has("-v", "-V") || len(g.operands) == 0 {
@@ -43,7 +99,7 @@ func (c *call) trap(g *arguments) {
 	}
 	w := g.operands[0]
 	if !w.known() {
-		c.unknown("the commands of trap are not known before they run")
+		c.mystery("trap")
 		return
 	}
 	if w.text == "-" || w.text == "" {
@@ -63,7 +119,7 @@ func (c *call) alias(g *arguments) {
 		}
 		c.a.aliases[name] = true
 		if w.dynamic || w.glob {
-			c.unknown("an alias that is not known before it runs")
+			c.mystery("alias")
 			continue
 		}
 		c.does(Executes, "gives "+shown(name)+" another meaning")
@@ -125,7 +181,7 @@ func (c *call) read(name string, g *arguments) {
 
 func (c *call) printf(g *arguments) {
 	if !g.has("-v") {
-		if len(g.operands) > 0 && g.operands[0].mayBeOption() && len(g.operands) > 1 {
+		if len(g.operands) > 0 && g.operands[0].mayBeOption() && (len(g.operands) > 1 || g.operands[0].splits) {
 			c.unknown("printf may set a variable that is not known")
 		}
 		return
@@ -156,10 +212,10 @@ func (c *call) test(g *arguments) {
 }
 
 // Options of shells that do not change what a line does in ways that matter here. Not keyword, by which arguments become
-// variables, and not allexport.
+// variables, nor allexport, nor those by which a pattern means other files: dotglob, globstar, nocaseglob.
 var (
 	plainOptions = []string{"pipefail", "errexit", "nounset", "xtrace", "noglob", "noclobber", "verbose", "monitor", "posix"}
-	plainShopts  = []string{"nullglob", "failglob", "globstar", "dotglob", "extglob", "nocaseglob", "nocasematch"}
+	plainShopts  = []string{"nullglob", "failglob", "extglob", "nocasematch"}
 )
 
 // set judges set, shopt and enable.

@@ -14,6 +14,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var rewrite = flag.Bool("rewrite", false, "write what is found into the corpus; read the difference before you keep it")
 
+// written reads the signs that stand for those that a line of the corpus cannot have.
+var written = strings.NewReplacer("⏎", "\n", "␍", "\r")
+
 const corpusFile = "testdata/commands.txt"
 
 // here is where the commands of the tests run.
@@ -35,7 +38,7 @@ func TestCorpus(t *testing.T) {
 			section = l
 		case isAnswer:
 			count++
-			a := analyze(strings.ReplaceAll(line, "⏎", "\n"), here)
+			a := analyze(written.Replace(line), here)
 			got := describe(a)
 			if got != want && !*rewrite {
 				t.Errorf("%s\n\tgot  %s\n\twant %s", line, got, want)
@@ -68,7 +71,7 @@ func corpus(tb testing.TB) (all []string) {
 	}
 	for l := range strings.Lines(string(text)) {
 		if l[0] != '\t' && l[0] != '\n' && !strings.HasPrefix(l, "# ") {
-			all = append(all, strings.ReplaceAll(strings.TrimRight(l, "\n"), "⏎", "\n"))
+			all = append(all, written.Replace(strings.TrimRight(l, "\n")))
 		}
 	}
 	return all

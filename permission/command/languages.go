@@ -5,6 +5,27 @@ import (
 	"strings"
 )
 
+// language judges programs whose arguments are programs themselves.
+func (c *call) language(by, name string, g *arguments) bool {
+	switch by {
+	case "find":
+		c.find()
+	case "sed":
+		c.sed(g)
+	case "awk":
+		c.awk(g)
+	case "query":
+		c.query(name, g)
+	case "script":
+		c.script(name)
+	case "gotest":
+		c.goBuild(name, g)
+	default:
+		return false
+	}
+	return true
+}
+
 // What find knows, by how many words follow. Predicates and actions that change something are judged below.
 var (
 	findAlone = strings.Fields(`( ) ! , -a -o -not -and -or -true -false -print -print0 -ls -quit -prune -depth -d -empty -mount -xdev -daystart
@@ -305,7 +326,7 @@ func (c *call) awk(g *arguments) {
 // allowed outside of actions that print; whatever else looks like a pipe or a redirection is not.
 func awkActs(s string) bool {
 	s, plain := awkPlain(s)
-	for _, word := range []string{"system", "getline", "@", "extension", "ENVIRON", "PROCINFO", "ARGV", "ARGC"} {
+	for _, word := range []string{"system", "getline", "@", "extension", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "SYMTAB", "FUNCTAB"} {
 		if strings.Contains(s, word) {
 			return true
 		}
@@ -327,17 +348,95 @@ func awkActs(s string) bool {
 	return false
 }
 
-// awkPlain takes the strings from a program of awk that has no regular expressions or divisions to confuse them with.
+// awkPlain takes the strings and regular expressions from a program of awk, where it is certain which they are.
 func awkPlain(s string) (string, bool) {
-	if strings.ContainsAny(s, "/\\#\n") {
-		return s, false
-	}
 	var b strings.Builder
-	for i, part := range strings.Split(s, `"`) {
-		if i%2 == 0 {
-			b.WriteString(part)
+	last := byte(';') // the last sign that is no space
+	for i := 0; i < len(s); i++ {
+		switch sign := s[i]; {
+		case sign == '\\' || sign == '#' || sign == '/' && strings.IndexByte("(,{};!~&|\n", last) < 0: // a division, perhaps
+			return s, false
+		case sign == '"' || sign == '/':
+			n := sedEnd(s[i+1:], sign)
+			if n < 0 || strings.Contains(s[i+1:i+1+n], "\n") {
+				return s, false
+			}
 			b.WriteByte(' ')
+			i, last = i+n+1, sign
+		default:
+			if b.WriteByte(sign); sign != ' ' && sign != '\t' {
+				last = sign
+			}
 		}
 	}
 	return b.String(), true
+}
+
+// query judges jq and yq, whose programs can read files.
+func (c *call) query(name string, g *arguments) {
+	if g.has("-f", "--from-file") {
+		c.reads(word{dynamic: true})
+		return
+	}
+	if len(g.operands) == 0 {
+		return
+	}
+	scripts := g.operands[:1]
+	if name == "yq" { // where the first may be a command such as eval
+		scripts = g.operands
+	}
+	for _, script := range scripts {
+		for _, verb := range []string{"import", "include", "load", "eval("} {
+			if script.dynamic || script.glob || strings.Contains(strings.ReplaceAll(script.text, " ", ""), verb) {
+				c.reads(word{dynamic: true})
+			}
+		}
+		if name == "yq" && (script.dynamic || strings.Contains(script.text, "system")) {
+			c.unknown("the program of yq may run programs")
+		}
+	}
+}
+
+// script judges interpreters: all they run is code that is not in the line, or not for us to read.
+func (c *call) script(name string) {
+	if len(c.words) == 1 {
+		c.does(Executes, name+" runs what comes on its input")
+		return
+	}
+	for _, w := range c.words[1:] {
+		if w.is("-e", "-c", "-E", "-r", "-p", "--eval", "--print", "-pe", "-ne") {
+			c.does(Executes, name+" "+w.text+" runs code that is in the line")
+			return
+		}
+		if w.dynamic || !strings.HasPrefix(w.text, "-") {
+			c.does(Executes, name+" runs "+shownWord(w))
+			if w.dynamic || strings.ContainsAny(w.text, "./") {
+				c.reads(w)
+			}
+			return
+		}
+	}
+	c.does(Executes, name+" runs code")
+}
+
+// goBuild judges flags of the go command that name programs, and what go list asks the network for.
+func (c *call) goBuild(name string, g *arguments) {
+	for _, o := range g.options {
+		if o.name == "-mod" && !o.text.is("vendor", "readonly") {
+			c.does(Writes|Network, "may fetch modules and change go.mod")
+		}
+		if o.name == "-exec" || o.name == "-toolexec" || o.name == "-vettool" {
+			if o.text.dynamic {
+				c.unknown("the program of go " + o.name + " is not known before it runs")
+				continue
+			}
+			c.text([]word{o.text}, "go "+o.name, c.place.inner("go "+o.name))
+		}
+	}
+	for _, w := range g.operands {
+		if name == "go list" && (w.dynamic || strings.Contains(w.text, "@")) {
+			c.does(Network, "asks other machines about modules")
+		}
+	}
+	g.operands = nil
 }

@@ -65,18 +65,18 @@ func (a *analyzer) redirects(list []*syntax.Redirect, c *place) (all effects) {
 
 // device knows the places that are no files.
 func (a *analyzer) device(e *effect) {
-	if e.path.dynamic {
-		return
-	}
-	switch p := path.Clean(e.path.text); {
-	case silent(p):
-		e.does = 0
-	case strings.HasPrefix(e.path.text, "/dev/tcp/") || strings.HasPrefix(e.path.text, "/dev/udp/"):
+	connects := strings.HasPrefix(e.path.text, "/dev/tcp/") || strings.HasPrefix(e.path.text, "/dev/udp/")
+	switch {
+	case connects && e.path.dynamic:
+		e.does, e.why, e.hosts = e.does|Network, "opens a connection", []string{""}
+	case connects:
 		parts := strings.SplitN(e.path.text, "/", 5)
 		e.does, e.why = Network, "opens a connection"
 		if len(parts) == 5 {
 			e.hosts = []string{parts[3] + ":" + parts[4]}
 		}
+	case !e.path.dynamic && silent(path.Clean(e.path.text)):
+		e.does = 0
 	}
 }
 

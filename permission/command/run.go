@@ -219,7 +219,7 @@ func (c *call) implies(given string, names ...string) {
 // standard returns the name of a program in a directory of the system, "" for a program elsewhere.
 func (c *call) standard(name string) string {
 	switch dir := path.Dir(name); dir {
-	case "/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin":
+	case "/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin", "/lib", "/lib64":
 		if path.Clean(name) == name && !slices.Contains(c.a.options.Roots, dir) && c.a.options.Dir != dir {
 			return path.Base(name)
 		}
@@ -385,6 +385,9 @@ func (c *call) operands(p *program, name string, g arguments) {
 	loose := p.loose(g.operands)
 	for i, w := range g.operands {
 		kind := kinds[i]
+		if kind == 'p' && g.has("--no-index") { // git diff, of files that git does not know
+			kind = 'R'
+		}
 		if loose && kind != 'P' {
 			for _, k := range p.operands {
 				if k[0] != 'P' {
@@ -410,6 +413,8 @@ func (c *call) operand(kind byte, w word, name string, onlyReads, writes bool) {
 	switch {
 	case onlyReads && (kind == 'M' || kind == 'W'):
 		kind = '_'
+	case onlyReads && kind == 'B':
+		kind = 'R'
 	case writes && kind == 'R':
 		kind = 'B'
 	}
@@ -430,7 +435,10 @@ func (c *call) argument(kind byte, w word, name string) {
 		if w.dynamic || w.tilde || strings.ContainsAny(w.text, "/.") {
 			c.reads(w)
 		}
-		if _, file, ok := strings.Cut(w.text, ":"); ok && file != "" && !w.dynamic { // of a commit: HEAD:.env
+		if _, file, ok := strings.Cut(w.text, ":"); ok && !w.dynamic { // of a commit, or of a stage of the index: HEAD:.env, :0:.env
+			if stage, rest, staged := strings.Cut(file, ":"); staged && isNumber(stage) {
+				file = rest
+			}
 			c.reads(word{text: file})
 		}
 	case 'W':
@@ -460,80 +468,4 @@ func (c *call) argument(kind byte, w word, name string) {
 	case 'U':
 		c.unknown("an argument of " + name + " can do more than is known here")
 	}
-}
-
-// wrapped judges the program that a wrapper runs.
-func (c *call) wrapped(name string, words []word, in place) {
-	c.clear = true
-	if len(words) == 0 {
-		return
-	}
-	if words[0].splits || words[0].glob {
-		c.unknown("the program is not known before it runs")
-	}
-	c.outside(in, words)
-}
-
-// outside judges a program that runs as a process of its own.
-func (c *call) outside(in place, words []word) {
-	c.a.outside(func() { c.last, _ = c.a.run(c.node, in, words) })
-}
-
-// line judges a value that is itself a line of shell commands.
-func (c *call) line(w word, via string) {
-	if w.dynamic {
-		c.unknown("the commands of " + via + " are not known before they run")
-		return
-	}
-	c.shellLine(w.text, via, c.place.inner(via), syntax.LangBash)
-}
-
-// shellLine judges a text of commands that another shell runs.
-func (c *call) shellLine(text, via string, in place, lang syntax.LangVariant) {
-	c.a.outside(func() { c.nested(text, via, in, lang) })
-}
-
-// nested judges a text of commands within this one.
-func (c *call) nested(text, via string, in place, lang syntax.LangVariant) ends {
-	in.at = c.a.spot(c.node, c.place)
-	in.nested, in.sure, in.in.known = true, false, false
-	before := len(c.a.out.Commands)
-	e := c.a.text(text, in, lang)
-	if n := len(c.a.out.Commands); n > before {
-		c.last = n - 1
-	}
-	return e
-}
-
-// host notes whom an address names: a URL, or a host as scp and git write it.
-func (c *call) host(w word) {
-	if h := hostOf(w); h != "" && !slices.Contains(c.cmd.Hosts, h) {
-		c.cmd.Hosts = append(c.cmd.Hosts, h)
-	}
-}
-
-func hostOf(w word) string {
-	s := w.text
-	if _, rest, ok := strings.Cut(s, "://"); ok {
-		end := strings.IndexAny(rest, "/?#\\")
-		if end < 0 && w.dynamic {
-			return "" // the rest of the name is not known
-		}
-		if end >= 0 {
-			rest = rest[:end]
-		}
-		return rest[strings.LastIndexByte(rest, '@')+1:]
-	}
-	if w.dynamic {
-		return ""
-	}
-	host, _, _ := strings.Cut(s, "/")
-	if before, after, ok := strings.Cut(host, ":"); ok && !isNumber(after) {
-		host = before
-	}
-	host = host[strings.LastIndexByte(host, '@')+1:]
-	if strings.ContainsAny(host, " \t\n") || !strings.Contains(host, ".") && host != "localhost" && !strings.Contains(s, ":") {
-		return ""
-	}
-	return host
 }

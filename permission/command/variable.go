@@ -34,16 +34,21 @@ func listed(name string, names []string) bool {
 	})
 }
 
+// named reports whether programs make the name of a file of a variable, which is harmless as long as it is a plain name.
+func named(name string) bool { return name == "TERM" || listed(name, []string{"LANG*", "LC_*"}) }
+
 // weigh says what giving a variable a value means. Exported ones reach other programs.
 func weigh(name string, value word, exported bool) (Does, string) {
 	switch {
+	case named(name) && (value.dynamic || strings.Contains(value.text, "/")):
+		return Unknown, "sets " + name + ", by which programs find files"
 	case listed(name, harmless):
 		return 0, ""
 	case name == "PAGER" || name == "GIT_PAGER" || name == "MANPAGER":
 		if value.is("cat", "") {
 			return 0, ""
 		}
-	case name == "GOFLAGS" && value.is("", "-mod=mod", "-mod=vendor", "-mod=readonly", "-count=1", "-v"):
+	case name == "GOFLAGS" && value.is("", "-mod=vendor", "-mod=readonly", "-count=1", "-v"):
 		return 0, ""
 	case name == "IFS" && !exported && value.known() && !strings.ContainsAny(value.text, "-/.abcdefghijklmnopqrstuvwxyz"):
 		return 0, ""

@@ -1,0 +1,166 @@
+package command
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// versions judges the subcommands of git that need more than the table.
+func (c *call) versions(by, name string, g *arguments) bool {
+	switch by {
+	case "git":
+		c.git(g)
+	case "gitconfig":
+		c.gitConfig(g)
+	case "remote":
+		c.remote(name, g)
+	case "checkout":
+		c.checkout(name)
+	case "branch":
+		c.branch(g)
+	case "foreach":
+		c.does(Executes, "")
+		c.text(g.operands, "git submodule foreach", c.place.inner("git submodule foreach").lost())
+	case "filter":
+		c.filter(g)
+	case "gitexec": // what -x runs is in its kind
+	case "archive":
+		g.operands = nil
+	default:
+		return false
+	}
+	return true
+}
+
+// safeSettings are settings of git that run nothing.
+var safeSettings = strings.Fields(`color.* core.quotepath core.pager=cat core.pager= core.abbrev core.autocrlf core.safecrlf core.filemode
+	core.ignorecase core.precomposeunicode advice.* user.name user.email commit.gpgsign=false tag.gpgsign=false
+	gc.auto log.* diff.renames diff.renamelimit diff.noprefix diff.algorithm diff.mnemonicprefix diff.context pager.*=false
+	merge.conflictstyle init.defaultbranch protocol.version column.* status.* blame.date blame.coloring push.default pull.rebase pull.ff fetch.prune
+	http.postbuffer rebase.autostash rebase.autosquash`)
+
+// git judges what stands before the subcommand.
+func (c *call) git(g *arguments) {
+	for _, o := range g.options {
+		if o.name != "-c" {
+			continue
+		}
+		if o.text.dynamic {
+			c.mystery("git -c")
+			continue
+		}
+		key, value, _ := strings.Cut(o.text.text, "=")
+		c.setting(key, value, true)
+	}
+}
+
+// setting judges giving a setting of git a value.
+func (c *call) setting(key, value string, given bool) {
+	lower := strings.ToLower(key)
+	if given && (listed(lower, safeSettings) || listed(lower+"="+value, safeSettings)) {
+		return
+	}
+	if name, ok := strings.CutPrefix(lower, "alias."); ok {
+		if text, shell := strings.CutPrefix(value, "!"); shell {
+			c.nested(text, "git alias", c.place.inner("git alias"), syntax.LangPOSIX)
+		} else if c.place.depth < deepest/2 {
+			c.nested("git "+value, "git alias", c.place.inner("git alias"), syntax.LangPOSIX)
+		}
+		c.does(Executes|Unknown, "gives git "+shown(name)+" another meaning")
+		return
+	}
+	c.does(Executes, "sets "+shown(key)+" of git, which can change what programs run")
+}
+
+// gitConfig judges git config: with one name it reads, with a value it writes.
+func (c *call) gitConfig(g *arguments) {
+	words := g.operands
+	reading := g.has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list", "--get-color", "--get-colorbool")
+	if len(words) > 0 && words[0].is("list", "get") {
+		reading = true
+	} else if len(words) > 0 && words[0].is("set", "unset", "edit", "rename-section", "remove-section") {
+		words = words[1:]
+	} else if len(words) == 1 && words[0].known() && !g.has("--unset", "--unset-all", "--remove-section", "-e", "--edit", "--rename-section") {
+		reading = true
+	}
+	g.operands = nil
+	if reading {
+		return
+	}
+	c.does(Writes, "")
+	switch {
+	case g.has("--global", "--system"):
+		c.writes(word{dynamic: true})
+	default:
+		c.repository()
+	}
+	if len(words) == 0 || !words[0].known() {
+		c.does(Executes, "changes settings of git")
+		return
+	}
+	value := word{}
+	if len(words) > 1 {
+		value = words[1]
+	}
+	c.setting(words[0].text, value.text, value.known())
+}
+
+// checkout judges git checkout, where what follows -- is paths; after git switch it is a branch.
+func (c *call) checkout(name string) {
+	for i, w := range c.words {
+		if w.is("--") && name == "git checkout" {
+			for _, file := range c.words[i+1:] {
+				c.writes(file)
+			}
+			break
+		}
+	}
+}
+
+// branch notes that -D, -M and -C are -d, -m and -c with -f.
+func (c *call) branch(g *arguments) {
+	force := g.has("-f", "--force")
+	for _, o := range [][]string{{"-D", "-d", "--delete"}, {"-M", "-m", "--move"}, {"-C", "-c", "--copy"}} {
+		switch forced, plain := o[0], o[1:]; {
+		case g.has(forced):
+			c.implies(forced, plain...)
+			c.implies(forced, "-f", "--force")
+		case force && g.has(plain...):
+			c.implies(plain[0]+" -f", forced)
+		}
+	}
+}
+
+// filter judges git filter-branch, whose filters are shell commands.
+func (c *call) filter(g *arguments) {
+	for i, w := range g.operands {
+		if i > 0 && strings.HasSuffix(g.operands[i-1].text, "-filter") || strings.HasSuffix(g.operands[max(i-1, 0)].text, "-callback") {
+			c.line(w, "git filter-branch")
+		}
+	}
+	g.operands = nil
+}
+
+// remote judges fetch, push and their like: the address is in the line, or in git's settings.
+func (c *call) remote(name string, g *arguments) {
+	if g.has("--mirror") {
+		c.implies("--mirror", "-f", "--force")
+	}
+	for i, w := range g.operands {
+		switch {
+		case strings.HasPrefix(w.text, "ext::") || w.dynamic && w.text == "" && i == 0 || w.mayBeOption():
+			c.unknown("where git goes is not known, and addresses can run programs")
+		case strings.Contains(w.text, "::"):
+			c.unknown("git runs a helper for " + shown(w.text))
+		case i > 0 && name == "git push" && (strings.HasPrefix(w.text, "+") || strings.HasPrefix(w.text, ":")):
+			c.does(Destroys, "replaces or removes a branch elsewhere")
+			if c.implies(shown(w.text), "-f", "--force"); strings.HasPrefix(strings.TrimPrefix(w.text, "+"), ":") {
+				c.implies(shown(w.text), "-d", "--delete")
+			}
+		case i == 0 && strings.Contains(w.text, ":"):
+			c.host(w)
+		}
+	}
+	g.operands = nil
+}
