@@ -11,7 +11,9 @@ import (
 func TestRank(t *testing.T) {
 	const month = 30 * 24 * time.Hour
 	now := time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)
-	hit := func(age time.Duration, weight float64) session.Hit { return session.Hit{Time: now.Add(-age), Score: weight} }
+	hit := func(age time.Duration, weight float64) session.Hit {
+		return session.Hit{Time: now.Add(-age), Score: weight}
+	}
 
 	ranked := search.Rank([]session.Hit{hit(3*month, 4), hit(0, 1.5), hit(month, 4)}, 10)
 	for i, want := range []float64{2, 1.5, 1} { // after a month it counts half, after three a quarter
