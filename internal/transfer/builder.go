@@ -246,6 +246,29 @@ func arguments(raw json.RawMessage) string {
 	return string(raw)
 }
 
+// partsOf reads what was said, which is a list of parts, or one text, of which text makes a part.
+func partsOf[P any](raw json.RawMessage, text func(string) P) (parts []P, err error) {
+	if len(raw) > 0 && raw[0] == '"' {
+		var one string
+		err = json.Unmarshal(raw, &one)
+		return []P{text(one)}, err
+	}
+	if len(raw) > 0 {
+		err = json.Unmarshal(raw, &parts)
+	}
+	return parts, err
+}
+
+// contentOf makes parts of ours; nil is none.
+func contentOf[P any](parts []P, part func(P) llm.Part) (c llm.Content) {
+	for _, p := range parts {
+		if ours := part(p); ours != nil {
+			c = append(c, ours)
+		}
+	}
+	return c
+}
+
 // tokens is a count from a file: never negative, never absurd.
 func tokens(n float64) int64 {
 	if n > 0 && n < 1e12 {

@@ -206,19 +206,9 @@ func (r *claudeReader) message(place string, l *claudeLine) error {
 	return r.said(place, l, blocks)
 }
 
-// claudeBlocks reads content, which is a text or a list of parts.
+// claudeBlocks reads the parts of a message.
 func claudeBlocks(raw json.RawMessage) ([]claudeBlock, error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return nil, nil
-	}
-	if raw[0] == '"' {
-		var text string
-		err := json.Unmarshal(raw, &text)
-		return []claudeBlock{{Type: "text", Text: text}}, err
-	}
-	var blocks []claudeBlock
-	err := json.Unmarshal(raw, &blocks)
-	return blocks, err
+	return partsOf(raw, func(text string) claudeBlock { return claudeBlock{Type: "text", Text: text} })
 }
 
 func textOf(blocks []claudeBlock) string {
@@ -268,11 +258,7 @@ func (r *claudeReader) answer(place string, l *claudeLine, m claudeMessage, bloc
 		Input: tokens(m.Usage.Input), Output: tokens(m.Usage.Output),
 		CacheRead: tokens(m.Usage.CacheRead), CacheWrite: tokens(m.Usage.CacheWrite),
 	}
-	for _, k := range blocks {
-		if p := r.part(place, k); p != nil {
-			body.Content = append(body.Content, p)
-		}
-	}
+	body.Content = contentOf(blocks, func(k claudeBlock) llm.Part { return r.part(place, k) })
 	n, more := r.answers[m.ID]
 	if more = more && m.ID != ""; !more {
 		if len(body.Content) == 0 {
@@ -408,13 +394,7 @@ func (r *claudeReader) resultContent(place string, k claudeBlock) (llm.Content, 
 	if err != nil {
 		return nil, err
 	}
-	var out llm.Content
-	for _, in := range blocks {
-		if p := r.input(place, in); p != nil {
-			out = append(out, p)
-		}
-	}
-	return out, nil
+	return contentOf(blocks, func(in claudeBlock) llm.Part { return r.input(place, in) }), nil
 }
 
 // input is a part of what the model is given.

@@ -299,35 +299,24 @@ func codexContext(text string) bool {
 	return false
 }
 
-// content reads the parts of a message or of an output, which may be one text.
+// content reads the parts of a message or of an output.
 func (r *codexReader) content(place string, raw json.RawMessage) (llm.Content, error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return nil, nil
-	}
-	if raw[0] == '"' {
-		var text string
-		if err := json.Unmarshal(raw, &text); err != nil || text == "" {
-			return nil, err
-		}
-		return llm.Content{llm.Text{Text: text}}, nil
-	}
-	var parts []codexPart
-	if err := json.Unmarshal(raw, &parts); err != nil {
+	parts, err := partsOf(raw, func(text string) codexPart { return codexPart{Type: "text", Text: text} })
+	if err != nil {
 		return nil, err
 	}
-	var out llm.Content
-	for _, p := range parts {
+	return contentOf(parts, func(p codexPart) llm.Part {
 		img, isImage := dataURL(p.ImageURL)
 		switch {
 		case isImage:
-			out = append(out, img)
+			return img
 		case p.Text != "":
-			out = append(out, llm.Text{Text: p.Text})
+			return llm.Text{Text: p.Text}
 		case p.ImageURL != "" || !strings.HasSuffix(p.Type, "text"):
 			r.b.losses.add(fmt.Sprintf("part %q of a message", brief(p.Type, 30)), place, p.ImageURL)
 		}
-	}
-	return out, nil
+		return nil
+	}), nil
 }
 
 // dataURL is the picture in a "data:" address.

@@ -156,24 +156,6 @@ func readCrushChildren(ctx context.Context, b *builder, d *database, id string, 
 	return nil
 }
 
-// strings runs a query for one column.
-func (d *database) strings(ctx context.Context, query string, args ...any) ([]string, error) {
-	rows, err := d.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []string
-	for rows.Next() {
-		var s string
-		if err := rows.Scan(&s); err != nil {
-			return nil, err
-		}
-		out = append(out, s)
-	}
-	return out, rows.Err()
-}
-
 func (r *crushReader) session(ctx context.Context, id string) error {
 	query := `SELECT id, role, CASE WHEN length(parts) <= ? THEN parts ELSE '"too long"' END, coalesce(model, ''), coalesce(` +
 		r.db.column("messages", "provider", "''") + `, ''), created_at, coalesce(` + r.db.column("messages", "is_summary_message", "0") +

@@ -92,5 +92,23 @@ func (d *database) column(table, name, otherwise string) string {
 	return otherwise
 }
 
+// strings runs a query for one column.
+func (d *database) strings(ctx context.Context, query string, args ...any) ([]string, error) {
+	rows, err := d.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, rows.Err()
+}
+
 // isDatabase reports whether a file begins as SQLite's do.
 func isDatabase(head []byte) bool { return strings.HasPrefix(string(head), "SQLite format 3\x00") }

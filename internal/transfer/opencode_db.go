@@ -85,41 +85,15 @@ func (d *openCodeDB) session(ctx context.Context, id string) (info openCodeSessi
 }
 
 func (d *openCodeDB) children(ctx context.Context, id string) ([]string, error) {
-	rows, err := d.QueryContext(ctx, `SELECT id FROM session WHERE parent_id = ? AND id <> ? ORDER BY time_created, id LIMIT 1000`, id, id)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []string
-	for rows.Next() {
-		var child string
-		if err := rows.Scan(&child); err != nil {
-			return nil, err
-		}
-		out = append(out, child)
-	}
-	return out, rows.Err()
+	return d.strings(ctx, `SELECT id FROM session WHERE parent_id = ? AND id <> ? ORDER BY time_created, id LIMIT 1000`, id, id)
 }
 
 func (d *openCodeDB) messages(ctx context.Context, id string, f func(string, []byte) error) error {
 	// The IDs first: while rows are read, there is no second connection for the parts.
-	var ids []string
-	rows, err := d.QueryContext(ctx, `SELECT id FROM message WHERE session_id = ? ORDER BY time_created, id`, id)
+	ids, err := d.strings(ctx, `SELECT id FROM message WHERE session_id = ? ORDER BY time_created, id`, id)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var m string
-		if err := rows.Scan(&m); err != nil {
-			return err
-		}
-		ids = append(ids, m)
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	_ = rows.Close()
 	for _, m := range ids {
 		data, err := d.data(ctx, "message", m)
 		if err != nil {

@@ -294,29 +294,13 @@ func (r *piReader) bash(place string, at time.Time, m piMessage, parent int) (in
 	return r.b.add(parent, false, at, session.Message{Message: llm.UserText(text)})
 }
 
-// content reads the parts of a message, which may be one text.
+// content reads the parts of a message.
 func (r *piReader) content(place string, raw json.RawMessage) (llm.Content, error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return nil, nil
-	}
-	if raw[0] == '"' {
-		var text string
-		if err := json.Unmarshal(raw, &text); err != nil || text == "" {
-			return nil, err
-		}
-		return llm.Content{llm.Text{Text: text}}, nil
-	}
-	var parts []piPart
-	if err := json.Unmarshal(raw, &parts); err != nil {
+	parts, err := partsOf(raw, func(text string) piPart { return piPart{Type: "text", Text: text} })
+	if err != nil {
 		return nil, err
 	}
-	var out llm.Content
-	for _, p := range parts {
-		if part := r.part(place, p); part != nil {
-			out = append(out, part)
-		}
-	}
-	return out, nil
+	return contentOf(parts, func(p piPart) llm.Part { return r.part(place, p) }), nil
 }
 
 func (r *piReader) part(place string, p piPart) llm.Part {
