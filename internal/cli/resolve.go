@@ -85,6 +85,11 @@ func (p *program) withApp(none error, f func(*app.App) error) (err error) {
 	return f(a)
 }
 
+// noSession is what is said of a session when there never was one.
+func noSession(prefix string) error {
+	return fmt.Errorf("session %q: %w; there are no sessions yet", prefix, session.ErrNotFound)
+}
+
 // withStore runs f with the sessions there are. none is what it returns when there never was one.
 func (p *program) withStore(none error, f func(session.Store) error) error {
 	return p.withApp(none, func(a *app.App) error { return f(a.Store) })
@@ -96,8 +101,7 @@ func (p *program) withSession(c *cobra.Command, prefix string, f func(session.St
 }
 
 func (p *program) withAppAndSession(c *cobra.Command, prefix string, f func(*app.App, session.Summary) error) error {
-	none := fmt.Errorf("session %q: %w; there are no sessions yet", prefix, session.ErrNotFound)
-	return p.withApp(none, func(a *app.App) error {
+	return p.withApp(noSession(prefix), func(a *app.App) error {
 		s, err := resolve(c.Context(), a.Store, prefix)
 		if err != nil {
 			return err

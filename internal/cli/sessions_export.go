@@ -2,13 +2,10 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -20,11 +17,14 @@ import (
 // exportFormats are the values of --format. The first is the default.
 func exportFormats() []string { return []string{"jsonl", "json", "md", "html"} }
 
+// exporting is the flags of sessions export.
+type exporting struct {
+	file, format  string
+	force, asJSON bool
+}
+
 func (p *program) sessionsExport() *cobra.Command {
-	var (
-		name, format  string
-		force, asJSON bool
-	)
+	var o exporting
 	c := &cobra.Command{
 		Use:   "export ID",
 		Short: "Write a session as JSON, Markdown or a page of HTML",
@@ -32,41 +32,49 @@ func (p *program) sessionsExport() *cobra.Command {
 as md and html it is to read. The page of HTML needs nothing else and sends nothing. Keys that are known are hidden in all of them.`,
 		Args: exactArgs("the session's ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := oneOf(exportFormats(), format); err != nil {
+			if err := oneOf(exportFormats(), o.format); err != nil {
 				return usagef(c, "--format: %w", err)
 			}
-			setup, err := p.setUp()
-			if err != nil {
-				return err
+			if o.file == "-" {
+				o.file = ""
 			}
-			return p.withAppAndSession(c, args[0], func(a *app.App, s session.Summary) error {
-				write := func(w io.Writer) error {
-					hidden := setup.Secrets.Writer(w)
-					out := bufio.NewWriterSize(hidden, 64<<10)
-					return errors.Join(writeExport(c.Context(), out, a, s, format, setup.Secrets.Redact), out.Flush(), hidden.Close())
-				}
-				if name == "" || name == "-" {
-					return write(p.env.Stdout)
-				}
-				if err := exportFile(s.ID, name, force, write); err != nil {
-					return err
-				}
-				if asJSON {
-					return writeJSON(p.env.Stdout, map[string]any{"session": s.ID, "file": name, "format": format, "entries": s.Entries})
-				}
-				fmt.Fprintf(p.env.Stderr, "%s written to %s\n", count(int(s.Entries), "entry"), harmless(name))
-				return nil
-			})
+			if o.file == "" && (o.asJSON || o.force) {
+				return usagef(c, "--json and --force are for -o; the session itself as JSON is --format json")
+			}
+			return p.withAppAndSession(c, args[0], func(a *app.App, s session.Summary) error { return p.export(c.Context(), a, s, o) })
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&format, "format", exportFormats()[0], "`FORMAT`: jsonl, json, md, html")
-	f.StringVarP(&name, "output", "o", "", "to this `file`, readable by you only, instead of standard output")
-	f.BoolVar(&force, "force", false, "replace the file if it exists")
-	f.BoolVar(&asJSON, "json", false, "with -o: say what was written as JSON")
+	f.StringVar(&o.format, "format", exportFormats()[0], "`FORMAT`: jsonl, json, md, html")
+	f.StringVarP(&o.file, "output", "o", "", "to this `file`, readable by you only, instead of standard output")
+	f.BoolVar(&o.force, "force", false, "replace the file if it exists")
+	f.BoolVar(&o.asJSON, "json", false, "with -o: say what was written as JSON")
 	p.completeSessions(c, "")
 	completeWith(c, "format", cobra.FixedCompletions(exportFormats(), cobra.ShellCompDirectiveNoFileComp))
 	return c
+}
+
+func (p *program) export(ctx context.Context, a *app.App, s session.Summary, o exporting) error {
+	setup, err := p.setUp()
+	if err != nil {
+		return err
+	}
+	write := func(w io.Writer) error {
+		hidden := setup.Secrets.Writer(w)
+		out := bufio.NewWriterSize(hidden, 64<<10)
+		return cmp.Or(writeExport(ctx, out, a, s, o.format, setup.Secrets.Redact), out.Flush(), hidden.Close())
+	}
+	if o.file == "" {
+		return write(p.env.Stdout)
+	}
+	if err := newFile(o.file, o.force, write); err != nil {
+		return err
+	}
+	if o.asJSON {
+		return writeJSON(p.env.Stdout, map[string]any{"session": s.ID, "file": o.file, "format": o.format, "entries": s.Entries})
+	}
+	fmt.Fprintf(p.env.Stderr, "%s written to %s\n", count(int(s.Entries), "entry"), harmless(o.file))
+	return nil
 }
 
 // writeExport writes a session to w.
@@ -89,36 +97,4 @@ func writeExport(
 		return export.Markdown(ctx, w, a.Store, s, o)
 	}
 	return export.HTML(ctx, w, a.Store, s, o)
-}
-
-// exportFile writes to a new file beside name first, so that a failure leaves no half export and no damaged older one.
-func exportFile(id session.SessionID, name string, force bool, write func(io.Writer) error) (err error) {
-	if !force {
-		switch _, err := os.Lstat(name); {
-		case err == nil:
-			return fmt.Errorf("%s exists: name another file, or use --force to replace it", name)
-		case !errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("write the export: %w", err)
-		}
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.part") // no file that is there, and for its owner alone
-	if err != nil {
-		return fmt.Errorf("write the export: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	err = write(f)
-	if e := f.Close(); err == nil && e != nil {
-		err = e
-	}
-	if err != nil {
-		return fmt.Errorf("export session %s to %s: %w", id, name, err)
-	}
-	if err := os.Rename(f.Name(), name); err != nil {
-		return fmt.Errorf("write the export: %w", err)
-	}
-	return nil
 }

@@ -46,6 +46,8 @@ Requests are the answers of models, and the summaries and titles that they wrote
 			switch {
 			case o.html != "" && o.asJSON:
 				return usagef(c, "--html and --json exclude each other")
+			case c.Flags().Changed("html") && o.html == "":
+				return usagef(c, "--html names no file")
 			case o.force && o.html == "":
 				return usagef(c, "--force is for --html")
 			case o.limit < 0:
@@ -57,7 +59,7 @@ Requests are the answers of models, and the summaries and titles that they wrote
 			o.query.Zone = time.Local
 			if c.Flags().Changed("dir") {
 				var err error
-				if o.query.Dir, err = directory(o.dir); err != nil {
+				if o.query.Dir, err = placeOf(o.dir); err != nil {
 					return err
 				}
 			}
@@ -170,7 +172,7 @@ type statsTable struct {
 const figures = 6 + 8 + 8 + 8 + 6 + 8 + 9 + 8
 
 func (t statsTable) write(rows []ledger.Row, total ledger.Row) {
-	first := t.columns - figures
+	first := max(t.columns-figures, 2)
 	head := fmt.Sprintf("%-*s%6s%8s%8s%8s%6s%8s%9s%8s", first, strings.ToUpper(t.by),
 		"REQS", "INPUT", "READ", "WROTE", "HIT", "OUTPUT", "COST", "MISSED")
 	fmt.Fprintln(t.out, t.palette.bold(head))

@@ -2,11 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"io"
 	"time"
 
 	"github.com/tenon-agent/tenon/internal/ledger"
@@ -49,35 +46,21 @@ type statsLine struct {
 	Share  float64 // of the largest, 0 to 1
 }
 
-// statsPage writes the page, whole or not at all.
-func (p *program) statsPage(ctx context.Context, a *ledger.Account, o statsOptions) (err error) {
-	if _, err := os.Lstat(o.html); err == nil && !o.force {
-		return fmt.Errorf("%s exists: name another file, or use --force to replace it", o.html)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("write the page: %w", err)
-	}
+// statsPage writes the page.
+func (p *program) statsPage(ctx context.Context, a *ledger.Account, o statsOptions) error {
 	var data *statsData
-	err = tellWhenSlow(p.env.Stderr, indexing, func() (err error) {
-		data, err = statsDataOf(ctx, a, o)
-		return err
+	err := newFile(o.html, o.force, func(w io.Writer) error {
+		err := tellWhenSlow(p.env.Stderr, indexing, func() (err error) {
+			data, err = statsDataOf(ctx, a, o)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return writeStatsPage(w, data)
 	})
 	if err != nil {
 		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(o.html), filepath.Base(o.html)+".*.part") // for its owner alone
-	if err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if err = errors.Join(writeStatsPage(f, data), f.Close()); err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	if err = os.Rename(f.Name(), o.html); err != nil {
-		return fmt.Errorf("write the page: %w", err)
 	}
 	_, err = fmt.Fprintf(p.env.Stderr, "%s, %s: %s\n", count(data.Total.Requests, "request"), count(len(data.Days), "day"), harmless(o.html))
 	return err
