@@ -2,6 +2,7 @@ package window
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
@@ -54,14 +55,16 @@ func LevelOf(used, usable int) Level {
 	}
 }
 
-// resultBytes is how many bytes one result may have: a twentieth of the usable window when it is free, less as it fills.
-func resultBytes(level Level, usable int) int {
+// resultBytes is how many bytes one of so many results may have: a twentieth of the usable window when it is free, less as it fills, and no
+// more than lets all of them fit into what is left.
+func resultBytes(used, usable, results int) int {
 	const (
 		bytesPerToken = 4
 		least         = 4 << 10
+		leastOfMany   = 1 << 10
 	)
 	room := usable / 20 * bytesPerToken
-	switch level {
+	switch LevelOf(used, usable) {
 	case Moderate:
 		room /= 2
 	case Aggressive:
@@ -69,18 +72,32 @@ func resultBytes(level Level, usable int) int {
 	case Critical:
 		room /= 8
 	}
-	return max(room, least)
+	room = max(room, least)
+	if results > 1 {
+		room = min(room, max((usable-used)*bytesPerToken/results, leastOfMany))
+	}
+	return room
 }
 
 // room is what is left in a view, for the results of the calls of its last answer.
 func (v *View) room(h Header, usable int) Room {
 	used := v.Estimate(h).Tokens
 	r := Room{Level: LevelOf(used, usable)}
-	r.Result = resultBytes(r.Level, usable)
+	r.Result = resultBytes(used, usable, v.calls())
 	if before, now := v.levels(usable); now != before {
 		r.Note = fmt.Sprintf("The context window is %d %% full (%s).%s", 100*used/max(usable, 1), now, v.callsLeft(usable-used))
 	}
 	return r
+}
+
+// calls is how many calls the last answer has.
+func (v *View) calls() int {
+	for _, m := range slices.Backward(v.Messages) {
+		if m.Role == llm.RoleAssistant {
+			return len(m.Calls())
+		}
+	}
+	return 0
 }
 
 // levels is the level at the request before the last, and at the last. A window that was full already as its epoch began has changed

@@ -64,7 +64,7 @@ func (w *Window) keepTurns(usable int) int {
 }
 
 // cut is the place among the entries up to which a digest may stand, and the newest entry of the journal before it; 0 when there is none.
-// Behind it are as many tokens as asked for, and at least the last answer with its results.
+// Behind it are as many tokens as asked for, and the last answer with its results, unless so much was said since that it lies far back.
 func (v *View) cut(tail int) (at int, through session.ID) {
 	ends := v.ends()
 	size, answers := 0, 0
@@ -77,10 +77,10 @@ func (v *View) cut(tail int) (at int, through session.ID) {
 		if ends[i] == "" {
 			continue
 		}
-		if at == 0 || answers <= 1 || size <= tail {
+		if at == 0 || size <= tail || answers <= 1 && size <= 3*tail {
 			at, through = i, ends[i]
 		}
-		if answers > 0 && size > tail {
+		if size > tail && (answers > 0 || size > 3*tail) {
 			break
 		}
 	}
@@ -104,8 +104,9 @@ func (v *View) ends() []session.ID {
 	ends := make([]session.ID, len(v.entries))
 	newest := len(v.journal) + 1
 	var through session.ID
+	waits := v.resultsWait()
 	for i, e := range v.entries {
-		if i > 0 && newest > oldestBehind[i] && !v.answersWait(i) {
+		if i > 0 && newest > oldestBehind[i] && !waits[i] {
 			ends[i] = through
 		}
 		if a := age[e.ID]; a < newest {
@@ -115,17 +116,14 @@ func (v *View) ends() []session.ID {
 	return ends
 }
 
-// answersWait reports whether results stand at a place or behind it that belong to an answer before it.
-func (v *View) answersWait(i int) bool {
-	for _, e := range v.entries[i:] {
-		switch e.Body.(session.Message).Role {
-		case llm.RoleTool:
-			return true
-		case llm.RoleAssistant:
-			return false
-		}
+// resultsWait says for each place among the entries whether results stand there or behind it that belong to an answer before it.
+func (v *View) resultsWait() []bool {
+	waits := make([]bool, len(v.entries)+1)
+	for i, e := range slices.Backward(v.entries) {
+		role := e.Body.(session.Message).Role
+		waits[i] = role == llm.RoleTool || waits[i+1] && role != llm.RoleAssistant
 	}
-	return false
+	return waits
 }
 
 // original is the entries before cut as the journal has them, without what stands for them in the view.

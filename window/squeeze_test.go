@@ -249,3 +249,57 @@ func TestNoRequestIsTooLong(t *testing.T) {
 		})
 	})
 }
+
+// A server that refuses whatever it is sent leaves a window in which there is room, for when that is over.
+func TestOverflowsForEver(t *testing.T) {
+	cause := &llm.Error{Kind: llm.KindContextOverflow, Message: "too long"}
+	for _, context := range []int{0, 4000, 200_000} {
+		k := newTalk(t, window.Options{})
+		k.loose = true
+		k.header.Model.Context, k.header.MaxTokens = context, 0
+		k.say("Look.")
+		for i := range 40 {
+			k.call("shell", fmt.Sprintf(`{"n":%d}`, i), output(i, 30), `{"exec":true}`)
+			for range 3 {
+				entries, err := k.window.Overflow(t.Context(), k.path, k.header, cause)
+				if err != nil {
+					break
+				}
+				k.append(entries...)
+				k.ask()
+			}
+		}
+		limit := int64(0)
+		for _, e := range k.path {
+			if epoch, ok := e.Body.(session.Epoch); ok && epoch.Limit > 0 {
+				limit = epoch.Limit
+			}
+		}
+		if least := min(4000, window.Usable(k.header)/2); limit < int64(least) {
+			t.Errorf("a model with a window of %d is thought to take %d tokens, want %d", context, limit, least)
+		}
+		k.window.Close()
+	}
+}
+
+// Ten thousand messages, with answers between them or without, are no more than a request and a digest, in time that grows with their number.
+func TestVeryManyMessages(t *testing.T) {
+	for name, answered := range map[string]bool{"answered": true, "not answered": false} {
+		t.Run(name, func(t *testing.T) {
+			k := newTalk(t, window.Options{Cooldown: 1})
+			defer k.window.Close()
+			k.loose = true
+			for i := range 10_000 {
+				if k.say(fmt.Sprintf("No. %d", i)); answered {
+					k.append(session.Message{Message: llm.AssistantText("Yes.")})
+				}
+			}
+			k.say("And?")
+			k.ask()
+			k.fits()
+			if n := len(k.last.Messages); n > 4000 {
+				t.Errorf("%d messages", n)
+			}
+		})
+	}
+}

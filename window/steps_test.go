@@ -347,11 +347,16 @@ func TestLevels(t *testing.T) {
 		}
 	}
 	last := 1 << 30
-	for _, l := range []Level{Normal, Moderate, Aggressive, Critical} {
-		if n := resultBytes(l, 200_000); n >= last {
-			t.Errorf("%s: %d bytes", l, n)
+	for _, used := range []int{0, 140_000, 170_000, 190_000} {
+		if n := resultBytes(used, 200_000, 1); n >= last {
+			t.Errorf("with %d tokens taken: %d bytes", used, n)
 		} else {
 			last = n
+		}
+	}
+	for results, want := range map[int]int{0: 4096, 1: 4096, 4: 4096, 8: 3000, 16: 1500, 1000: 1024} { // all of them fit into what is left
+		if n := resultBytes(4000, 10_000, results); n != want {
+			t.Errorf("%d results: %d bytes, want %d", results, n, want)
 		}
 	}
 }

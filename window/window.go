@@ -264,6 +264,10 @@ func (w *Window) Overflow(ctx context.Context, p session.Path, h Header, cause e
 	return d.entries, err
 }
 
+// leastLimit is the tokens that a model is always thought to take, or no more than the half of its window: a server that refuses whatever it
+// is sent must not leave a session with a window in which nothing fits, when that is over.
+const leastLimit = 4000
+
 // refused notes that a model refused a request of so many estimated tokens: its window is smaller than was known. When it refuses
 // again, the estimate is far off, and half of it must do.
 func (w *Window) refused(h Header, used int) (limit int) {
@@ -273,6 +277,7 @@ func (w *Window) refused(h Header, used int) (limit int) {
 	if _, again := w.limits[h.Model.Ref()]; again {
 		limit = used / 2
 	}
+	limit = max(limit, min(leastLimit, Usable(h)/2))
 	w.limits[h.Model.Ref()] = limit
 	return limit
 }
