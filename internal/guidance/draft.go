@@ -93,9 +93,9 @@ func (d drafting) scripts(text string) []string {
 		return nil
 	}
 	runner := "npm run "
-	for lock, with := range map[string]string{"pnpm-lock.yaml": "pnpm ", "yarn.lock": "yarn ", "bun.lock": "bun run "} {
-		if _, err := os.Lstat(filepath.Join(d.dir, lock)); err == nil {
-			runner = with
+	for _, r := range []struct{ lock, with string }{{"bun.lock", "bun run "}, {"yarn.lock", "yarn "}, {"pnpm-lock.yaml", "pnpm "}} {
+		if _, err := os.Lstat(filepath.Join(d.dir, r.lock)); err == nil {
+			runner = r.with
 		}
 	}
 	var out []string

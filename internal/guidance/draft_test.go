@@ -12,7 +12,9 @@ func TestDraft(t *testing.T) {
 	p := newPlace(t)
 	p.write("repo/go.mod", "module example.com/thing\n\ngo 1.26\n")
 	p.write("repo/package.json", `{"scripts": {"test": "vitest", "build": "vite build"}}`)
-	p.write("repo/pnpm-lock.yaml", "")
+	for _, lock := range []string{"bun.lock", "pnpm-lock.yaml", "yarn.lock"} { // of more than one, always the same counts
+		p.write("repo/"+lock, "")
+	}
 	p.write("repo/Makefile", "VERSION := 1\nall: build\n\tgo build\nbuild:\n%.o: %.c\n.PHONY: all\n")
 	p.write("repo/Cargo.toml", "[package]\n")
 	p.write("repo/pyproject.toml", "[project]\n")

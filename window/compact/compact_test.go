@@ -94,7 +94,11 @@ func TestARepair(t *testing.T) {
 func TestFailures(t *testing.T) {
 	for name, script := range map[string]string{
 		"sections missing twice": "text ## Goal\nusage output=7\n---\ntext ## Goal\nusage output=7",
-		"a refusal":              `error overloaded "later"`,
+		"an overloaded server":   `error overloaded "later"`,
+		"a refusal, twice":       "text I will not.\nstop refused\nusage output=7\n---\ntext No.\nstop refused\nusage output=7",
+		"nothing but calls":      "call look {}\nusage output=7\n---\ncall look {}\nusage output=7",
+		"nothing but thinking":   "think Hm.\nusage output=7\n---\nthink Hm.\nusage output=7",
+		"nothing at all":         "usage output=7\n---\nusage output=7",
 		"a stream without end":   "text x\nend",
 		"the repair fails":       "text x\nusage output=7\n---\nerror network \"gone\"",
 	} {
