@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,10 +73,8 @@ Without ID and PATH it lists what the programs have of this directory; --all tak
 
 // oneOf returns an error when a name is none of those that are known.
 func oneOf(known []string, name string) error {
-	for _, k := range known {
-		if k == name {
-			return nil
-		}
+	if slices.Contains(known, name) {
+		return nil
 	}
 	return fmt.Errorf("%q is none of %s", name, strings.Join(known, ", "))
 }
@@ -203,13 +203,18 @@ func (p *program) listSources(ctx context.Context, found []transfer.Source, o im
 		_, err := fmt.Fprintln(p.env.Stderr, "no other program has sessions of this directory; see --everywhere, or name a file")
 		return err
 	}
-	paint := paletteFor(p.env.Stdout, p.env.Getenv)
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", paint.bold(fmt.Sprintf("%-8s  %-13s  %-8s  %s", "PROGRAM", "ID", "CHANGED", "TITLE")))
+	if !o.asJSON && hint && !o.list {
+		fmt.Fprintln(p.env.Stderr, "take over one by its ID, or all with --all")
+	}
+	paint, columns := paletteFor(p.env.Stdout, p.env.Getenv), p.columns()
+	out := bufio.NewWriter(p.env.Stdout)
+	if !o.asJSON {
+		fmt.Fprintln(out, paint.bold(fmt.Sprintf("%-8s  %-13s  %-8s  %s", "PROGRAM", "ID", "CHANGED", "TITLE")))
+	}
 	for _, s := range found {
 		before, changed, ok := past.Has(s)
 		if o.asJSON {
-			if err := writeJSON(p.env.Stdout, source{s, before.Session, changed}); err != nil {
+			if err := writeJSON(out, source{s, before.Session, changed}); err != nil {
 				return err
 			}
 			continue
@@ -224,16 +229,9 @@ func (p *program) listSources(ctx context.Context, found []transfer.Source, o im
 		if changed {
 			title = "(changed) " + title
 		}
-		fmt.Fprintf(&b, "%-8s  %-13s  %-8s  %s\n", s.Program, fit(oneLine(s.ID), 13), age(time.Since(s.Updated)), fit(title, 90))
+		fmt.Fprintln(out, fit(fmt.Sprintf("%-8s  %-13s  %-8s  %s", s.Program, fit(oneLine(s.ID), 13), age(time.Since(s.Updated)), title), columns))
 	}
-	if o.asJSON {
-		return nil
-	}
-	if hint && !o.list {
-		fmt.Fprintln(p.env.Stderr, "take over one by its ID, or all with --all")
-	}
-	_, err = p.env.Stdout.Write([]byte(b.String()))
-	return err
+	return out.Flush()
 }
 
 // skipped says that a source was not imported, in JSON.
@@ -265,38 +263,22 @@ func (p *program) importAll(ctx context.Context, found []transfer.Source, o impo
 	if err != nil {
 		return err
 	}
-	failed := 0
+	failed, options := 0, transfer.Options{Version: buildOf(p.env.Version).Version, Redact: setup.Secrets.Redact}
 	for _, s := range found {
-		before, changed, ok := past.Has(s)
-		if ok && !changed && !o.again {
-			if err := p.tellSkipped(s, before.Session, "", o); err != nil {
-				return err
-			}
-			continue
-		}
-		options := transfer.Options{Version: buildOf(p.env.Version).Version, Redact: setup.Secrets.Redact}
-		var r *transfer.Report
-		if ok && !o.again {
-			r, err = transfer.GoOn(ctx, a.Store, before.Session, s, options)
-		} else {
-			r, err = transfer.Import(ctx, a.Store, s, options)
-		}
-		if diverged, ok := errors.AsType[*transfer.DivergedError](err); ok {
-			if err := p.tellSkipped(s, diverged.Session, diverged.Why, o); err != nil {
-				return err
-			}
-			continue
-		}
-		if err != nil && (len(found) == 1 || ctx.Err() != nil) {
-			return err
-		}
-		if err != nil {
+		r, err := o.take(ctx, a.Store, past, s, options)
+		diverged, ok := errors.AsType[*transfer.DivergedError](err)
+		switch {
+		case ok:
+			err = p.tellSkipped(s, diverged.Session, diverged.Why, o)
+		case err != nil && len(found) > 1 && ctx.Err() == nil:
 			failed++
 			fmt.Fprintf(p.env.Stderr, "not imported: %s\n", harmless(err.Error()))
 			continue
+		case err == nil:
+			past[transfer.Key{Program: s.Program, ID: s.ID}] = transfer.Before{Session: r.Session, Size: s.Size, Updated: s.Updated}
+			err = p.tellImported(r, o)
 		}
-		past[transfer.Key{Program: s.Program, ID: s.ID}] = transfer.Before{Session: r.Session, Size: s.Size, Updated: s.Updated}
-		if err := p.tellImported(r, o); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -304,6 +286,20 @@ func (p *program) importAll(ctx context.Context, found []transfer.Source, o impo
 		return fmt.Errorf("%d of %s could not be imported", failed, count(len(found), "session"))
 	}
 	return nil
+}
+
+// take imports a source: all of it, what is new since it was imported, or nothing.
+func (o importing) take(
+	ctx context.Context, store session.Store, past transfer.Past, s transfer.Source, options transfer.Options,
+) (*transfer.Report, error) {
+	before, changed, ok := past.Has(s)
+	switch {
+	case !ok || o.again:
+		return transfer.Import(ctx, store, s, options)
+	case changed:
+		return transfer.GoOn(ctx, store, before.Session, s, options)
+	}
+	return &transfer.Report{Source: s, Session: before.Session, GoesOn: true}, nil
 }
 
 func (p *program) tellSkipped(s transfer.Source, id session.SessionID, why string, o importing) error {
@@ -319,15 +315,15 @@ func (p *program) tellSkipped(s transfer.Source, id session.SessionID, why strin
 }
 
 func (p *program) tellImported(r *transfer.Report, o importing) error {
-	if o.asJSON {
+	switch {
+	case r.GoesOn && r.Entries == 0:
+		return p.tellSkipped(r.Source, r.Session, "", o)
+	case o.asJSON:
 		return writeJSON(p.env.Stdout, r)
 	}
-	paint := paletteFor(p.env.Stdout, p.env.Getenv)
-	var b strings.Builder
-	if r.GoesOn && r.Entries == 0 {
-		return p.tellSkipped(r.Source, r.Session, "", o)
-	}
-	fmt.Fprintf(&b, "%s  %s\n", paint.bold(string(r.Session)), p.shown(r.Title))
+	paint, columns := paletteFor(p.env.Stdout, p.env.Getenv), p.columns()
+	out := bufio.NewWriter(p.env.Stdout)
+	fmt.Fprintf(out, "%s  %s\n", paint.bold(string(r.Session)), p.shown(r.Title))
 	from := "from "
 	if r.GoesOn {
 		from = "more from "
@@ -337,19 +333,19 @@ func (p *program) tellImported(r *transfer.Report, o importing) error {
 		parts = append(parts, count(r.Branches, "branch")+" beside the last")
 	}
 	if r.Summaries > 0 {
-		n := count(r.Summaries, "summary")
-		parts = append(parts, strings.Replace(n, "summarys", "summaries", 1))
+		parts = append(parts, count(r.Summaries, "summary"))
 	}
-	fmt.Fprintf(&b, "  %s, %s\n", strings.Join(parts, ", "), usageWords(r.Usage))
+	parts = append(parts, usageWords(r.Usage))
+	fmt.Fprintln(out, wrapped("  ", 2, strings.Join(parts, ", "), columns, "  "))
 	if r.Unanswered > 0 {
-		fmt.Fprintf(&b, "  %s without a result: it has one that says so\n", count(r.Unanswered, "call"))
+		fmt.Fprintf(out, "  %s without a result: it has one that says so\n", count(r.Unanswered, "call"))
 	}
 	for i, l := range r.Lost {
 		if i == 0 {
-			fmt.Fprintln(&b, "  not kept:")
+			fmt.Fprintln(out, "  not kept:")
 		}
-		fmt.Fprintf(&b, "    %d × %s; first at %s: %s\n", l.Count, oneLine(l.Kind), oneLine(l.Place), paint.dim(fit(oneLine(l.First), 60)))
+		fmt.Fprintln(out, wrapped("    ", 4, fmt.Sprintf("%d × %s; first at %s:", l.Count, oneLine(l.Kind), oneLine(l.Place)), columns, "      "))
+		fmt.Fprintln(out, paint.dim("      "+fit(oneLine(l.First), columns-6)))
 	}
-	_, err := p.env.Stdout.Write([]byte(b.String()))
-	return err
+	return out.Flush()
 }

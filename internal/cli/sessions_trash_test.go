@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/internal/app"
+	"github.com/tenon-agent/tenon/internal/ledger"
 	"github.com/tenon-agent/tenon/session"
 )
 
@@ -75,14 +76,12 @@ func TestPruneSparesWhatWasUsedMeanwhile(t *testing.T) {
 	}
 }
 
-// Who has a damaged session wants to be able to delete it.
-func TestPruneChoosesWhatIsDamaged(t *testing.T) {
+// damaged is a program's data with one session, whose entries are damaged.
+func damaged(t *testing.T) (*app.App, session.SessionID) {
+	t.Helper()
 	ctx, data := t.Context(), t.TempDir()
 	a := openApp(t, data)
 	id, err := a.Store.Create(ctx, session.Created{Dir: "/work"})
-	if err == nil {
-		_, err = a.Store.Annotate(ctx, id, session.Note{Text: "one"}, session.Note{Text: "two"})
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,9 +90,32 @@ func TestPruneChoosesWhatIsDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.ExecContext(ctx, `UPDATE entries SET body = 'no JSON' WHERE kind = 'note'`); err != nil {
+	if _, err := db.ExecContext(ctx, `UPDATE entries SET body = 'no JSON'`); err != nil {
 		t.Fatal(err)
 	}
+	return a, id
+}
+
+// One damaged session does not keep the others from being counted.
+func TestStatsOutlivesADamagedSession(t *testing.T) {
+	ctx := t.Context()
+	a, id := damaged(t)
+	account, err := ledger.Open(ctx, a.Store, ledger.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := account.Damaged(); len(got) != 1 || got[0] != id {
+		t.Errorf("damaged are %v, want %s", got, id)
+	}
+	if _, err := account.Total(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// Who has a damaged session wants to be able to delete it.
+func TestPruneChoosesWhatIsDamaged(t *testing.T) {
+	ctx := t.Context()
+	a, id := damaged(t)
 	if _, err := sizeOf(ctx, a, id); !errors.Is(err, session.ErrCorrupt) {
 		t.Fatalf("its size: %v", err)
 	}

@@ -68,6 +68,9 @@ Requests are the answers of models, and the summaries and titles that they wrote
 				if err != nil {
 					return err
 				}
+				for _, id := range a.Damaged() {
+					fmt.Fprintf(p.env.Stderr, "session %s is damaged: what its caches missed is not counted; see 'tenon sessions check'\n", id)
+				}
 				if o.html != "" {
 					return p.statsPage(c.Context(), a, o)
 				}

@@ -82,8 +82,8 @@ func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
-	if stem, ok := strings.CutSuffix(thing, "try"); ok {
-		return strconv.Itoa(n) + " " + stem + "tries"
+	if stem, ok := strings.CutSuffix(thing, "ry"); ok {
+		return strconv.Itoa(n) + " " + stem + "ries"
 	}
 	if strings.HasSuffix(thing, "ch") {
 		return strconv.Itoa(n) + " " + thing + "es"

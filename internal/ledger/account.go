@@ -21,6 +21,7 @@ type Account struct {
 	store    session.Store
 	query    Query
 	missed   []missed
+	damaged  []session.SessionID
 	sessions map[session.SessionID]string // titles
 }
 
@@ -41,7 +42,8 @@ type Row struct {
 	Bytes  int64 // of their results
 }
 
-// Open reads the requests of the sessions that were in use in the time of the query.
+// Open reads the requests of the sessions that were in use in the time of the query. Those that cannot be read are left out, see
+// [Account.Damaged].
 func Open(ctx context.Context, store session.Store, q Query) (*Account, error) {
 	a := &Account{store: store, query: q, sessions: make(map[session.SessionID]string)}
 	for _, trash := range []bool{false, true} {
@@ -57,6 +59,10 @@ func Open(ctx context.Context, store session.Store, q Query) (*Account, error) {
 		if errors.Is(err, session.ErrNotFound) {
 			continue // it was purged meanwhile
 		}
+		if errors.Is(err, session.ErrCorrupt) {
+			a.damaged = append(a.damaged, id)
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -68,6 +74,9 @@ func Open(ctx context.Context, store session.Store, q Query) (*Account, error) {
 	}
 	return a, nil
 }
+
+// Damaged are sessions that cannot be read to their end: what they consumed counts, but not what caches missed of it.
+func (a *Account) Damaged() []session.SessionID { return a.damaged }
 
 // Total is all of it.
 func (a *Account) Total(ctx context.Context) (Row, error) {
