@@ -253,13 +253,14 @@ type Reduced struct {
 // Reduction is what a view has in place of the text of one message.
 type Reduction struct {
 	Entry  ID     `json:"entry"`
-	Reason string `json:"reason"` // "superseded", "stale", "repeated", "failed", "cleanup"
+	Reason string `json:"reason"` // "superseded", "stale", "repeated", "failed", "cleanup", "long"
 	Text   string `json:"text"`   // in place of all that the message had
 }
 
 // Cleanup is the wish of the model to have the result of a call out of its window. It holds from the next [Epoch] on.
 type Cleanup struct {
-	Call    string `json:"call"` // ToolCall.ID
+	Call    string `json:"call"`           // ToolCall.ID
+	Entry   ID     `json:"entry,omitzero"` // the result; empty: the newest one of the call that the model has seen
 	Reason  string `json:"reason"`
 	Summary string `json:"summary,omitzero"` // what of it is worth knowing
 }
@@ -361,7 +362,7 @@ const (
 
 // FileChange is one file before and after.
 type FileChange struct {
-	Path   string     `json:"path"`            // absolute
+	Path   string     `json:"path"`            // absolute; quoted, as Go does it, when it is no UTF-8
 	Before *FileState `json:"before,omitzero"` // nil: there was none
 	After  *FileState `json:"after,omitzero"`  // nil: there is none
 	Unsure string     `json:"unsure,omitzero"` // why it may be somebody else's doing; empty when it is not
@@ -372,7 +373,7 @@ type FileState struct {
 	Hash string `json:"hash,omitzero"` // SHA-256 of the content, in hex; empty when it is not known
 	Size int64  `json:"size"`          // bytes
 	Mode uint32 `json:"mode"`          // fs.FileMode
-	Link string `json:"link,omitzero"` // where it leads, when it is a link
+	Link string `json:"link,omitzero"` // where it leads, when it is a link; quoted when it is no UTF-8, or begins with a quote
 	Lost string `json:"lost,omitzero"` // why the content was not kept, such as "larger than 16 MB"
 }
 

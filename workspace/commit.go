@@ -28,8 +28,11 @@ func (t *transaction) do() error {
 	return err
 }
 
-// steps removes, makes directories, parents first, and puts files into them. What closes a directory comes last.
+// steps opens directories, removes, makes directories, parents first, and puts files into them. What closes a directory comes last.
 func (t *transaction) steps() error {
+	if err := t.open(); err != nil {
+		return err
+	}
 	deepest := slices.SortedStableFunc(slices.Values(t.ops), func(a, b *op) int { return cmp.Compare(len(b.at.abs), len(a.at.abs)) })
 	dirs := slices.Clone(t.dirs)
 	for _, o := range deepest {
@@ -60,6 +63,22 @@ func (t *transaction) steps() error {
 			if err := t.chmod(o); err != nil {
 				return t.tell(o.Path, err)
 			}
+		}
+	}
+	return nil
+}
+
+// open opens the directories that are closed, parents first.
+func (t *transaction) open() error {
+	closed := slices.DeleteFunc(slices.Clone(t.ops), func(o *op) bool { return !o.closed() })
+	slices.SortStableFunc(closed, func(a, b *op) int { return cmp.Compare(len(a.at.abs), len(b.at.abs)) })
+	for _, o := range closed {
+		mode := o.old.Mode() & permissions
+		if err := t.step(
+			func() error { return o.at.chmod(mode | 0o700) },
+			func() error { return o.at.chmod(mode) },
+		); err != nil {
+			return t.tell(o.Path, err)
 		}
 	}
 	return nil

@@ -22,6 +22,7 @@ type transaction struct {
 	dirs  []place          // that are made although no edit says so, parents first
 	mode  fs.FileMode      // that they will have
 	made  map[string]bool  // absolute paths of directories that will be there: dirs, and those of edits
+	shut  map[string]bool  // absolute paths of directories that are closed now, or will be
 	going map[string]bool  // absolute paths that are removed or moved away
 	temps map[string]place // by absolute path: what is to be removed in the end
 	back  []func() error   // takes back what was done, last first
@@ -48,9 +49,19 @@ func (o *op) replaces() bool {
 	return o.State != nil && o.old != nil && o.old.IsDir() != o.State.Mode.IsDir()
 }
 
+// closed reports whether the path is a directory in which nothing can be changed, and that is to become something else: it is opened first.
+func (o *op) closed() bool {
+	return o.old != nil && o.old.IsDir() && shut(o.old.Mode()) && (o.removes() || o.State != nil)
+}
+
+// closes reports whether nothing can be changed in the directory that the path will be.
+func (o *op) closes() bool { return o.makesDir() && shut(o.State.Mode) }
+
+func shut(mode fs.FileMode) bool { return mode&0o300 != 0o300 }
+
 // prepare judges the paths and stages the contents.
 func (t *transaction) prepare(edits []Edit) error {
-	t.made, t.going, t.temps = map[string]bool{}, map[string]bool{}, map[string]place{}
+	t.made, t.shut, t.going, t.temps = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]place{}
 	taken := map[string]bool{}
 	for i := range edits {
 		o, err := t.judgeEdit(&edits[i])
@@ -76,6 +87,9 @@ func (t *transaction) prepare(edits []Edit) error {
 		}
 		if o.makesDir() {
 			t.made[o.at.abs] = true
+		}
+		if o.closed() || o.closes() {
+			t.shut[o.at.abs] = true
 		}
 	}
 	for _, o := range t.ops {
@@ -199,11 +213,11 @@ func (t *transaction) stageMove(o *op) error {
 	return t.stageContent(o, info)
 }
 
-// base is the nearest directory above a place that is there and stays.
+// base is the nearest directory above a place that is there, is open and stays.
 func (t *transaction) base(p place) string {
 	for dir := filepath.Dir(p.rel); dir != "."; dir = filepath.Dir(dir) {
 		info, err := p.root.Lstat(dir)
-		if err == nil && info.IsDir() && !t.going[filepath.Join(p.dir, dir)] {
+		if abs := filepath.Join(p.dir, dir); err == nil && info.IsDir() && !t.going[abs] && !t.shut[abs] {
 			return dir
 		}
 	}

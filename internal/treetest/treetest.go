@@ -47,7 +47,7 @@ func describe(name string, entry fs.DirEntry) (string, error) {
 	case mode&fs.ModeSymlink != 0:
 		target, err := os.Readlink(name)
 		return "link to " + target, err
-	case mode.IsDir():
+	case !mode.IsRegular():
 		return mode.String(), nil
 	}
 	data, err := os.ReadFile(name)

@@ -33,6 +33,9 @@ func (p *Plan) Apply(ctx context.Context, w session.Writer, contents *checkpoint
 		return err
 	}
 	r := recorder{plan: p, ctx: ctx, writer: w}
+	if len(edits) == 0 && len(p.tidy) == 0 {
+		return r.finish() // the directory need not be there
+	}
 	ws, err := workspace.Open(p.dir, workspace.Options{
 		Outside: workspace.AllOutside, Checkpoints: contents, Owner: string(p.Session), Changed: r.begin,
 	})

@@ -145,6 +145,11 @@ func (h *History) entitle(e session.Event, b session.Message) {
 }
 
 func (h *History) addChange(e session.Event, p point, b session.FilesChanged) {
+	files := make([]session.FileChange, 0, len(b.Files))
+	for _, f := range b.Files {
+		files = append(files, renamed(f, unwritten))
+	}
+	b.Files = files
 	c := change{point: p, body: b, run: e.Run}
 	begins := false
 	if b.Cause == session.ByUndo || b.Cause == session.ByRedo {

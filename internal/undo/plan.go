@@ -49,7 +49,7 @@ type File struct {
 	Path      string
 	Now, Want *session.FileState // nil: there is none
 	Problem   string             // why it cannot be changed; empty when it can
-	Lost      bool               // the problem is that its content was not kept: it cannot be forced
+	Lost      bool               // the problem is one that force does not solve, such as that its content was not kept: it stays as it is
 	Unsure    bool               // it may be somebody else's doing: it stays as it is unless it is forced, and keeps nothing else back
 }
 
@@ -70,7 +70,7 @@ func (e *NothingError) Error() string { return e.Reason }
 // not taken back yet. It looks at the files, and changes nothing.
 func (h *History) Undo(entry string, scope Scope) (*Plan, error) {
 	if o := h.interrupted(); o != nil {
-		return h.finish(o), nil
+		return h.finish(o)
 	}
 	p := h.newPlan()
 	target, head, err := h.target(p, entry, scope)
@@ -83,7 +83,7 @@ func (h *History) Undo(entry string, scope Scope) (*Plan, error) {
 // Back plans to take back the last turns of the conversation: what was asked, and all that came of it.
 func (h *History) Back(turns int, scope Scope) (*Plan, error) {
 	if o := h.interrupted(); o != nil {
-		return h.finish(o), nil
+		return h.finish(o)
 	}
 	path, left := h.onPath(), turns
 	for _, r := range slices.Backward(h.runs) {
@@ -109,7 +109,9 @@ func (h *History) newPlan() *Plan {
 func (h *History) undo(p *Plan, target point, head session.ID, scope Scope) (*Plan, error) {
 	p.To = target.id
 	if scope != Conversation {
-		h.files(p, target.seq, func(string) bool { return true })
+		if err := h.files(p, target.seq, func(string) bool { return true }); err != nil {
+			return nil, err
+		}
 		h.notRecorded(p, target.seq)
 	}
 	if scope != Files && head != "" && head != h.points[h.tip].id {
@@ -166,7 +168,7 @@ func (h *History) lastRun(scope Scope) (run, bool) {
 func (h *History) Redo() (*Plan, error) {
 	cut := h.interrupted()
 	if cut != nil && cut.redo {
-		return h.finish(cut), nil
+		return h.finish(cut)
 	}
 	o := h.lastUndo()
 	if o == nil {
@@ -185,7 +187,9 @@ func (h *History) Redo() (*Plan, error) {
 		if o == cut {
 			p.tidy = slices.Collect(maps.Keys(touched))
 		}
-		h.files(p, o.seq-1, func(path string) bool { _, ok := touched[path]; return ok })
+		if err := h.files(p, o.seq-1, func(path string) bool { _, ok := touched[path]; return ok }); err != nil {
+			return nil, err
+		}
 		again := h.changedAfter(o)
 		for i, f := range p.Files {
 			if again[f.Path] {
@@ -211,12 +215,11 @@ func (h *History) changedAfter(o *op) map[string]bool {
 }
 
 // finish plans the rest of what was interrupted.
-func (h *History) finish(o *op) *Plan {
+func (h *History) finish(o *op) (*Plan, error) {
 	p := &Plan{Session: h.Session, Redo: o.redo, To: o.to, Finishes: o.id, dir: h.Dir, back: h.points[h.tip].id}
 	want := h.wanted(o)
 	p.tidy = slices.Collect(maps.Keys(want))
-	h.judge(p, want)
-	return p
+	return p, h.judge(p, want)
 }
 
 // wanted are the files of an undo or redo, as they were to be after it.
@@ -233,7 +236,7 @@ func (h *History) wanted(o *op) map[string]*session.FileState {
 }
 
 // files plans to bring files to what they were at an entry: what the first change after it found.
-func (h *History) files(p *Plan, seq int64, about func(path string) bool) {
+func (h *History) files(p *Plan, seq int64, about func(path string) bool) error {
 	want := map[string]*session.FileState{}
 	for _, c := range h.changes {
 		if c.seq <= seq {
@@ -246,7 +249,7 @@ func (h *History) files(p *Plan, seq int64, about func(path string) bool) {
 		}
 	}
 	p.unsure = h.unsure(seq)
-	h.judge(p, want)
+	return h.judge(p, want)
 }
 
 // unsure says of paths why a change after an entry may be somebody else's. An undo or redo since then was asked for all the same.
@@ -279,20 +282,23 @@ func (h *History) notRecorded(p *Plan, seq int64) {
 }
 
 // judge looks at the files and says what must be done with each.
-func (h *History) judge(p *Plan, want map[string]*session.FileState) {
+func (h *History) judge(p *Plan, want map[string]*session.FileState) error {
 	last := h.lastChanges()
 	look, err := newLooker(h.Dir)
+	if err != nil {
+		return fmt.Errorf("the files of session %s cannot be looked at: %w", h.Session, err)
+	}
+	defer look.close()
 	for _, path := range slices.Sorted(maps.Keys(want)) {
 		f := File{Path: path, Want: want[path]}
-		var lookErr error = err
-		if err == nil {
-			f.Now, lookErr = look.state(path)
-		}
+		f.Now, err = look.state(path)
 		switch {
 		case slices.Contains(strings.Split(filepath.ToSlash(path), "/"), ".git"):
 			f.Problem, f.Lost = "what is in .git is never touched", true
-		case lookErr != nil:
-			f.Problem = lookErr.Error()
+		case err != nil:
+			f.Problem, f.Lost = err.Error(), true
+		case f.Now != nil && special(f.Now):
+			f.Problem, f.Lost = "what lies there now is neither a file, a directory nor a link", true
 		case same(f.Now, f.Want):
 			continue
 		case f.Want != nil && f.Want.Lost != "" && !sameContent(f.Now, f.Want):
@@ -311,9 +317,14 @@ func (h *History) judge(p *Plan, want map[string]*session.FileState) {
 		}
 		p.Files = append(p.Files, f)
 	}
-	look.close()
 	p.holdUnsure()
 	p.keepUsed()
+	p.keepBelow()
+	return nil
+}
+
+func special(s *session.FileState) bool {
+	return fs.FileMode(s.Mode).Type()&^(fs.ModeDir|fs.ModeSymlink) != 0
 }
 
 // holdUnsure keeps directories as long as something stays in them that may be somebody else's.
@@ -359,19 +370,35 @@ func (p *Plan) keepUsed() {
 		gone[f.Path] = f.Want == nil && (f.Problem == "" || f.Unsure)
 	}
 	for i := len(p.Files) - 1; i >= 0; i-- { // children first
-		f := p.Files[i]
-		if f.Want != nil || !isDir(f.Now) || f.Problem != "" && !f.Unsure {
+		f := &p.Files[i]
+		if !isDir(f.Now) || isDir(f.Want) || f.Lost {
 			continue
 		}
 		entries, err := os.ReadDir(f.Path)
 		used := slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 			return !gone[filepath.Join(f.Path, e.Name())] && !strings.HasPrefix(e.Name(), ".tenon-")
 		})
-		if used || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		switch {
+		case !used && (err == nil || errors.Is(err, fs.ErrNotExist)):
+		case f.Want != nil || f.Problem != "" && !f.Unsure:
+			f.Problem, f.Lost = "there is a directory now, with something else in it", true
+		default:
+			p.Notes = append(p.Notes, fmt.Sprintf("The directory %s stays: there is something else in it.", workspace.Quote(f.Path)))
 			gone[f.Path] = false
 			p.Files = slices.Delete(p.Files, i, i+1)
-			p.Notes = append(p.Notes, fmt.Sprintf("The directory %s stays: there is something else in it.", workspace.Quote(f.Path)))
 		}
+	}
+}
+
+// keepBelow leaves alone what would lie below something that stays as it is, and is no directory.
+func (p *Plan) keepBelow() {
+	stays := map[string]bool{}
+	for i := range p.Files { // parents first
+		f := &p.Files[i]
+		if f.Want != nil && stays[filepath.Dir(f.Path)] && !f.Lost {
+			f.Problem, f.Lost = "what lies above it is no directory, and stays", true
+		}
+		stays[f.Path] = f.Lost && !isDir(f.Now)
 	}
 }
 

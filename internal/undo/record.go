@@ -1,6 +1,10 @@
 package undo
 
 import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/workspace"
 )
@@ -19,7 +23,38 @@ func Record(call string, changes []workspace.Change) session.FilesChanged {
 			body.More++
 			continue
 		}
-		body.Files = append(body.Files, session.FileChange{Path: c.Path, Before: stateOf(c.Before), After: stateOf(c.After), Unsure: c.Unsure})
+		f := session.FileChange{Path: c.Path, Before: stateOf(c.Before), After: stateOf(c.After), Unsure: c.Unsure}
+		body.Files = append(body.Files, renamed(f, written))
 	}
 	return body
+}
+
+// written is a path, or the target of a link, as the journal has it, which is text: what is no UTF-8, or could be taken for a quoted one,
+// is quoted.
+func written(name string) string {
+	if utf8.ValidString(name) && !strings.HasPrefix(name, `"`) {
+		return name
+	}
+	return strconv.Quote(name)
+}
+
+// unwritten is what written was called with.
+func unwritten(name string) string {
+	if plain, err := strconv.Unquote(name); err == nil && strings.HasPrefix(name, `"`) {
+		return plain
+	}
+	return name
+}
+
+// renamed is a change with other names.
+func renamed(f session.FileChange, name func(string) string) session.FileChange {
+	f.Path = name(f.Path)
+	for _, s := range []**session.FileState{&f.Before, &f.After} {
+		if *s != nil && (*s).Link != "" {
+			other := **s
+			other.Link = name(other.Link)
+			*s = &other
+		}
+	}
+	return f
 }

@@ -25,6 +25,7 @@ func Recover(ctx context.Context, store session.Store, w session.Writer, content
 				continue
 			}
 			for _, f := range b.Files {
+				f = renamed(f, unwritten)
 				told[f.Path] = stateFrom(f.After)
 			}
 		}
