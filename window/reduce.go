@@ -238,27 +238,36 @@ func (r *result) shorter(l later, how Reducing) (reason, text string) {
 	return "", ""
 }
 
-// givenUp is shorter texts for what the model wants out of its window. A wish is for the newest result of a call of that name that the
-// model has seen: names of calls may come again.
+// givenUp is shorter texts for what the model wants out of its window. A wish that names no entry is for the newest result of a call of that
+// name that the model has seen: names of calls may come again.
 func (v *View) givenUp(keep []session.ID) []session.Reduction {
 	if len(v.cleanups) == 0 {
 		return nil
 	}
-	wishes := make(map[string]session.Cleanup, len(v.cleanups))
+	byCall, byEntry := make(map[string]session.Cleanup), make(map[session.ID]session.Cleanup)
 	for _, e := range v.cleanups {
-		c := e.Body.(session.Cleanup)
-		wishes[c.Call] = c
+		if c := e.Body.(session.Cleanup); c.Entry != "" {
+			byEntry[c.Entry] = c
+		} else {
+			byCall[c.Call] = c
+		}
 	}
 	var out []session.Reduction
 	seen := false // an answer stands behind
 	for _, e := range slices.Backward(v.entries) {
 		m := e.Body.(session.Message)
 		seen = seen || m.Role == llm.RoleAssistant
-		c, ok := wishes[m.CallID]
-		if !ok || !seen || m.Role != llm.RoleTool {
+		if !seen || m.Role != llm.RoleTool {
 			continue
 		}
-		delete(wishes, m.CallID)
+		c, ok := byEntry[e.ID]
+		if !ok {
+			c, ok = byCall[m.CallID]
+			delete(byCall, m.CallID)
+		}
+		if !ok {
+			continue
+		}
 		if _, shorter := v.originals[e.ID]; shorter || slices.Contains(keep, e.ID) {
 			continue
 		}

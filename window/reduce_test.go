@@ -154,6 +154,10 @@ func TestGivenUp(t *testing.T) {
 	if got := given(); got != "r3" {
 		t.Errorf("given up: %s", got)
 	}
+	path[len(path)-2].Body = session.Cleanup{Call: "1", Entry: "r1", Reason: "wrong"} // it names the older one
+	if got := given(); got != "r1" {
+		t.Errorf("given up: %s", got)
+	}
 	path = append(path, session.Event{ID: "E", Body: session.Epoch{Reason: "tools"}})
 	if got := given(); got != "" {
 		t.Errorf("given up: %s", got)

@@ -27,15 +27,15 @@ func (c *conversation) Results(ctx context.Context) ([]retract.Result, error) {
 	var out []retract.Result
 	for i, m := range v.Messages {
 		if m.Role == llm.RoleTool && v.Blocks[i].Why == window.Said {
-			out = append(out, retract.Result{Call: m.CallID, Tool: m.Tool, Text: m.Text()})
+			out = append(out, retract.Result{Entry: string(v.Blocks[i].Entries[0]), Call: m.CallID, Tool: m.Tool, Text: m.Text()})
 		}
 	}
 	return out, nil
 }
 
 // GiveUp implements [retract.Conversation].
-func (c *conversation) GiveUp(ctx context.Context, call, reason, summary string) error {
-	return c.agent.Record(ctx, session.Cleanup{Call: call, Reason: reason, Summary: summary})
+func (c *conversation) GiveUp(ctx context.Context, r retract.Result, reason, summary string) error {
+	return c.agent.Record(ctx, session.Cleanup{Call: r.Call, Entry: session.ID(r.Entry), Reason: reason, Summary: summary})
 }
 
 // Steps implements [retract.Conversation].

@@ -42,7 +42,7 @@ func cleanup(c Conversation) tool.Tool {
 			if err != nil {
 				return tool.Result{}, err
 			}
-			if err := c.GiveUp(ctx, r.Call, strings.TrimSpace(args.Reason), strings.TrimSpace(args.Summary)); err != nil {
+			if err := c.GiveUp(ctx, r, strings.TrimSpace(args.Reason), strings.TrimSpace(args.Summary)); err != nil {
 				return tool.Result{}, fmt.Errorf("cleanup: %w", err)
 			}
 			result := tool.TextResult(fmt.Sprintf("The result of %s, %d bytes, goes when your window is written anew.", r.Tool, len(r.Text)))

@@ -12,8 +12,8 @@ type Conversation interface {
 	// Results is the results of calls that the model sees word for word, oldest first.
 	Results(ctx context.Context) ([]Result, error)
 
-	// GiveUp records that the model gives up the result of a call. Summary may be empty.
-	GiveUp(ctx context.Context, call, reason, summary string) error
+	// GiveUp records that the model gives up one of the Results. Summary may be empty.
+	GiveUp(ctx context.Context, r Result, reason, summary string) error
 
 	// Steps is how far the model can go back from the answer that it gives now.
 	Steps(ctx context.Context) (Steps, error)
@@ -24,9 +24,10 @@ type Conversation interface {
 
 // Result is the result of a call.
 type Result struct {
-	Call string // ToolCall.ID
-	Tool string
-	Text string
+	Entry string // names it: some models give calls of later answers the same names again
+	Call  string // ToolCall.ID
+	Tool  string
+	Text  string
 }
 
 // Steps is how far a model can go back.

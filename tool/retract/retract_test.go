@@ -21,8 +21,8 @@ type journal struct {
 
 func (j *journal) Results(context.Context) ([]retract.Result, error) { return j.results, j.fail }
 
-func (j *journal) GiveUp(_ context.Context, call, reason, summary string) error {
-	j.wishes = append(j.wishes, call+": "+reason+": "+summary)
+func (j *journal) GiveUp(_ context.Context, r retract.Result, reason, summary string) error {
+	j.wishes = append(j.wishes, r.Call+": "+reason+": "+summary)
 	return j.fail
 }
 
