@@ -1,11 +1,14 @@
 package transfer
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/tenon-agent/tenon/llm"
@@ -34,8 +37,9 @@ type aside struct {
 
 // call is a call of a tool in an answer.
 type call struct {
-	id, name string
-	done     bool
+	source, id string // the ID as the source has it, and ours, which no other call of the answer has
+	name       string
+	done       bool
 }
 
 // builder collects what a parser reads.
@@ -76,16 +80,49 @@ func (b *builder) add(parent int, side bool, at time.Time, body session.Body) (i
 
 // grow appends to a node: another piece of its answer, or something that stands behind it.
 func (b *builder) grow(n int, at time.Time, body session.Body) error {
-	e := b.event(at, body)
-	if m, ok := e.Body.(session.Message); ok {
-		for _, c := range m.Calls() {
-			b.byCall[c.ID] = n
-			b.nodes[n].calls = append(b.nodes[n].calls, call{id: c.ID, name: c.Name})
-		}
+	if m, ok := body.(session.Message); ok {
+		m.Content = b.named(n, b.fitting(m))
+		body = m
 	}
-	seg, err := b.spool.add(e)
+	seg, err := b.spool.add(b.event(at, body))
 	b.nodes[n].parts = append(b.nodes[n].parts, seg)
 	return err
+}
+
+// named gives each call of an answer an ID of its own.
+func (b *builder) named(n int, c llm.Content) llm.Content {
+	calls := &b.nodes[n].calls
+	for i, p := range c {
+		p, ok := p.(llm.ToolCall)
+		if !ok {
+			continue
+		}
+		one := call{source: p.ID, id: p.ID, name: cmp.Or(p.Name, "unknown")}
+		for k := len(*calls) + 1; one.id == "" || slices.ContainsFunc(*calls, func(other call) bool { return other.id == one.id }); k++ {
+			one.id = fmt.Sprintf("%s-%d", cmp.Or(p.ID, "call"), k)
+		}
+		p.ID, p.Name = one.id, one.name
+		c[i] = p
+		*calls, b.byCall[one.source] = append(*calls, one), n
+	}
+	return c
+}
+
+// fitting leaves out the parts that a message of its role cannot have.
+func (b *builder) fitting(m session.Message) llm.Content {
+	return slices.DeleteFunc(m.Content, func(p llm.Part) bool {
+		fits := m.Role == llm.RoleAssistant
+		switch p.(type) {
+		case llm.Text:
+			fits = true
+		case llm.Image, llm.Document:
+			fits = !fits
+		}
+		if !fits {
+			b.losses.add("part that such a message cannot have", "", fmt.Sprintf("%T in a message of the role %q", p, m.Role))
+		}
+		return !fits
+	})
 }
 
 // result adds the result of a call to the answer that has the call, and returns its node. A result without a call is lost: -1.
@@ -96,13 +133,14 @@ func (b *builder) result(at time.Time, place string, m session.Message) (int, er
 		return root, nil
 	}
 	calls := b.nodes[n].calls
-	i := slices.IndexFunc(calls, func(c call) bool { return c.id == m.CallID })
-	if calls[i].done {
+	i := slices.IndexFunc(calls, func(c call) bool { return c.source == m.CallID && !c.done })
+	if i < 0 {
 		b.losses.add("second result of a call", place, m.CallID+" "+m.Text())
 		return n, nil
 	}
 	calls[i].done = true
-	m.Role, m.Tool = llm.RoleTool, calls[i].name
+	m.Role, m.CallID, m.Tool = llm.RoleTool, calls[i].id, calls[i].name
+	m.Content = b.fitting(m)
 	if m.IsError && m.Outcome == "" {
 		m.Outcome = session.OutcomeFailed
 	}
@@ -116,6 +154,37 @@ func (b *builder) aside(at time.Time, about int, body session.Body) error {
 	seg, err := b.spool.add(b.event(at, body))
 	b.loose = append(b.loose, aside{seg, about})
 	return err
+}
+
+// descend reads what the sub-agents of a session did, each before its own ones. Whatever names what as its parent, each is read
+// once.
+func descend(id string, children func(string) ([]string, error), read func(string) error) error {
+	const deepest = 4
+	seen := map[string]bool{id: true}
+	var below func(id string, depth int) error
+	below = func(id string, depth int) error {
+		if depth == deepest {
+			return nil
+		}
+		all, err := children(id)
+		if err != nil {
+			return err
+		}
+		for _, child := range all {
+			if seen[child] {
+				continue
+			}
+			seen[child] = true
+			if err := read(child); err != nil {
+				return err
+			}
+			if err := below(child, depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return below(id, 0)
 }
 
 // toDo is the list of what is to be done at the end.
@@ -204,7 +273,7 @@ func (b *builder) setDir(dir, place string) {
 // cleanDir is an absolute path without surprises.
 func cleanDir(dir string) (string, bool) {
 	windows := len(dir) > 2 && dir[1] == ':' && (dir[2] == '\\' || dir[2] == '/')
-	if !utf8.ValidString(dir) || strings.ContainsFunc(dir, func(r rune) bool { return r < ' ' || r == 0x7f }) || len(dir) > 4096 {
+	if !utf8.ValidString(dir) || strings.ContainsFunc(dir, unicode.IsControl) || len(dir) > 4096 {
 		return "", false
 	}
 	switch {
@@ -244,6 +313,14 @@ func arguments(raw json.RawMessage) string {
 		return "{}"
 	}
 	return string(raw)
+}
+
+// decode reads the JSON of a row or a file.
+func decode(data []byte, v any) error {
+	if err := checkValues(data); err != nil {
+		return err
+	}
+	return json.Unmarshal(data, v)
 }
 
 // partsOf reads what was said, which is a list of parts, or one text, of which text makes a part.

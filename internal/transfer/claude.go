@@ -96,21 +96,15 @@ func readClaude(ctx context.Context, s Source, b *builder) error {
 	if err := b.eachLine(ctx, s.File, r.line); err != nil {
 		return err
 	}
-	agents, err := filepath.Glob(filepath.Join(globless(strings.TrimSuffix(s.File, ".jsonl")), "subagents", "agent-*.jsonl"))
-	if err != nil {
-		return err
-	}
-	for _, file := range agents {
+	for _, file := range filesIn(filepath.Join(strings.TrimSuffix(s.File, ".jsonl"), "subagents"), ".jsonl") {
+		if !strings.HasPrefix(filepath.Base(file), "agent-") {
+			continue
+		}
 		if err := b.eachLine(ctx, file, func(place string, data []byte) error { return r.lineOf(place, data, true) }); err != nil {
 			b.losses.add("file of a sub-agent", shortName(file), err.Error())
 		}
 	}
 	return nil
-}
-
-// globless escapes what a pattern would take for more than itself.
-func globless(path string) string {
-	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }
 
 func (r *claudeReader) line(place string, data []byte) error { return r.lineOf(place, data, false) }

@@ -93,8 +93,8 @@ func readCrush(ctx context.Context, s Source, b *builder) error {
 	defer d.Close() // it was only read
 	var created float64
 	var summary, todos string
-	query := `SELECT title, created_at, coalesce(` + d.column("sessions", "summary_message_id", "''") + `, ''), coalesce(` +
-		d.column("sessions", "todos", "''") + `, '') FROM sessions WHERE id = ?`
+	query := `SELECT substr(coalesce(title, ''), 1, 1000), created_at, coalesce(` + d.column("sessions", "summary_message_id", "''") + `, ''), substr(coalesce(` +
+		d.column("sessions", "todos", "''") + `, ''), 1, 1000000) FROM sessions WHERE id = ?`
 	err = d.QueryRowContext(ctx, query, s.ID).Scan(&b.title, &created, &summary, &todos)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = errors.New("it is not there")
@@ -104,7 +104,13 @@ func readCrush(ctx context.Context, s Source, b *builder) error {
 	}
 	b.id, b.created = s.ID, unix(created)
 	b.setDir(s.Dir, shortName(s.File))
-	if err := readCrushChildren(ctx, b, d, s.ID, 0); err != nil {
+	children := func(id string) ([]string, error) {
+		return d.strings(ctx, `SELECT id FROM sessions WHERE parent_session_id = ? AND id NOT LIKE 'title-%' ORDER BY created_at, id LIMIT 1000`, id)
+	}
+	err = descend(s.ID, children, func(child string) error {
+		return (&crushReader{b: b, db: d, last: root, side: true}).session(ctx, child)
+	})
+	if err != nil {
 		return fmt.Errorf("%s: %w", s.File, err)
 	}
 	r := &crushReader{b: b, db: d, last: root, costs: summary}
@@ -123,7 +129,7 @@ func (r *crushReader) rest(ctx context.Context, s Source, todos string) error {
 		}
 	}
 	var items []struct{ Content, Status string }
-	if json.Unmarshal([]byte(todos), &items) != nil {
+	if decode([]byte(todos), &items) != nil {
 		return nil
 	}
 	var todo session.Todo
@@ -133,32 +139,9 @@ func (r *crushReader) rest(ctx context.Context, s Source, todos string) error {
 	return r.b.toDo(todo)
 }
 
-// readCrushChildren reads what sub-agents did, as branches.
-func readCrushChildren(ctx context.Context, b *builder, d *database, id string, depth int) error {
-	const deepest = 4
-	if depth == deepest {
-		return nil
-	}
-	children, err := d.strings(ctx, `SELECT id FROM sessions WHERE parent_session_id = ? AND id <> ? AND id NOT LIKE 'title-%'
-		ORDER BY created_at, id LIMIT 1000`, id, id)
-	if err != nil {
-		return err
-	}
-	for _, child := range children {
-		r := &crushReader{b: b, db: d, last: root, side: true}
-		if err := r.session(ctx, child); err != nil {
-			return err
-		}
-		if err := readCrushChildren(ctx, b, d, child, depth+1); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (r *crushReader) session(ctx context.Context, id string) error {
-	query := `SELECT id, role, CASE WHEN length(parts) <= ? THEN parts ELSE '"too long"' END, coalesce(model, ''), coalesce(` +
-		r.db.column("messages", "provider", "''") + `, ''), created_at, coalesce(` + r.db.column("messages", "is_summary_message", "0") +
+	query := `SELECT substr(id, 1, 1000), substr(role, 1, 1000), CASE WHEN length(parts) <= ? THEN parts ELSE '"too long"' END,
+		substr(coalesce(model, ''), 1, 1000), substr(coalesce(` + r.db.column("messages", "provider", "''") + `, ''), 1, 1000), created_at, coalesce(` + r.db.column("messages", "is_summary_message", "0") +
 		`, 0) FROM messages WHERE session_id = ? ORDER BY created_at, rowid`
 	rows, err := r.db.QueryContext(ctx, query, maxLine, id)
 	if err != nil {
@@ -180,8 +163,8 @@ func (r *crushReader) session(ctx context.Context, id string) error {
 func (r *crushReader) message(m crushRow) error {
 	place := "message " + brief(m.id, 60)
 	var parts []crushPart
-	if err := json.Unmarshal(m.parts, &parts); err != nil {
-		r.b.losses.add("message that is no JSON", place, string(m.parts[:min(len(m.parts), 400)]))
+	if err := decode(m.parts, &parts); err != nil {
+		r.b.losses.add("message that cannot be read", place, err.Error())
 		return nil
 	}
 	at := unix(m.created)
@@ -311,8 +294,9 @@ func listCrush(ctx context.Context, file string) ([]Source, error) {
 		return nil, err
 	}
 	defer d.Close() // it was only read
-	rows, err := d.QueryContext(ctx, `SELECT id, title, updated_at, (SELECT count(*) FROM messages WHERE session_id = sessions.id)
-		FROM sessions WHERE coalesce(parent_session_id, '') = '' ORDER BY updated_at DESC`)
+	rows, err := d.QueryContext(ctx, `SELECT id, substr(coalesce(title, ''), 1, 1000), updated_at, coalesce(n, 0)
+		FROM sessions LEFT JOIN (SELECT session_id, count(*) n FROM messages GROUP BY session_id) ON session_id = id
+		WHERE coalesce(parent_session_id, '') = '' ORDER BY updated_at DESC`)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

@@ -60,7 +60,7 @@ func beginning(ctx context.Context, file string, f func([]byte) bool) error {
 		if err != nil {
 			return err
 		}
-		if n++; n > most || !l.tooLong() && !f(l.data) {
+		if n++; n > most || !l.tooLong() && checkValues(l.data) == nil && !f(l.data) {
 			break
 		}
 	}

@@ -29,6 +29,9 @@ func take(t *testing.T, s transfer.Source) {
 		t.Fatal(err)
 	}
 	window.Repair(events)
+	if s.Program != transfer.Tenon {
+		fits(t, store, r.Session)
+	}
 	for _, e := range entriesOf(t, store, r.Session) {
 		if _, err := e.MarshalJSON(); err != nil {
 			t.Fatalf("entry %d cannot be written: %v", e.Seq, err)

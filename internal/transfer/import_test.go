@@ -176,7 +176,7 @@ func TestDamagedLines(t *testing.T) {
 	store := newStore(t)
 	r := imported(t, store, "", write(t, "s.jsonl", text))
 	want := map[string]string{
-		"line that is no JSON": "s.jsonl:2", "line that is too long": "s.jsonl:4", "line that follows one that is not there": "s.jsonl:5",
+		"line that cannot be read": "s.jsonl:2", "line that is too long": "s.jsonl:4", "line that follows one that is not there": "s.jsonl:5",
 		"bytes that are no UTF-8 (replaced)": "s.jsonl:7", "working directory that is no absolute path": "s.jsonl:1",
 		`part "hologram" of an answer`: "s.jsonl:9", "result of a call that is not there": "s.jsonl:10", "second result of a call": "s.jsonl:10",
 	}

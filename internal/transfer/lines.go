@@ -109,15 +109,18 @@ func (b *builder) eachLine(ctx context.Context, path string, f func(place string
 		case l.tooLong():
 			b.losses.add("line that is too long", place, fmt.Sprintf("%d MB: %s", l.size>>20, l.data[:200]))
 		case l.data[0] != '{':
-			b.losses.add("line that is no JSON", place, string(l.data))
+			b.losses.add("line that cannot be read", place, string(l.data))
 			first = cmpError(first, fmt.Errorf("%s:%d: this is no JSON object", path, l.number))
 		default:
 			if !utf8.Valid(l.data) {
 				b.losses.add("bytes that are no UTF-8 (replaced)", place, string(l.data))
 			}
-			err := f(place, l.data)
+			err := checkValues(l.data)
+			if err == nil {
+				err = f(place, l.data)
+			}
 			if bad, ok := errors.AsType[*badLine](err); ok {
-				b.losses.add("line that is no JSON", place, bad.Error())
+				b.losses.add("line that cannot be read", place, bad.Error())
 				first = cmpError(first, fmt.Errorf("%s:%d: %w", path, l.number, bad))
 				continue
 			}
@@ -132,6 +135,28 @@ func (b *builder) eachLine(ctx context.Context, path string, f func(place string
 	}
 	if !found {
 		return first
+	}
+	return nil
+}
+
+// maxValues is how many values the JSON of a line, entry or row may have: a short text can be a list of millions.
+const maxValues = 200_000
+
+// checkValues returns an error when a JSON text has more values than may be held in memory.
+func checkValues(data []byte) error {
+	n, quoted := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ',' || c == '{' || c == '['):
+			n++
+		}
+	}
+	if n > maxValues {
+		return &badLine{fmt.Errorf("it has %d values; at most %d are read", n, maxValues)}
 	}
 	return nil
 }

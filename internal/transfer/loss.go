@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Loss is what of one kind could not be kept.
 type Loss struct {
-	Kind  string `json:"kind"` // in words, such as "line that is no JSON"
+	Kind  string `json:"kind"` // in words, such as "line that cannot be read"
 	Count int    `json:"count"`
 	Place string `json:"place"`            // of the first, such as "file:12"
 	First string `json:"example,omitzero"` // how the first begins
@@ -48,12 +49,18 @@ func (l *losses) sorted() []Loss {
 	return out
 }
 
-// brief is the beginning of a text on one line, at most limit runes.
+// brief is the beginning of a text on one line, at most limit runes, without what a terminal would act on.
 func brief(text string, limit int) string {
 	if len(text) > 8*limit {
 		text = text[:8*limit]
 	}
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, text)
 	if r := []rune(text); len(r) > limit {
 		return string(r[:limit-1]) + "…"
 	}

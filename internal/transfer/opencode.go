@@ -122,9 +122,9 @@ type openCodeReader struct {
 	store      openCodeStore
 	last       int
 	side       bool
-	compacting *openCodePart  // a compaction was asked for, and its summary has not come yet
-	nodes      map[string]int // the first node of each message
-	revert     string
+	compacting *openCodePart   // a compaction was asked for, and its summary has not come yet
+	nodes      map[string]int  // the first node of each message
+	seen       map[string]bool // messages, of all the sessions
 }
 
 func readOpenCode(ctx context.Context, s Source, b *builder) error {
@@ -139,14 +139,23 @@ func readOpenCode(ctx context.Context, s Source, b *builder) error {
 	}
 	b.id, b.title, b.version, b.created = s.ID, info.Title, info.Version, unix(info.Time.Created)
 	b.setDir(info.Dir, shortName(s.File))
-	if err := readOpenCodeSession(ctx, b, store, s.ID, "", 0); err != nil {
+	seen := map[string]bool{}
+	read := func(id string, side bool) (*openCodeReader, error) {
+		r := &openCodeReader{b: b, store: store, last: root, side: side, nodes: map[string]int{}, seen: seen}
+		return r, store.messages(ctx, id, func(place string, data []byte) error { return r.message(ctx, place, data) })
+	}
+	err = descend(s.ID, func(id string) ([]string, error) { return store.children(ctx, id) }, func(child string) error {
+		_, err := read(child, true)
+		return err
+	})
+	if err != nil {
 		return err
 	}
-	r := &openCodeReader{b: b, store: store, last: root, nodes: map[string]int{}, revert: info.Revert.Message}
-	if err := store.messages(ctx, s.ID, func(place string, data []byte) error { return r.message(ctx, place, data) }); err != nil {
+	r, err := read(s.ID, false)
+	if err != nil {
 		return err
 	}
-	if n, ok := r.nodes[r.revert]; ok && r.revert != "" {
+	if n, ok := r.nodes[info.Revert.Message]; ok && info.Revert.Message != "" {
 		b.leaf = b.nodes[n].parent
 	}
 	todo, err := store.todo(ctx, s.ID)
@@ -155,25 +164,6 @@ func readOpenCode(ctx context.Context, s Source, b *builder) error {
 		return nil
 	}
 	return b.toDo(todo)
-}
-
-// readOpenCodeSession reads what the sub-agents of a session did, as branches.
-func readOpenCodeSession(ctx context.Context, b *builder, store openCodeStore, id, _ string, depth int) error {
-	const deepest = 4
-	children, err := store.children(ctx, id)
-	if err != nil || depth == deepest {
-		return err
-	}
-	for _, child := range children {
-		r := &openCodeReader{b: b, store: store, last: root, side: true, nodes: map[string]int{}}
-		if err := store.messages(ctx, child, func(place string, data []byte) error { return r.message(ctx, place, data) }); err != nil {
-			return err
-		}
-		if err := readOpenCodeSession(ctx, b, store, child, id, depth+1); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (r *openCodeReader) add(m openCodeMessage, body session.Body) error {
@@ -187,10 +177,15 @@ func (r *openCodeReader) add(m openCodeMessage, body session.Body) error {
 
 func (r *openCodeReader) message(ctx context.Context, place string, data []byte) error {
 	var m openCodeMessage
-	if err := json.Unmarshal(data, &m); err != nil {
-		r.b.losses.add("message that is no JSON", place, err.Error())
+	if err := decode(data, &m); err != nil {
+		r.b.losses.add("message that cannot be read", place, err.Error())
 		return nil
 	}
+	if r.seen[m.ID] { // its parts would be read again and again
+		r.b.losses.add("second message of the same name", place, m.ID)
+		return nil
+	}
+	r.seen[m.ID] = true
 	var parts []openCodePart
 	room := maxLine
 	err := r.store.parts(ctx, m.ID, func(place string, data []byte) error {
@@ -199,8 +194,8 @@ func (r *openCodeReader) message(ctx context.Context, place string, data []byte)
 			r.b.losses.add("part of a message that is too long", place, "")
 			return nil
 		}
-		if err := json.Unmarshal(data, &p); err != nil {
-			r.b.losses.add("part that is no JSON", place, err.Error())
+		if err := decode(data, &p); err != nil {
+			r.b.losses.add("part that cannot be read", place, err.Error())
 			return nil
 		}
 		parts = append(parts, p)

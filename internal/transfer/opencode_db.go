@@ -49,8 +49,9 @@ func listOpenCodeDB(ctx context.Context, file string) ([]Source, error) {
 		return nil, err
 	}
 	defer d.Close() // it was only read
-	rows, err := d.QueryContext(ctx, `SELECT id, directory, title, time_updated, (SELECT count(*) FROM message WHERE session_id = session.id)
-		FROM session WHERE coalesce(parent_id, '') = '' ORDER BY time_updated DESC`)
+	rows, err := d.QueryContext(ctx, `SELECT id, substr(coalesce(directory, ''), 1, 5000), substr(coalesce(title, ''), 1, 1000), time_updated,
+		coalesce(n, 0) FROM session LEFT JOIN (SELECT session_id, count(*) n FROM message GROUP BY session_id) ON session_id = id
+		WHERE coalesce(parent_id, '') = '' ORDER BY time_updated DESC`)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -74,7 +75,7 @@ func listOpenCodeDB(ctx context.Context, file string) ([]Source, error) {
 
 func (d *openCodeDB) session(ctx context.Context, id string) (info openCodeSession, err error) {
 	info.ID = id
-	query := `SELECT directory, title, time_created, time_updated, coalesce(` + d.column("session", "version", "''") + `, ''), coalesce(` +
+	query := `SELECT substr(coalesce(directory, ''), 1, 5000), substr(coalesce(title, ''), 1, 1000), time_created, time_updated, coalesce(` + d.column("session", "version", "''") + `, ''), coalesce(` +
 		d.column("session", "revert", "''") + `, '') FROM session WHERE id = ?`
 	var revert string
 	err = d.QueryRowContext(ctx, query, id).Scan(&info.Dir, &info.Title, &info.Time.Created, &info.Time.Updated, &info.Version, &revert)

@@ -17,8 +17,9 @@ import (
 // openCodeFiles is a directory "storage". Names in it come from its files, so nothing outside of it can be opened.
 type openCodeFiles struct {
 	root    *os.Root
-	project string         // the directory of the sessions' files, below the root
-	name    *regexp.Regexp // what can be the name of a file
+	project string              // the directory of the sessions' files, below the root
+	name    *regexp.Regexp      // what can be the name of a file
+	below   map[string][]string // sub-agents by the session that has them, once they were asked for
 }
 
 func newOpenCodeFiles(file string) (*openCodeFiles, error) {
@@ -29,7 +30,7 @@ func newOpenCodeFiles(file string) (*openCodeFiles, error) {
 		return nil, err
 	}
 	project, err := filepath.Rel(base, dir)
-	return &openCodeFiles{root, project, regexp.MustCompile(`^[A-Za-z0-9_-]{1,200}$`)}, err
+	return &openCodeFiles{root: root, project: project, name: regexp.MustCompile(`^[A-Za-z0-9_-]{1,200}$`)}, err
 }
 
 func (s *openCodeFiles) Close() error { return s.root.Close() }
@@ -79,18 +80,22 @@ func (s *openCodeFiles) session(_ context.Context, id string) (info openCodeSess
 }
 
 func (s *openCodeFiles) children(ctx context.Context, id string) ([]string, error) {
+	if s.below != nil {
+		return s.below[id], nil
+	}
 	names, err := s.names(s.project)
-	var out []string
+	below := map[string][]string{}
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		info, err := s.session(ctx, strings.TrimSuffix(name, ".json"))
-		if err == nil && info.Parent == id && info.ID != id {
-			out = append(out, strings.TrimSuffix(name, ".json"))
+		name = strings.TrimSuffix(name, ".json")
+		if info, err := s.session(ctx, name); err == nil && info.Parent != "" {
+			below[info.Parent] = append(below[info.Parent], name)
 		}
 	}
-	return out, err
+	s.below = below
+	return below[id], err
 }
 
 func (s *openCodeFiles) messages(ctx context.Context, id string, f func(string, []byte) error) error {
@@ -133,7 +138,7 @@ func (s *openCodeFiles) todo(_ context.Context, id string) (todo session.Todo, e
 	}
 	var items []struct{ Content, Status string }
 	if err == nil {
-		err = json.Unmarshal(data, &items)
+		err = decode(data, &items)
 	}
 	for _, t := range items {
 		todo.Items = append(todo.Items, session.TodoItem{Text: t.Content, Status: todoStatus(t.Status)})

@@ -220,7 +220,7 @@ type checker struct {
 
 func (c *checker) entry(data []byte) (session.Event, error) {
 	var e session.Event
-	if err := json.Unmarshal(data, &e); err != nil {
+	if err := decode(data, &e); err != nil {
 		return e, err
 	}
 	if session.Passing(e.Body) {
@@ -316,7 +316,7 @@ func lookTenon(_ context.Context, file string) (Source, bool, error) {
 		return s, false, nil // it is no export, or one whose error is told when it is read
 	}
 	var e session.Event
-	if json.Unmarshal(first.data, &e) != nil {
+	if decode(first.data, &e) != nil {
 		return s, false, nil
 	}
 	c, ok := e.Body.(session.Created)
@@ -327,7 +327,7 @@ func lookTenon(_ context.Context, file string) (Source, bool, error) {
 	s.Dir, _ = cleanDir(c.Dir)
 	for one, err, ok := next(); ok && err == nil && s.Title == ""; one, err, ok = next() {
 		var sum session.Summary
-		if json.Unmarshal(one.data, &e) == nil {
+		if decode(one.data, &e) == nil {
 			sum.Add(e)
 			s.Title = brief(sum.Title, 80)
 		}
