@@ -89,7 +89,7 @@ func (d *decoder) decode(raw wire.Event, e *event) error {
 	bad := wire.Unmarshal(raw.Data, e)
 	if bad != nil {
 		*e = event{}
-		_ = wire.Unmarshal(raw.Data, &struct {
+		_ = wire.Unmarshal(raw.Data, &struct { // what cannot be read even so has no type
 			Type *string `json:"type"`
 		}{&e.Type})
 	}

@@ -127,7 +127,7 @@ func (m *metadataClient) GetMetadata(ctx context.Context, in *imds.GetMetadataIn
 		return nil, err
 	}
 	data, err := io.ReadAll(io.LimitReader(out.Content, maxMetadata))
-	_ = out.Content.Close()
+	_ = out.Content.Close() // what was read of it counts
 	if err != nil {
 		return nil, err
 	}

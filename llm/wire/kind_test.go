@@ -162,16 +162,22 @@ func TestLimits(t *testing.T) {
 		"anthropic-ratelimit-requests-reset", "2026-01-02T03:04:05Z", "anthropic-ratelimit-output-tokens-limit", "7")
 	l, ok := r.Limits()
 	if want := (llm.Quota{Limit: 50, Remaining: 49, Reset: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}); !ok || l.Requests != want ||
-		l.OutputTokens.Limit != 7 || l.Model != "p/m" || l.Key != "work" {
+		l.OutputTokens != (llm.Quota{}) || l.Model != "p/m" || l.Key != "work" {
 		t.Errorf("got %+v", l)
 	}
 	set("x-ratelimit-limit-tokens", "1000", "x-ratelimit-remaining-tokens", "900", "x-ratelimit-reset-tokens", "6m0s")
 	if l, ok = r.Limits(); !ok || l.Tokens.Limit != 1000 || l.Tokens.Remaining != 900 || time.Until(l.Tokens.Reset) < 5*time.Minute {
 		t.Errorf("got %+v", l)
 	}
-	set("x-ratelimit-limit-tokens", "many")
-	if _, ok = r.Limits(); ok {
-		t.Error("no number, and yet limits")
+	for _, pairs := range [][]string{
+		{"x-ratelimit-limit-tokens", "many", "x-ratelimit-remaining-tokens", "900"},
+		{"x-ratelimit-limit-tokens", "1000", "x-ratelimit-remaining-tokens", "some"}, // which is not the same as none
+		{"x-ratelimit-limit-tokens", "1000"},
+	} {
+		set(pairs...)
+		if l, ok = r.Limits(); ok || l.Tokens != (llm.Quota{}) {
+			t.Errorf("no number, and yet limits: %+v", l)
+		}
 	}
 }
 

@@ -86,9 +86,11 @@ func readQuota(h http.Header, name string, q *llm.Quota) bool {
 	if err != nil {
 		return false
 	}
-	q.Limit = limit
-	q.Remaining, _ = strconv.ParseInt(get("remaining"), 10, 64)
-	q.Reset = resetTime(get("reset"))
+	remaining, err := strconv.ParseInt(get("remaining"), 10, 64)
+	if err != nil { // which is not the same as none
+		return false
+	}
+	*q = llm.Quota{Limit: limit, Remaining: remaining, Reset: resetTime(get("reset"))}
 	return true
 }
 
