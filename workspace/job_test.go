@@ -29,7 +29,7 @@ func start(t testing.TB, w *workspace.Workspace, c workspace.Command) *workspace
 // written waits until a job has written a text.
 func written(t testing.TB, job *workspace.Job, text string) workspace.Output {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; runtime.Gosched() {
+	for deadline := time.Now().Add(time.Minute); ; runtime.Gosched() {
 		o := job.Output(0, 1<<20)
 		if strings.Contains(o.Head+o.Tail, text) {
 			return o

@@ -83,7 +83,7 @@ func inside(t testing.TB, dir string) (pids []int) {
 // empty waits until no process is in a directory any more.
 func empty(t testing.TB, dir string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); len(inside(t, dir)) > 0; runtime.Gosched() {
+	for deadline := time.Now().Add(time.Minute); len(inside(t, dir)) > 0; runtime.Gosched() {
 		if time.Now().After(deadline) {
 			t.Fatalf("processes %v still run", inside(t, dir))
 		}
@@ -193,7 +193,7 @@ func TestNothingOutlivesThisProcess(t *testing.T) {
 			if err := parent.Start(); err != nil {
 				t.Fatal(err)
 			}
-			for deadline := time.Now().Add(20 * time.Second); ; runtime.Gosched() {
+			for deadline := time.Now().Add(time.Minute); ; runtime.Gosched() {
 				if _, err := os.Stat(filepath.Join(dir, "ready")); err == nil {
 					break
 				}

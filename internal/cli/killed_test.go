@@ -20,7 +20,7 @@ func killedRun(t *testing.T, dir, project, mode, command string) {
 	env := []string{"TENON_TEST_SCRIPT=" + writeFile(t, filepath.Join(dir, "script"), `call shell {"command":"`+command+`; touch ready; sleep 1000"}`)}
 	c := start(t, dir, env, "run", "--mode", mode, "-C", project, "do it")
 	ready := filepath.Join(project, "ready")
-	for deadline := time.Now().Add(30 * time.Second); ; runtime.Gosched() {
+	for deadline := time.Now().Add(time.Minute); ; runtime.Gosched() {
 		if made, err := os.Stat(ready); err == nil && aliveSince(dir, made.ModTime().Add(50*time.Millisecond)) {
 			break
 		}

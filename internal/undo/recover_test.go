@@ -39,7 +39,7 @@ func (b *bench) killUnder(line string, later bool, job ...string) {
 	kept, err := checkpoint.Open(filepath.Join(b.base, "contents"), checkpoint.Options{})
 	b.must(err)
 	b.must(cmd.Start())
-	for deadline := time.Now().Add(20 * time.Second); ; runtime.Gosched() {
+	for deadline := time.Now().Add(time.Minute); ; runtime.Gosched() {
 		if made, err := os.Stat(ready); err == nil {
 			if _, alive, err := kept.ReadLog(); !later || err == nil && alive.Sub(made.ModTime()) > 50*time.Millisecond {
 				break

@@ -30,7 +30,7 @@ func call(t testing.TB, one tool.Tool, arguments map[string]any) (string, tool.R
 // until asks for all output of a job until it has a text.
 func until(t testing.TB, job tool.Tool, id, text string) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; runtime.Gosched() {
+	for deadline := time.Now().Add(time.Minute); ; runtime.Gosched() {
 		got, _ := call(t, job, map[string]any{"action": "output", "id": id, "cursor": -1})
 		if strings.Contains(got, text) {
 			return
