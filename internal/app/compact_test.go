@@ -46,6 +46,12 @@ func TestResultsThatAreKeptAreBounded(t *testing.T) {
 	if err != nil || len(files) != 3 {
 		t.Errorf("%d files, %v", len(files), err)
 	}
+	if err := os.Remove(filepath.Join(artifacts, resultsName, files[0].Name())); err != nil {
+		t.Fatal(err)
+	}
+	if place, err := k.keep(t.Context(), call, strings.Repeat("x", 90)); err != nil || !strings.HasSuffix(place, ".txt") {
+		t.Error("there is room again:", err)
+	}
 	blocked := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -24,16 +24,19 @@ type keeper struct {
 	dir  string
 	most int64 // bytes of all
 
-	mu   sync.Mutex
-	size int64 // bytes of those that are there; -1: nobody has looked yet
+	mu    sync.Mutex     // held while a result is written
+	size  int64          // bytes of those that are there; -1: it must be looked for
+	taken map[string]int // how many there are of calls with the same names
 }
 
 func newKeeper(artifacts string) *keeper {
-	return &keeper{dir: filepath.Join(artifacts, resultsName), most: maxKept, size: -1}
+	return &keeper{dir: filepath.Join(artifacts, resultsName), most: maxKept, size: -1, taken: make(map[string]int)}
 }
 
 // keep writes a result and says where.
 func (k *keeper) keep(_ context.Context, call llm.ToolCall, text string) (string, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	if err := os.MkdirAll(k.dir, 0o700); err != nil {
 		return "", err
 	}
@@ -42,10 +45,10 @@ func (k *keeper) keep(_ context.Context, call llm.ToolCall, text string) (string
 		return "", err
 	}
 	defer root.Close()
-	if err := k.take(root, int64(len(text))); err != nil {
+	if err := k.room(root, int64(len(text))); err != nil {
 		return "", err
 	}
-	name, f, err := create(root, call)
+	name, f, err := k.create(root, call)
 	if err != nil {
 		return "", err
 	}
@@ -53,13 +56,12 @@ func (k *keeper) keep(_ context.Context, call llm.ToolCall, text string) (string
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", errors.Join(err, root.Remove(name))
 	}
+	k.size += int64(len(text))
 	return filepath.Join(k.dir, name), nil
 }
 
-// take takes room for a result.
-func (k *keeper) take(root *os.Root, n int64) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+// room is an error when there is none for so many bytes.
+func (k *keeper) room(root *os.Root, n int64) error {
 	if k.size < 0 {
 		files, err := fs.ReadDir(root.FS(), ".")
 		if err != nil {
@@ -72,19 +74,20 @@ func (k *keeper) take(root *os.Root, n int64) error {
 			}
 		}
 	}
-	if k.size+n > k.most {
-		return fmt.Errorf("results of this session have %d MB already, in %s; remove what is not needed there, or begin a new session", k.size>>20, k.dir)
+	if size := k.size; size+n > k.most {
+		k.size = -1 // somebody may remove some
+		return fmt.Errorf("results of this session have %d MB already, in %s; remove what is not needed there, or begin a new session", size>>20, k.dir)
 	}
-	k.size += n
 	return nil
 }
 
 // create makes a file named after a call. Names of calls may come again in later answers.
-func create(root *os.Root, call llm.ToolCall) (string, *os.File, error) {
+func (k *keeper) create(root *os.Root, call llm.ToolCall) (string, *os.File, error) {
 	base := safe(call.Name) + "-" + safe(call.ID)
-	for n := 1; ; n++ {
+	for {
+		k.taken[base]++
 		name := base + ".txt"
-		if n > 1 {
+		if n := k.taken[base]; n > 1 {
 			name = fmt.Sprintf("%s-%d.txt", base, n)
 		}
 		f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
