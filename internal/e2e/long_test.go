@@ -20,7 +20,7 @@ func TestAStallWithDefaultSettings(t *testing.T) {
 	for _, w := range ways() {
 		for _, c := range []struct {
 			fault modelserver.Fault
-			after string // what is said of the silence
+			after string        // what is said of the silence
 			twice time.Duration // what it takes when it stalls twice, which it must not
 		}{
 			{modelserver.StallInStream, "nothing came for 1m0s", 2 * time.Minute},
