@@ -25,7 +25,7 @@ type keeper struct {
 	most int64 // bytes of all
 
 	mu    sync.Mutex     // held while a result is written
-	size  int64          // bytes of those that are there; -1: it must be looked for
+	size  int64          // bytes of those that are there; -1: nobody has looked yet
 	taken map[string]int // how many there are of calls with the same names
 }
 
@@ -62,7 +62,7 @@ func (k *keeper) keep(_ context.Context, call llm.ToolCall, text string) (string
 
 // room is an error when there is none for so many bytes.
 func (k *keeper) room(root *os.Root, n int64) error {
-	if k.size < 0 {
+	if k.size < 0 || k.size+n > k.most { // somebody may have removed some
 		files, err := fs.ReadDir(root.FS(), ".")
 		if err != nil {
 			return err
@@ -74,9 +74,8 @@ func (k *keeper) room(root *os.Root, n int64) error {
 			}
 		}
 	}
-	if size := k.size; size+n > k.most {
-		k.size = -1 // somebody may remove some
-		return fmt.Errorf("results of this session have %d MB already, in %s; remove what is not needed there, or begin a new session", size>>20, k.dir)
+	if k.size+n > k.most {
+		return fmt.Errorf("results of this session have %d MB already, in %s; remove what is not needed there, or begin a new session", k.size>>20, k.dir)
 	}
 	return nil
 }
