@@ -82,10 +82,11 @@ func (q Query) Empty() bool {
 	return true
 }
 
-// Streams are the words of an entry, as terms find them: whole words, and parts of names. Between two pieces stands [Gap].
+// Streams are the words of an entry, as terms find them: each with a space before it, and one behind the last. Between two pieces
+// stands [Gap].
 type Streams struct {
-	Words, Parts []string
-	Thinking     []string // words and parts of what a model thought
+	Words, Parts string // whole words, and parts of names
+	Thinking     string // words and parts of what a model thought
 }
 
 // Gap is a word that no text has.
@@ -93,28 +94,42 @@ const Gap = "¶"
 
 // StreamsOf are the words of what an entry says.
 func StreamsOf(pieces []Piece) Streams {
-	var s Streams
-	var thought []string // parts of names
+	var words, parts, thinking, thought stream // thought are parts of names
 	for i, p := range pieces {
-		words, parts := &s.Words, &s.Parts
+		words, parts := &words, &parts
 		if p.Kind == session.SaidThinking {
-			words, parts = &s.Thinking, &thought
+			words, parts = &thinking, &thought
 		}
+		words.Grow(len(p.Text))
 		if i > 0 {
-			*words = append(*words, Gap)
+			words.add(Gap)
 		}
 		for w := range Words(p.Text) {
 			if w.Part {
-				*parts = append(*parts, w.Text)
+				parts.add(w.Text)
 			} else {
-				*words = append(*words, w.Text)
+				words.add(w.Text)
 			}
 		}
 	}
-	if len(thought) > 0 {
-		s.Thinking = append(append(s.Thinking, Gap), thought...)
+	if thought.Len() > 0 {
+		thinking.add(Gap)
+		thinking.WriteString(thought.String())
 	}
-	return s
+	return Streams{words.end(), parts.end(), thinking.end()}
+}
+
+// stream is words one after the other.
+type stream struct{ strings.Builder }
+
+func (s *stream) add(word string) {
+	s.WriteByte(' ')
+	s.WriteString(word)
+}
+
+func (s *stream) end() string {
+	s.WriteByte(' ')
+	return s.String()
 }
 
 // Match reports whether an entry with these words is found.
@@ -128,14 +143,13 @@ func (q Query) Match(s Streams, thinking bool) bool {
 	return !q.Empty()
 }
 
-// in reports whether the term stands among words.
-func (t Term) in(words []string) bool {
-	for i := 0; i+len(t.Words) <= len(words); i++ {
-		if t.at(words[i:]) {
-			return true
-		}
+// in reports whether the term stands in a stream.
+func (t Term) in(words string) bool {
+	row := " " + strings.Join(t.Words, " ")
+	if !t.Prefix {
+		row += " "
 	}
-	return false
+	return strings.Contains(words, row)
 }
 
 // at reports whether words begin with the term.

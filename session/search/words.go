@@ -34,18 +34,8 @@ func Words(text string) iter.Seq[Word] {
 				continue
 			}
 			humps := false
-			for class != alone && at < len(text) {
-				next, size := rune(text[at]), 1
-				if next >= utf8.RuneSelf {
-					next, size = utf8.DecodeRuneInString(text[at:])
-				}
-				if classOf(next) != inside {
-					break
-				}
-				humps = humps || isUpper(next) && !isUpper(r)
-				humps = humps || isUpper(r) && !isUpper(next) && at-start > 1
-				r = next
-				at += size
+			if class == inside {
+				at, humps = endOf(text, start, at, isUpper(r))
 			}
 			if !yield(Word{Text: fold(text[start:at]), Start: start, End: at}) {
 				return
@@ -55,6 +45,26 @@ func Words(text string) iter.Seq[Word] {
 			}
 		}
 	}
+}
+
+// endOf returns where the word ends that goes on at a place, and whether capitals and other letters follow each other in it.
+func endOf(text string, start, at int, upper bool) (end int, humps bool) {
+	for at < len(text) {
+		r, size := rune(text[at]), 1
+		if r < utf8.RuneSelf { // the usual case, at once
+			if !isPlain(r) {
+				break
+			}
+		} else if r, size = utf8.DecodeRuneInString(text[at:]); classOf(r) != inside {
+			break
+		}
+		if isUpper(r) != upper {
+			humps = humps || !upper || at-start > 1
+			upper = !upper
+		}
+		at += size
+	}
+	return at, humps
 }
 
 // parts yields the parts of a name in camelCase, if it has more than one: a capital after another letter begins a part,
@@ -92,7 +102,7 @@ const (
 func classOf(r rune) int {
 	switch {
 	case r < utf8.RuneSelf:
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+		if isPlain(r) {
 			return inside
 		}
 		return between
@@ -103,6 +113,12 @@ func classOf(r rune) int {
 		return alone
 	}
 	return inside
+}
+
+// isPlain reports whether a character of ASCII is a letter or a digit.
+func isPlain(r rune) bool {
+	lower := r | ' '
+	return lower >= 'a' && lower <= 'z' || r >= '0' && r <= '9'
 }
 
 func isUpper(r rune) bool {
@@ -124,24 +140,18 @@ func fold(word string) string {
 	if len(word) > maxWord {
 		word = cut(word, maxWord)
 	}
-	plain := true
+	ascii := true
 	for i := range len(word) {
-		if c := word[i]; c >= utf8.RuneSelf || c >= 'A' && c <= 'Z' {
-			plain = false
-			break
-		}
+		ascii = ascii && word[i] < utf8.RuneSelf
 	}
-	if plain {
-		return word
+	if ascii {
+		return strings.ToLower(word)
 	}
 	var b strings.Builder
 	for _, r := range word {
 		switch {
 		case r < utf8.RuneSelf:
-			if r >= 'A' && r <= 'Z' {
-				r += 'a' - 'A'
-			}
-			b.WriteRune(r)
+			b.WriteRune(unicode.ToLower(r))
 		case unicode.In(r, unicode.Latin, unicode.Greek):
 			for _, d := range norm.NFD.String(string(r)) {
 				if !unicode.Is(unicode.Mn, d) {

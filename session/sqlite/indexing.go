@@ -5,10 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/tenon-agent/tenon/session"
-	"github.com/tenon-agent/tenon/session/search"
 )
 
 // Index implements [session.Store]. It also takes the words of purged sessions out of the file, which Search does not wait
@@ -41,44 +39,38 @@ type mark struct {
 	key   int64
 	id    string
 	seq   int64
-	run   session.RunID
+	run   session.RunID // the last that began, and its agent
 	agent string
 }
 
-// transactionBytes is how much text goes into one transaction of the index.
-const transactionBytes = 8 << 20
+// lack is a session of which the index has the entries up to a mark, and not those from there up to another.
+type lack struct {
+	mark
+	until int64
+}
+
+// transactionBytes is how much of the journal goes into one transaction of the index.
+const transactionBytes = 32 << 20
 
 // catchUp brings the index up to date. What was done stays done when it is interrupted.
 func (s *Store) catchUp(ctx context.Context) error {
-	todo, gone, err := s.behind()
-	if err != nil {
-		return err
-	}
-	if err := s.index.forgetAll(ctx, gone); err != nil {
-		return err
-	}
-	for n := 0; len(todo) > 0; n++ {
-		if err := s.ended(ctx); err != nil {
+	for {
+		todo, gone, err := s.behind()
+		if err != nil {
 			return err
 		}
-		if n > 0 { // there is much: its log is put into the file each time, so that it stays small
-			if err := s.index.lane.checkpoint(); err != nil {
-				return err
-			}
-		}
-		if err := s.index.write(ctx, func() (err error) {
-			todo, err = s.advance(ctx, todo)
+		if err := s.index.forgetAll(ctx, gone); err != nil {
 			return err
-		}); err != nil {
+		}
+		if err := s.takeInAll(ctx, todo); !errors.Is(err, errOvertaken) {
 			return err
 		}
 	}
-	return nil
 }
 
 // behind returns the sessions that the index does not have whole, those that changed first first, and what it has of sessions
 // that are not there any more, or not as they were: a copy of the journal may have been put back.
-func (s *Store) behind() (todo, gone []mark, err error) {
+func (s *Store) behind() (todo []lack, gone []mark, err error) {
 	have, err := s.index.marks()
 	if err != nil {
 		return nil, nil, err
@@ -96,10 +88,11 @@ func (s *Store) behind() (todo, gone []mark, err error) {
 		old, known := have[m.key]
 		delete(have, m.key)
 		if known && (old.id != m.id || old.seq > m.seq) {
-			gone, old.seq = append(gone, m), 0
+			gone, old = append(gone, m), mark{}
 		}
 		if old.seq < m.seq {
-			todo = append(todo, m)
+			old.key, old.id = m.key, m.id
+			todo = append(todo, lack{old, m.seq})
 		}
 	}
 	for _, m := range have {
@@ -110,7 +103,7 @@ func (s *Store) behind() (todo, gone []mark, err error) {
 
 // marks are how far the sessions are in the index.
 func (x *index) marks() (map[int64]mark, error) {
-	stmt, err := x.lane.stmt(`SELECT key, id, seq FROM done`)
+	stmt, err := x.lane.stmt(`SELECT key, id, seq, run, agent FROM done`)
 	if err != nil {
 		return nil, err
 	}
@@ -122,74 +115,12 @@ func (x *index) marks() (map[int64]mark, error) {
 	all := map[int64]mark{}
 	for rows.Next() {
 		var m mark
-		if err := rows.Scan(&m.key, &m.id, &m.seq); err != nil {
+		if err := rows.Scan(&m.key, &m.id, &m.seq, (*string)(&m.run), &m.agent); err != nil {
 			return nil, err
 		}
 		all[m.key] = m
 	}
 	return all, rows.Err()
-}
-
-// advance takes in as much as goes into one transaction, and returns what is left.
-func (s *Store) advance(ctx context.Context, todo []mark) ([]mark, error) {
-	for size := 0; len(todo) > 0 && size < transactionBytes; {
-		m := todo[0]
-		until := m.seq
-		err := s.index.lane.row(`SELECT seq, run, agent FROM done WHERE key = ?`, []any{m.key}, &m.seq, (*string)(&m.run), &m.agent)
-		if errors.Is(err, sql.ErrNoRows) {
-			m.seq, err = 0, nil
-		}
-		for err == nil && m.seq < until && size < transactionBytes {
-			var n int
-			n, err = s.takeIn(ctx, &m, until)
-			size += n
-		}
-		if err == nil {
-			err = s.index.lane.exec(`INSERT INTO done (key, id, seq, run, agent) VALUES (?, ?, ?, ?, ?)
-				ON CONFLICT DO UPDATE SET id = excluded.id, seq = excluded.seq, run = excluded.run, agent = excluded.agent`,
-				m.key, m.id, m.seq, string(m.run), m.agent)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if m.seq >= until {
-			todo = todo[1:]
-		}
-	}
-	return todo, nil
-}
-
-// takeIn takes in the next entries of a session. What is missing or damaged in the journal is passed over: Check tells of it.
-func (s *Store) takeIn(ctx context.Context, m *mark, until int64) (size int, err error) {
-	if err := s.ended(ctx); err != nil {
-		return 0, err
-	}
-	records, err := s.records(m.key, m.seq, until)
-	if err != nil {
-		return 0, s.ofJournal(err)
-	}
-	if len(records) == 0 {
-		m.seq = until
-		return 0, nil
-	}
-	for _, r := range records {
-		m.seq = r.Seq
-		if r.broken != nil {
-			continue
-		}
-		if b, ok := r.Body.(session.RunStarted); ok && r.Run != "" {
-			m.run, m.agent = r.Run, session.AgentOf(b)
-		}
-		agent := ""
-		if r.Run == m.run && r.Run != "" {
-			agent = m.agent
-		}
-		size += r.size
-		if err := s.index.add(m.key, r.Event, agent); err != nil {
-			return size, err
-		}
-	}
-	return size, nil
 }
 
 // record is an entry as the journal has it, which may be damaged.
@@ -234,27 +165,6 @@ func scanRecords(rows cursor, enough int) ([]record, error) {
 		out = append(out, r)
 	}
 	return out, rows.Err()
-}
-
-// add takes in one entry.
-func (x *index) add(key int64, e session.Event, agent string) error {
-	if row, ok := session.RowOf(e, true); ok && row.Calls > 0 {
-		if err := x.lane.exec(`INSERT OR REPLACE INTO calls (place, time, tool, agent, failed, bytes) VALUES (?, ?, ?, ?, ?, ?)`,
-			place(key, e.Seq), e.Time.UnixMicro(), row.Tool, agent, row.Failed, row.Bytes); err != nil {
-			return err
-		}
-	}
-	pieces := search.Pieces(e.Body)
-	if len(pieces) == 0 {
-		return nil
-	}
-	words := search.StreamsOf(pieces)
-	if err := x.lane.exec(`INSERT INTO docs (place, time, weight) VALUES (?, ?, ?)`,
-		place(key, e.Seq), e.Time.UnixMicro(), search.Weight(e.Body)); err != nil {
-		return err
-	}
-	return x.lane.exec(`INSERT INTO said (rowid, about, words, parts, thinking) VALUES (last_insert_rowid(), ?, ?, ?, ?)`,
-		about(key), strings.Join(words.Words, " "), strings.Join(words.Parts, " "), strings.Join(words.Thinking, " "))
 }
 
 // about is the word by which the entries of a session are found.
