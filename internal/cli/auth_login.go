@@ -93,7 +93,7 @@ func (p *program) logIn(c *cobra.Command, s *app.Setup, provider string, o login
 		return cause(ctx)
 	}
 	if err != nil {
-		return cleaned(s, err)
+		return cleaned(s, elsewhere(err))
 	}
 	if err := p.showLogin(s, entry, o.json); err != nil {
 		return err

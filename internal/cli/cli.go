@@ -2,6 +2,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,9 +61,22 @@ func Main(ctx context.Context, args []string, env Env) int {
 	root := p.root()
 	root.SetArgs(args)
 	root.SetIn(env.Stdin)
-	root.SetOut(env.Stdout)
+	help := &remembering{Writer: env.Stdout}
+	root.SetOut(help)
 	root.SetErr(env.Stderr)
-	return p.exit(root.ExecuteContext(ctx))
+	return p.exit(cmp.Or(root.ExecuteContext(ctx), help.err))
+}
+
+// remembering keeps the first error of a writer: cobra writes help without looking at it.
+type remembering struct {
+	io.Writer
+	err error
+}
+
+func (r *remembering) Write(data []byte) (int, error) {
+	n, err := r.Writer.Write(data)
+	r.err = cmp.Or(r.err, err)
+	return n, err
 }
 
 // program is one execution of a command.

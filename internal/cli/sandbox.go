@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -56,7 +58,7 @@ func (p *program) bounds(dir string) (*app.Setup, app.Bounds, error) {
 	return setup, setup.Bounds(dir), nil
 }
 
-func (p *program) confine(c *cobra.Command, dir string, hosts, args []string) (err error) {
+func (p *program) confine(c *cobra.Command, dir string, hosts, args []string) error {
 	_, b, err := p.bounds(dir)
 	if err != nil {
 		return err
@@ -64,42 +66,27 @@ func (p *program) confine(c *cobra.Command, dir string, hosts, args []string) (e
 	if b.Sandbox == nil {
 		return errors.New(b.Off)
 	}
-	b.Sandbox.Network.Hosts = append(b.Sandbox.Network.Hosts, hosts...)
-	for _, h := range hosts {
-		b.Sandbox.Network.Open = b.Sandbox.Network.Open || h == "*"
-	}
+	network := &b.Sandbox.Network
+	network.Hosts = append(network.Hosts, hosts...)
+	network.Open = network.Open || slices.Contains(hosts, "*")
 	cmd := exec.CommandContext(c.Context(), args[0], args[1:]...)
 	cmd.Dir, cmd.Env = b.Root, os.Environ()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.env.Stdin, p.env.Stdout, p.env.Stderr
-	guard := workspace.GuardRepositories([]string{b.Root}, b.Sandbox)
-	seek := func() {
-		if below, err := filepath.Rel(b.Root, b.Home); err != nil || !filepath.IsLocal(below) {
-			guard.Unseen(b.Root) // a home directory is too much to look everywhere
-		}
-	}
-	seek()
-	guard.Begin()
+	done := p.guarded(b)
 	confined, err := b.Sandbox.Wrap(cmd)
 	if err != nil {
 		return p.notStarted(err)
 	}
 	for _, gap := range confined.Gaps {
-		fmt.Fprintln(p.env.Stderr, "tenon: "+harmless(gap))
+		p.sayOfCommand(gap)
 	}
 	err = cmd.Run()
 	code := cmd.ProcessState.ExitCode()
 	closed := confined.Close()
-	seek()
-	disarmed, failed := guard.End()
 	for _, blocked := range confined.Explain(nil, code) {
-		fmt.Fprintln(p.env.Stderr, "tenon: "+harmless(blocked.String()))
+		p.sayOfCommand(blocked.String())
 	}
-	for _, d := range disarmed {
-		fmt.Fprintln(p.env.Stderr, "tenon: "+harmless(d.Path+": "+d.Why))
-	}
-	if failed != nil {
-		fmt.Fprintln(p.env.Stderr, "tenon: "+harmless(failed.Error()))
-	}
+	done()
 	if closed != nil {
 		return closed
 	}
@@ -112,13 +99,38 @@ func (p *program) confine(c *cobra.Command, dir string, hosts, args []string) (e
 	return nil
 }
 
+// guarded looks at the repositories of the workspace before a command. done disarms those that it has left, and tells of them.
+func (p *program) guarded(b app.Bounds) (done func()) {
+	guard := workspace.GuardRepositories([]string{b.Root}, b.Sandbox)
+	seek := func() {
+		if below, err := filepath.Rel(b.Root, b.Home); err != nil || !filepath.IsLocal(below) {
+			guard.Unseen(b.Root) // a home directory is too much to look everywhere
+		}
+	}
+	seek()
+	guard.Begin()
+	return func() {
+		seek()
+		disarmed, err := guard.End()
+		for _, d := range disarmed {
+			p.sayOfCommand(d.Path + ": " + d.Why)
+		}
+		if err != nil {
+			p.sayOfCommand(err.Error())
+		}
+	}
+}
+
+// sayOfCommand tells something beside what a command itself says.
+func (p *program) sayOfCommand(text string) { fmt.Fprintln(p.env.Stderr, "tenon: "+harmless(text)) }
+
 // notStarted gives a program that there is not the exit code that it has in a shell.
 func (p *program) notStarted(err error) error {
 	const notFound = 127
 	if _, lookup := errors.AsType[*exec.Error](err); !lookup {
 		return err
 	}
-	fmt.Fprintln(p.env.Stderr, "tenon: "+harmless(err.Error()))
+	p.sayOfCommand(err.Error())
 	return exitCode(notFound)
 }
 
@@ -213,7 +225,7 @@ func existing(names []string) (out []string) {
 type textTable struct{ text []byte }
 
 func (t *textTable) row(name, value string) {
-	t.text = fmt.Appendf(t.text, "%-12s %s\n", name, value)
+	t.text = append(t.text, strings.TrimRight(fmt.Sprintf("%-12s %s", name, value), " ")+"\n"...)
 }
 
 func (t *textTable) list(name string, values []string) {

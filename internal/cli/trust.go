@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,7 +110,7 @@ func (p *program) revoke(ctx context.Context, store *config.TrustStore, dir stri
 	}
 	for _, folder := range []string{dir, config.ProjectRoot(dir)} {
 		if err := store.Revoke(ctx, folder); err != nil {
-			return err
+			return elsewhere(err)
 		}
 		after, err := store.List()
 		if err != nil {
@@ -133,7 +134,7 @@ func (p *program) showTrust(f trustedFolder, what string, asJSON bool) error {
 // trustFolder shows what a project's configuration would set, asks, and trusts its folder.
 func (p *program) trustFolder(c *cobra.Command, store *config.TrustStore, userDir, dir string, o trustOptions) error {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return fmt.Errorf("%s is no folder", dir)
+		return fmt.Errorf("%s is no folder", cmp.Or(dir, "the working directory"))
 	}
 	root := config.ProjectRoot(dir)
 	trusted, err := store.Trusted(root)
@@ -162,7 +163,7 @@ func (p *program) trustFolder(c *cobra.Command, store *config.TrustStore, userDi
 		}
 	}
 	if err := store.Trust(c.Context(), root); err != nil {
-		return err
+		return elsewhere(err)
 	}
 	return p.showTrust(trustedFolder{Path: root, Trusted: true, Changed: true}, "is trusted", o.json)
 }

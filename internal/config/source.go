@@ -73,6 +73,9 @@ func plain(err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
+		if errors.Is(err, fs.ErrPermission) {
+			return fmt.Errorf("cannot be read: %w; let yourself read it", p.Err)
+		}
 		return fmt.Errorf("cannot be read: %w", p.Err)
 	}
 	return err

@@ -130,7 +130,7 @@ func (f file) change(ctx context.Context, edit func(*document) error) error {
 	}
 	lock := flock.New(f.path()+".lock", flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
-		return fmt.Errorf("keys: wait for another program that changes keys: %w", err)
+		return fmt.Errorf("keys: lock the file: %w", err)
 	}
 	defer lock.Close()
 	doc, err := f.load()
