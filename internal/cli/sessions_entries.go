@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -47,45 +48,31 @@ func numberOf(name string) (n int64, ok bool) {
 	return n, err == nil && len(name) < 10 && name[0] >= '1'
 }
 
-// turn is what a person asked, and what came of it.
-type turn struct {
-	begin session.Event // the run that it began with
-	title string        // the first line of what was asked
-	last  session.ID    // the last entry of it: what people and programs did between runs is not
-}
-
-// turnsOf are the turns of the current branch, oldest first. A run that goes on where another stopped is part of that turn.
-func turnsOf(ctx context.Context, store session.Store, id session.SessionID) ([]turn, error) {
-	var turns []turn
+// turnsOf are the last entries of the turns of the current branch, oldest first: of what a person asked once, and what came of it. A run
+// that goes on where another stopped is part of that turn; what people and programs did between runs is not.
+func turnsOf(ctx context.Context, store session.Store, id session.SessionID) ([]session.ID, error) {
+	var turns []session.ID
 	var last session.ID
-	var title string
 	ended := false
 	for e, err := range store.Backward(ctx, id, "") {
 		if err != nil {
 			return nil, err
 		}
-		if _, created := e.Body.(session.Created); created {
-			continue // what a fork says of itself is no part of a turn
-		}
-		if last == "" {
-			last = e.ID
-		}
 		switch b := e.Body.(type) {
-		case session.Message:
-			if b.Role == "user" && b.Source == session.FromInput {
-				title = firstLine(b.Text())
-			}
+		case session.Created:
+			continue // what a fork says of itself is no part of a turn
 		case session.RunEnded:
 			if !ended {
 				last, ended = e.ID, true
 			}
 		case session.RunStarted:
-			if b.Continues == session.ContinuesDefault {
+			if b.Continues != session.ContinuesDefault {
+				turns = append(turns, cmp.Or(last, e.ID))
+				last, ended = "", false
 				continue
 			}
-			turns = append(turns, turn{e, title, last})
-			last, title, ended = "", "", false
 		}
+		last = cmp.Or(last, e.ID)
 	}
 	slices.Reverse(turns)
 	return turns, nil

@@ -10,12 +10,15 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
+// forking is the flags of sessions fork.
+type forking struct {
+	at, title string
+	turn      int
+	asJSON    bool
+}
+
 func (p *program) sessionsFork() *cobra.Command {
-	var (
-		at, title string
-		number    int
-		asJSON    bool
-	)
+	var o forking
 	c := &cobra.Command{
 		Use:   "fork ID",
 		Short: "Begin a session that goes on from another one",
@@ -25,61 +28,70 @@ the other session stays as it is. The ID of the new one goes to standard output:
 Both work in the same directory: a fork is of the conversation, not of the files.`,
 		Args: exactArgs("the session's ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			switch {
-			case at != "" && c.Flags().Changed("turn"):
-				return usagef(c, "--at and --turn exclude each other")
-			case c.Flags().Changed("turn") && number < 1:
-				return usagef(c, "--turn must be the number of a turn, from 1")
-			case c.Flags().Changed("at") && at == "":
-				return usagef(c, "--at names no entry")
-			}
-			if c.Flags().Changed("title") {
-				var err error
-				if title, err = titleOf(c, title); err != nil {
-					return err
-				}
+			if err := o.check(c); err != nil {
+				return err
 			}
 			return p.withSession(c, args[0], func(store session.Store, s session.Summary) error {
-				ctx := c.Context()
-				from, err := forkPoint(ctx, store, s.ID, at, number)
-				if err != nil {
-					return err
-				}
-				id, err := store.Create(ctx, session.Created{Dir: s.Dir, Version: buildOf(p.env.Version).Version, From: from, Fork: true})
-				if err != nil {
-					return err
-				}
-				if title == "" {
-					title = forkTitle(s.Title)
-				}
-				if _, err := store.Annotate(ctx, id, session.Title{Title: title}); err != nil {
-					return errors.Join(err, store.Purge(ctx, id)) // nothing has happened in it
-				}
-				if asJSON {
-					return writeJSON(p.env.Stdout, map[string]any{"session": id, "from": from, "title": title})
-				}
-				fmt.Fprintf(p.env.Stderr, "%s\ngo on with: tenon run --session %s \"...\"\n", harmless(title), id)
-				_, err = fmt.Fprintln(p.env.Stdout, id)
-				return err
+				return p.fork(c.Context(), store, s, o)
 			})
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&at, "at", "", "go on from this `ENTRY`, by its ID, the beginning of it, or its number")
-	f.IntVar(&number, "turn", 0, "go on from the end of this `TURN` of the conversation, from 1")
-	f.StringVar(&title, "title", "", "the `title` of the new session; default that of the other one")
-	f.BoolVar(&asJSON, "json", false, "as one JSON object")
+	f.StringVar(&o.at, "at", "", "go on from this `ENTRY`, by its ID, the beginning of it, or its number")
+	f.IntVar(&o.turn, "turn", 0, "go on from the end of this `TURN` of the conversation, from 1")
+	f.StringVar(&o.title, "title", "", "the `title` of the new session; default that of the other one")
+	f.BoolVar(&o.asJSON, "json", false, "as one JSON object")
 	p.completeSessions(c, "")
 	completeWith(c, "at", p.runEntries)
 	return c
 }
 
-// forkPoint is where a fork goes on from.
-func forkPoint(ctx context.Context, store session.Store, id session.SessionID, at string, number int) (session.Origin, error) {
+// check says what is wrong with the command line.
+func (o *forking) check(c *cobra.Command) (err error) {
+	given := c.Flags().Changed
+	switch {
+	case given("at") && given("turn"):
+		return usagef(c, "--at and --turn exclude each other")
+	case given("turn") && o.turn < 1:
+		return usagef(c, "--turn must be the number of a turn, from 1")
+	case given("at") && o.at == "":
+		return usagef(c, "--at names no entry")
+	case given("title"):
+		o.title, err = titleOf(c, o.title)
+	}
+	return err
+}
+
+func (p *program) fork(ctx context.Context, store session.Store, s session.Summary, o forking) error {
+	from, err := o.point(ctx, store, s.ID)
+	if err != nil {
+		return err
+	}
+	id, err := store.Create(ctx, session.Created{Dir: s.Dir, Version: buildOf(p.env.Version).Version, From: from, Fork: true})
+	if err != nil {
+		return err
+	}
+	title := o.title
+	if title == "" {
+		title = forkTitle(s.Title)
+	}
+	if _, err := store.Annotate(ctx, id, session.Title{Title: title}); err != nil {
+		return errors.Join(err, store.Purge(ctx, id)) // nothing has happened in it
+	}
+	if o.asJSON {
+		return writeJSON(p.env.Stdout, map[string]any{"session": id, "from": from, "title": title})
+	}
+	fmt.Fprintf(p.env.Stderr, "%s\ngo on with: tenon run --session %s \"...\"\n", harmless(title), id)
+	_, err = fmt.Fprintln(p.env.Stdout, id)
+	return err
+}
+
+// point is where a fork goes on from.
+func (o forking) point(ctx context.Context, store session.Store, id session.SessionID) (session.Origin, error) {
 	from := session.Origin{Session: id}
 	switch {
-	case at != "":
-		e, err := entryOf(ctx, store, id, at)
+	case o.at != "":
+		e, err := entryOf(ctx, store, id, o.at)
 		if err != nil {
 			return from, err
 		}
@@ -87,15 +99,15 @@ func forkPoint(ctx context.Context, store session.Store, id session.SessionID, a
 			return from, fmt.Errorf("entry %s is no part of the conversation (%s); name another one", e.ID, e.Body.Kind())
 		}
 		from.Entry = e.ID
-	case number > 0:
+	case o.turn > 0:
 		turns, err := turnsOf(ctx, store, id)
 		if err != nil {
 			return from, err
 		}
-		if number > len(turns) {
-			return from, fmt.Errorf("the conversation of session %s has %s, and no turn %d", id, count(len(turns), "turn"), number)
+		if o.turn > len(turns) {
+			return from, fmt.Errorf("the conversation of session %s has %s, and no turn %d", id, count(len(turns), "turn"), o.turn)
 		}
-		from.Entry = turns[number-1].last
+		from.Entry = turns[o.turn-1]
 	default:
 		tip, err := session.Tip(ctx, session.Stored(store, id, ""))
 		if err != nil {

@@ -17,11 +17,7 @@ func (p *program) sessionsTag() *cobra.Command {
 		Use:   "tag ID [+TAG|-TAG]...",
 		Short: "Add tags to a session, take them away, or show them",
 		Long: `Add tags to a session, take them away, or without any show them. A tag is one word of letters, digits and the signs . _ - / : and
-is kept in lower case. 'tenon sessions list --tag' and 'search --tag' find sessions by it.
-
-Flags:
-  -h, --help   help for tag
-      --json   as one JSON object`,
+is kept in lower case. 'tenon sessions list --tag' and 'search --tag' find sessions by it.`,
 		Example:            `  tenon sessions tag 4kx +release +urgent -draft`,
 		DisableFlagParsing: true, // -TAG is no flag
 		ValidArgsFunction:  p.sessionIDs(false),

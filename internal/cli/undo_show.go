@@ -105,6 +105,8 @@ func total(plan *undo.Plan, done bool) string {
 			where += "where it was"
 		case plan.Title != "":
 			where += "before it"
+		case string(plan.Head) == string(plan.Session):
+			where += "at its beginning"
 		default:
 			where += "at entry " + string(plan.Head)
 		}
