@@ -59,7 +59,8 @@ func TestMultiEdit(t *testing.T) {
 	p := newProject(t, map[string]string{"f": "a\nb\n"})
 	p.fails("multi_edit", multiEdit(t, "a", "x"), "was not read yet")
 	p.call("read", `{"path":"f"}`)
-	p.fails("multi_edit", multiEdit(t, "a", "x", "a", "y"), "f: edit 2 of 2: old_text was not found", "none of the edits was made")
+	p.fails("multi_edit", multiEdit(t, "a", "x", "a", "y"), "f: edit 2 of 2: old_text was not found", "it was there before the edits that come first",
+		"none of the edits was made")
 	p.fails("multi_edit", `{"path":"f","edits":[]}`, "edits")
 	if p.get("f") != "a\nb\n" {
 		t.Errorf("the file became %q", p.get("f"))

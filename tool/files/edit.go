@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/tenon-agent/tenon/tool"
@@ -58,6 +59,9 @@ func (s *Set) planEdits(ctx context.Context, name string, edits []replacement) (
 		}
 		if err != nil {
 			err = fmt.Errorf("%s: %s%w", workspace.Quote(name), of, err)
+			if i > 0 && strings.Contains(f.text, e.OldText) && !strings.Contains(text, e.OldText) {
+				err = fmt.Errorf("%w; it was there before the edits that come first: name what they leave, or make one edit of them", err)
+			}
 			if len(edits) > 1 {
 				err = fmt.Errorf("%w; none of the edits was made", err)
 			}
@@ -89,13 +93,15 @@ func substitute(content, old, new string, all bool) (after string, notes []strin
 		}
 		old, new = strings.ReplaceAll(old, "\r\n", "\n"), strings.ReplaceAll(new, "\r\n", "\n")
 	}
-	old = strings.TrimPrefix(old, bom)
+	if rest := strings.TrimPrefix(old, bom); rest != "" {
+		old = rest
+	}
 	if old == new {
 		return "", nil, errors.New("old_text and new_text are the same; nothing to do")
 	}
-	switch n := strings.Count(text, old); {
+	switch n := occurrences(text, old); {
 	case n == 1 || n > 1 && all:
-		if n > 1 {
+		if n = strings.Count(text, old); n > 1 {
 			notes = append(notes, fmt.Sprintf("%d occurrences were replaced", n))
 		}
 		return f.apply(strings.ReplaceAll(text, old, new)), notes, nil
@@ -125,23 +131,44 @@ func substitute(content, old, new string, all bool) (after string, notes []strin
 // maxPlaces is how many line numbers an error tells.
 const maxPlaces = 20
 
+// places are the offsets at which a text occurs, also where it overlaps itself, as an empty line does in a row of them.
+func places(text, old string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for from := 0; ; from++ {
+			i := strings.Index(text[from:], old)
+			if from += i; i < 0 || !yield(from) {
+				return
+			}
+		}
+	}
+}
+
+// occurrences counts them, up to a limit those that overlap, where only these make more than one.
+func occurrences(text, old string) (n int) {
+	if n = strings.Count(text, old); n != 1 {
+		return n
+	}
+	n = 0
+	for range places(text, old) {
+		if n++; n == maxPlaces {
+			break
+		}
+	}
+	return n
+}
+
 // linesOf lists the lines at which a text occurs.
 func linesOf(text, old string) string {
 	var at []string
 	line, from := 1, 0
-	for {
-		i := strings.Index(text[from:], old)
-		if i < 0 {
-			return strings.Join(at, ", ")
-		}
+	for i := range places(text, old) {
 		if len(at) == maxPlaces {
 			return strings.Join(at, ", ") + " and more"
 		}
-		line += strings.Count(text[from:from+i], "\n")
-		at = append(at, fmt.Sprint(line))
-		line += strings.Count(old, "\n")
-		from += i + len(old)
+		line += strings.Count(text[from:i], "\n")
+		at, from = append(at, fmt.Sprint(line)), i
 	}
+	return strings.Join(at, ", ")
 }
 
 func lineAt(text string, offset int) int { return 1 + strings.Count(text[:offset], "\n") }

@@ -35,6 +35,7 @@ func TestEdit(t *testing.T) {
 		{"CRLF stays", "a\r\nb\r\nc\r\n", "a\nb\n", "x\n", false, "x\r\nc\r\n", "edited f: 1 lines added, 2 removed"},
 		{"mark stays", "\ufeffa\nb\n", "a\n", "x\n", false, "\ufeffx\nb\n", done},
 		{"CRLF wished for a file without", "a\nb\n", "a\r\nb\r\n", "x\r\nb\r\n", false, "x\nb\n", done + "\nCRLF in the texts was taken for the line ends of the file"},
+		{"overlapping, all", "a\n\n\n\nb\n", "\n\n", "\n", true, "a\n\nb\n", "edited f: 0 lines added, 2 removed\n2 occurrences were replaced"},
 		{"mixed line ends stay", "a\r\nb\nc\r\n", "b\n", "x\n", false, "a\r\nx\nc\r\n", done},
 		{
 			"punctuation", "say “hello” — now\n", `"hello" - now`, `"hello" - then`, false, "say “hello” — then\n",
@@ -83,6 +84,8 @@ func TestEditThatFails(t *testing.T) {
 	}{
 		{"ambiguous", "x\na\nb\na\n", "a", "y", []string{"occurs 2 times, at lines 2, 4", "replace_all"}},
 		{"ambiguous many times", strings.Repeat("a\n", 100), "a", "y", []string{"occurs 100 times", "18, 19, 20 and more"}},
+		{"overlapping", "{\n}\n}\n}\n", "}\n}\n", "y", []string{"occurs 2 times, at lines 2, 3"}},
+		{"a byte order mark alone", "ab\n", "\ufeff", "x", []string{"old_text was not found"}},
 		{"ambiguous up to white space", "  a()\nb\n\ta()\n", "    a()\n", "c()\n", []string{"up to white space and indentation it occurs 2 times, at lines 1, 3"}},
 		{"same", "a\n", "a", "a", []string{"are the same"}},
 		{"nothing like it", "a\nb\n", "zzzzzz", "y", []string{"nothing in the 2 lines of the file is like it"}},

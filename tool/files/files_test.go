@@ -117,7 +117,7 @@ func TestRead(t *testing.T) {
 	p := newProject(t, map[string]string{
 		"three": "one\ntwo\nthree\n", "open": "one\ntwo", "empty": "", "bom": "\ufeffone\n", "crlf": "one\r\ntwo\r\n", "latin": "caf\xe9\n", "odd": "caf\x81\xff\n",
 		"long": strings.Repeat("é", 1500) + "\nshort\n", "program": "\x7fELF\x00\x00", "image": "\x89PNG\r\n\x1a\n\x00\x00", "src/config.go": "x\n",
-		"wide": strings.Repeat(strings.Repeat("x", 999)+"\n", 100), "utf16": "\xff\xfea\x00b\x00\n\x00",
+		"wide": strings.Repeat(strings.Repeat("x", 999)+"\n", 100), "mixed": "one\r\ntwo\n", "utf16": "\xff\xfea\x00b\x00\n\x00",
 	})
 	if err := os.Mkdir(filepath.Join(p.dir, "dir"), 0o777); err != nil {
 		t.Fatal(err)
@@ -134,6 +134,7 @@ func TestRead(t *testing.T) {
 	p.ok("read", `{"path":"empty"}`, "[the file is empty]")
 	p.ok("read", `{"path":"bom"}`, "1\tone\n[lines 1-1 of 1; starts with a byte order mark]")
 	p.ok("read", `{"path":"crlf"}`, "1\tone\n2\ttwo\n[lines 1-2 of 2; lines end in CRLF]")
+	p.ok("read", `{"path":"mixed"}`, "1\tone\n2\ttwo\n[lines 1-2 of 2; some lines end in CRLF, others in LF]")
 	p.ok("read", `{"path":"latin"}`, "1\tcafé\n[lines 1-1 of 1; encoding Windows-1252]")
 	p.ok("read", `{"path":"odd"}`, "1\tcaf\ufffd\n[lines 1-1 of 1; not UTF-8: 2 bytes shown as \ufffd]")
 	p.ok("read", `{"path":"long"}`, "1\t"+strings.Repeat("é", 1000)+"… [1000 more bytes]\n2\tshort\n[lines 1-2 of 2; 1 long lines cut at 2000 bytes]")

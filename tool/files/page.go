@@ -29,7 +29,8 @@ type page struct {
 	invalid int    // bytes that are no UTF-8, in shown lines
 	binary  string // media type
 	bom     bool
-	crlf    bool
+	crlf    bool // of shown lines
+	lf      bool
 	open    bool // the last line does not end
 	full    bool // there was no room for all lines that were wanted
 	coding  string
@@ -85,7 +86,8 @@ func (p *page) take(line []byte, size int) {
 		return
 	}
 	text, size := trimEnd(line, size)
-	p.crlf = p.crlf || bytes.HasSuffix(line, []byte("\r\n"))
+	crlf := bytes.HasSuffix(line, []byte("\r\n"))
+	p.crlf, p.lf = p.crlf || crlf, p.lf || !crlf && bytes.HasSuffix(line, []byte("\n"))
 	cut := ""
 	if size > maxLine {
 		for text = text[:maxLine]; len(text) > 0 && !utf8.Valid(text[max(0, len(text)-4):]) && len(text) > maxLine-4; {
@@ -157,7 +159,8 @@ func (p *page) text() string {
 		{p.coding != "", "encoding " + p.coding},
 		{p.open && p.to == p.lines, "no line end at the end"},
 		{p.bom, "starts with a byte order mark"},
-		{p.crlf, "lines end in CRLF"},
+		{p.crlf && !p.lf, "lines end in CRLF"},
+		{p.crlf && p.lf, "some lines end in CRLF, others in LF"},
 		{p.cut > 0, fmt.Sprintf("%d long lines cut at %d bytes", p.cut, maxLine)},
 		{p.invalid > 0, fmt.Sprintf("not UTF-8: %d bytes shown as \ufffd", p.invalid)},
 	} {

@@ -145,6 +145,19 @@ func TestPatchForms(t *testing.T) {
 	}
 }
 
+// Several patches in one text are one patch, and what a file says of patches is not the end of one.
+func TestPatchEnvelopes(t *testing.T) {
+	p := newProject(t, map[string]string{"f": "a\n*** End Patch\nb\nc\n", "g": "a\n"})
+	p.call("read", `{"path":"f"}`)
+	p.call("read", `{"path":"g"}`)
+	p.ok("patch", patchArguments(t, envelope("*** Update File: f\n@@\n a\n *** End Patch\n-b\n+B\n c\n")), "edited f: 1 lines added, 1 removed")
+	p.ok("patch", patchArguments(t, envelope("*** Update File: f\n@@\n-a\n+A\n")+"\n"+envelope("*** Update File: g\n@@\n-a\n+A\n")),
+		"edited f: 1 lines added, 1 removed\nedited g: 1 lines added, 1 removed")
+	if f, g := p.get("f"), p.get("g"); f != "A\n*** End Patch\nB\nc\n" || g != "A\n" {
+		t.Errorf("f is %q, g is %q", f, g)
+	}
+}
+
 func TestPatchThatFails(t *testing.T) {
 	const head = "*** Update File: f\n"
 	tests := []struct {

@@ -111,9 +111,12 @@ func (p *parser) unwrap() {
 		from = first
 	}
 	p.lines, p.first = p.lines[from:], 1+from
-	if last := slices.IndexFunc(p.lines, end().MatchString); last >= 0 {
-		p.lines = p.lines[:last]
-		return
+	for last, line := range slices.Backward(p.lines) { // an indented one before it is a line of a file
+		if end().MatchString(line) {
+			p.lines = p.lines[:last]
+			p.join()
+			return
+		}
 	}
 	p.notes = append(p.notes, `"*** End Patch" was missing: was this the whole patch?`)
 	for n := len(p.lines); n > 0; n-- {
@@ -121,6 +124,15 @@ func (p *parser) unwrap() {
 			break
 		}
 		p.lines = p.lines[:n-1]
+	}
+}
+
+// join makes one patch of several that follow each other.
+func (p *parser) join() {
+	for i, line := range p.lines {
+		if strings.HasPrefix(line, "*") && (begin().MatchString(line) || end().MatchString(line)) {
+			p.lines[i] = ""
+		}
 	}
 }
 
