@@ -31,14 +31,15 @@ func (a *answer) anthropicMessage() object {
 	}
 }
 
-func (a *answer) anthropicStop() string {
+// stopReason is why the answer ended in the words of Anthropic, which Bedrock shares but for the one about refusals.
+func (a *answer) stopReason(refused string) string {
 	switch a.stop {
 	case llm.StopCalls:
 		return "tool_use"
 	case llm.StopLength:
 		return "max_tokens"
 	case llm.StopRefused:
-		return "refusal"
+		return refused
 	default:
 		return "end_turn"
 	}
@@ -50,7 +51,7 @@ func (a *answer) anthropicWhole() any {
 	for _, p := range a.content {
 		content = append(content, anthropicBlock(p))
 	}
-	m["content"], m["stop_reason"], m["usage"] = content, a.anthropicStop(), a.anthropicUsage(a.written())
+	m["content"], m["stop_reason"], m["usage"] = content, a.stopReason("refusal"), a.anthropicUsage(a.written())
 	return m
 }
 
@@ -106,7 +107,7 @@ func (a *answer) anthropicStream() []frame {
 		add(opening, object{"type": "content_block_stop", "index": i})
 	}
 	add(closing, object{
-		"type": "message_delta", "delta": object{"stop_reason": a.anthropicStop(), "stop_sequence": nil},
+		"type": "message_delta", "delta": object{"stop_reason": a.stopReason("refusal"), "stop_sequence": nil},
 		"usage": a.anthropicUsage(a.written()),
 	})
 	add(closing, object{"type": "message_stop"})

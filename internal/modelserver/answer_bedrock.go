@@ -59,19 +59,6 @@ func bedrockLong(n int64) []byte {
 	return head
 }
 
-func (a *answer) bedrockStop() string {
-	switch a.stop {
-	case llm.StopCalls:
-		return "tool_use"
-	case llm.StopLength:
-		return "max_tokens"
-	case llm.StopRefused:
-		return "content_filtered"
-	default:
-		return "end_turn"
-	}
-}
-
 func (a *answer) bedrockUsage() object {
 	u := object{"inputTokens": a.usage.Input, "outputTokens": a.written(), "totalTokens": a.usage.Total(), "serverToolUsage": object{}}
 	if a.usage.CacheRead > 0 || a.usage.CacheWrite > 0 {
@@ -97,7 +84,7 @@ func (a *answer) bedrockStream() []frame {
 		}
 		add(opening, "contentBlockStop", object{"contentBlockIndex": i})
 	}
-	add(closing, "messageStop", object{"stopReason": a.bedrockStop()})
+	add(closing, "messageStop", object{"stopReason": a.stopReason("content_filtered")})
 	add(closing, "metadata", object{"usage": a.bedrockUsage(), "metrics": object{"latencyMs": 1298}})
 	return frames
 }
@@ -143,7 +130,7 @@ func (a *answer) bedrockWhole() any {
 	}
 	return object{
 		"output":  object{"message": object{"role": "assistant", "content": content}},
-		"metrics": object{"latencyMs": 1298}, "stopReason": a.bedrockStop(), "usage": a.bedrockUsage(),
+		"metrics": object{"latencyMs": 1298}, "stopReason": a.stopReason("content_filtered"), "usage": a.bedrockUsage(),
 	}
 }
 
