@@ -315,6 +315,61 @@ func (c *counter) Write(p []byte) (int, error) {
 
 // In a browser the script runs under the page's policy, and a link to an entry opens what is folded around it.
 func TestInBrowser(t *testing.T) {
+	text := page(t, sample(), export.Options{Content: content})
+	seq := regexp.MustCompile(`<details class="call" id="(e\d+)"`).FindStringSubmatch(text)[1]
+	if !strings.Contains(shown(t, text, seq), `<details class="call" id="`+seq+`" open="">`) {
+		t.Errorf("entry %s is not open: the script did not run", seq)
+	}
+}
+
+// One branch can be read at a time: of the others only what it goes on from is there. A link to an entry of another branch leads to that.
+func TestBranchesInBrowser(t *testing.T) {
+	s := &script{at: time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)}
+	s.add(session.Created{})
+	s.user("the question")
+	first := s.answer(llm.Text{Text: "the answer"})
+	s.user("left one")
+	s.answer(llm.Text{Text: "left answer"})
+	s.add(session.Note{Text: "left note"})
+	s.add(session.Head{To: first, Reason: "rewind"})
+	second := s.user("right one")
+	s.add(session.Head{To: second, Reason: "branch"}) // from its very end: no branch of its own
+	s.answer(llm.Text{Text: "right answer"})
+	s.add(session.Head{To: s.events[0].ID, Reason: "rewind"})
+	s.user("from the beginning")
+	text := page(t, s.events, export.Options{})
+	all := []string{"the question", "the answer", "left one", "left answer", "left note", "right one", "right answer", "from the beginning"}
+	for link, want := range map[string][]string{
+		"":    all,
+		"b0":  {"the question", "the answer", "left one", "left answer", "left note"},
+		"b1":  all, // it is no branch to choose
+		"b2":  {"the question", "the answer", "right one", "right answer"},
+		"b3":  {"from the beginning"},
+		"b17": all,
+	} {
+		dom := shown(t, text, link)
+		_, inside, _ := strings.Cut(dom, "<main")
+		var got []string
+		for _, entry := range regexp.MustCompile(`(?s)<section class="entry.*?</section>`).FindAllString(inside, -1) {
+			class, _, _ := strings.Cut(entry[len(`<section class="`):], `"`)
+			if slices.Contains(strings.Fields(class), "off") {
+				continue
+			}
+			for _, words := range all {
+				if strings.Contains(entry, words) {
+					got = append(got, words)
+				}
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("#%s shows %q, want %q", link, got, want)
+		}
+	}
+}
+
+// shown is a page as a browser has it once a link was followed. The browser must have nothing to complain of.
+func shown(t *testing.T, text, link string) string {
+	t.Helper()
 	browser := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -327,27 +382,23 @@ func TestInBrowser(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "page.html")
-	text := page(t, sample(), export.Options{Content: content})
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	seq := regexp.MustCompile(`<details class="call" id="(e\d+)"`).FindStringSubmatch(text)[1]
 	cmd := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir="+filepath.Join(dir, "profile"),
-		"--enable-logging=stderr", "--virtual-time-budget=2000", "--dump-dom", "file://"+filepath.ToSlash(file)+"#"+seq)
+		"--enable-logging=stderr", "--virtual-time-budget=2000", "--dump-dom", "file://"+filepath.ToSlash(file)+"#"+link)
 	var out, log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &log
 	if err := cmd.Run(); err != nil {
 		t.Skipf("%s does not start here: the page is not looked at in a browser: %v\n%s", browser, err, log.String())
-	}
-	if !strings.Contains(out.String(), `<details class="call" id="`+seq+`" open="">`) {
-		t.Errorf("entry %s is not open: the script did not run", seq)
 	}
 	for line := range strings.Lines(log.String()) {
 		if strings.Contains(line, "CONSOLE") {
 			t.Errorf("the browser says: %s", line)
 		}
 	}
+	return out.String()
 }
 
 // The export of a fork is a journal that stands by itself.
@@ -420,7 +471,8 @@ func TestForkIsWhole(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := export.HTML(t.Context(), &b, store, session.Summary{ID: id}, export.Options{}); err != nil || strings.Count(b.String(), "another way") != 2 {
+	// The message, its line in the contents, and the choice of its branch.
+	if err := export.HTML(t.Context(), &b, store, session.Summary{ID: id}, export.Options{}); err != nil || strings.Count(b.String(), "another way") != 3 {
 		t.Errorf("the page has the fork's messages %d times, %v", strings.Count(b.String(), "another way"), err)
 	}
 }

@@ -3,7 +3,6 @@ package export
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/tenon-agent/tenon/internal/markup"
@@ -143,12 +142,40 @@ func (p *page) tools() markup.Node {
 			markup.El("output", markup.Set("id", "found").Set("aria-live", "polite"))),
 		row(button("open", "", "Unfold all"), button("close", "", "Fold all")),
 	}
-	if slices.ContainsFunc(p.over.Turns, func(t turnRef) bool { return t.Dead }) {
-		tools = append(tools, markup.El("label", markup.Class("row"),
-			markup.El("input", markup.Set("type", "checkbox").Set("id", "dead").Set("checked", "")),
-			markup.Text(" show branches that were left")))
+	if branches := p.branches(); branches != nil {
+		tools = append(tools, branches)
 	}
 	return markup.El("div", markup.Class("tools").Set("role", "search"), tools...)
+}
+
+// branches is the choice of a branch to read, when there is more than one.
+func (p *page) branches() markup.Node {
+	parts := p.over.Parts
+	option := func(value, words string) markup.Node {
+		return markup.El("option", markup.Set("value", value), markup.Text(words))
+	}
+	choices := markup.Nodes{option("", "all, one below the other")}
+	var all []string
+	for i, b := range parts {
+		all = append(all, fmt.Sprint(b.First, ",", b.Last, ",", b.From, ",", b.To))
+		last := i == len(parts)-1
+		if b.Inner || b.Messages == 0 && !last {
+			continue
+		}
+		words := counted(b.Messages, "message") + " from #" + fmt.Sprint(b.First)
+		if b.Title != "" {
+			words = b.Title + " (" + words + ")"
+		}
+		if last {
+			words = "goes on: " + words
+		}
+		choices = append(choices, option(fmt.Sprint(i), words))
+	}
+	if len(choices) <= 2 {
+		return nil
+	}
+	return markup.El("label", markup.Class("branch"), markup.Text("Branch "),
+		markup.El("select", markup.Set("id", "branch").Set("data-parts", strings.Join(all, " ")), choices...))
 }
 
 func (p *page) foot() markup.Node {

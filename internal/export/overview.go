@@ -21,6 +21,7 @@ type overview struct {
 	Failed   int       // calls
 	Turns    []turnRef // what the person said, in the order of the journal
 	Branches []branchRef
+	Parts    []part // between which the conversation went back
 	First    time.Time
 	Last     time.Time
 
@@ -49,6 +50,46 @@ type branchRef struct {
 	Reason  string
 }
 
+// part is what was written between two returns to an earlier entry. Branches are made of parts: a part, and those before it up to
+// where it goes on from.
+type part struct {
+	First, Last int64  // entries
+	Title       string // what the person said last
+	Messages    int
+	From        int   // the part that it goes on from; of the first -1
+	To          int64 // the entry there
+	End         int64 // its last entry on a branch
+	Inner       bool  // another part goes on from its end
+}
+
+// begin adds the part that a head begins.
+func (o *overview) begin(seq, to int64) {
+	from, found := slices.BinarySearchFunc(o.Parts, to, func(p part, seq int64) int { return cmp.Compare(p.First, seq) })
+	if !found {
+		from--
+	}
+	if from >= 0 && o.Parts[from].End == to {
+		o.Parts[from].Inner = true
+	}
+	o.Parts = append(o.Parts, part{First: seq, From: from, To: to})
+}
+
+// extend adds an entry to the last part.
+func (o *overview) extend(e session.Event) {
+	p := &o.Parts[len(o.Parts)-1]
+	p.Last = e.Seq
+	if session.OnBranch(e.Body) {
+		p.End = e.Seq
+	}
+	m, ok := e.Body.(session.Message)
+	if !ok || m.Role == llm.RoleTool {
+		return
+	}
+	if p.Messages++; m.Role == llm.RoleUser && m.Source != session.FromLoop {
+		p.Title = unmarked(firstLine(m.Text(), 60))
+	}
+}
+
 // look reads a session once.
 func look(ctx context.Context, store session.Store, s session.Summary, opts Options) (*overview, error) {
 	s.Title, s.Dir = opts.text(s.Title), opts.text(s.Dir)
@@ -67,6 +108,7 @@ func look(ctx context.Context, store session.Store, s session.Summary, opts Opti
 			o.seqs[e.ID] = e.Seq
 		}
 		o.add(e, models)
+		o.extend(e)
 	}
 	o.live = make([]bool, o.end+1)
 	for seq := o.seqs[tip]; seq > 0; seq = parents[seq] {
@@ -86,8 +128,10 @@ func (o *overview) add(e session.Event, models map[string]*modelUse) {
 	switch b := e.Body.(type) {
 	case session.Created:
 		o.Root, o.First = b, e.Time
+		o.begin(e.Seq, 0)
 	case session.Head:
 		o.Branches = append(o.Branches, branchRef{e.Seq, o.seqs[b.To], b.Reason})
+		o.begin(e.Seq, o.seqs[b.To])
 	case session.Message:
 		switch b.Role {
 		case llm.RoleUser:
