@@ -32,37 +32,38 @@ func TestTheReasonOfAMiss(t *testing.T) {
 		play  func(k *talk)
 		want  ledger.Miss
 		epoch string
+		idle  time.Duration
 	}{
 		"nine tenths are all that blocks allow": {func(k *talk) {
 			k.ask("two", &llm.Usage{CacheRead: 9000, Input: 1200})
-		}, ledger.Hit, ""},
+		}, ledger.Hit, "", 0},
 		"less is a miss": {func(k *talk) {
 			k.ask("two", &llm.Usage{CacheRead: 8999, Input: 1200})
-		}, ledger.Unexplained, ""},
+		}, ledger.Unexplained, "", 0},
 		"an epoch that left all bytes as they were": {func(k *talk) {
 			k.header.Thinking = llm.ThinkHigh
 			k.ask("two", missed)
-		}, ledger.Unexplained, "thinking"},
+		}, ledger.Unexplained, "thinking", 0},
 		"another model": {func(k *talk) {
 			k.header.Model.ID = "claude-opus-4-1"
 			k.ask("two", missed)
-		}, ledger.OtherModel, "model"},
+		}, ledger.OtherModel, "model", 0},
 		"a fork after a while": {func(k *talk) {
-			time.Sleep(6 * time.Minute)
 			k.fork()
 			k.ask("two", missed)
-		}, ledger.Expired, ""},
+		}, ledger.Expired, "", 6 * time.Minute},
 		"an epoch that a fork inherited": {func(k *talk) {
 			k.header.System = "You help otherwise."
 			k.append(session.Epoch{Reason: "system", Model: k.header.Model, System: k.header.System, Tools: k.header.Tools})
 			k.fork()
 			k.ask("two", missed)
-		}, ledger.NewEpoch, "system"},
+		}, ledger.NewEpoch, "system", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				k := begin(t)
 				k.ask("one", &llm.Usage{CacheWrite: 10_000})
+				time.Sleep(c.idle)
 				c.play(k)
 				requests := k.requests()
 				if r := requests[len(requests)-1]; r.Miss != c.want || r.Epoch != c.epoch {
