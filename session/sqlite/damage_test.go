@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -308,4 +309,36 @@ func TestIndexOfADamagedJournal(t *testing.T) {
 	if after, err := s.index.marks(); err != nil || len(after) != len(before) {
 		t.Errorf("%d sessions are indexed, want the %d from before (%v)", len(after), len(before), err)
 	}
+}
+
+// What stands before an entry that cannot be read, and after it, can be: exports and forks go as far as that.
+func TestReadingUpToDamage(t *testing.T) {
+	ctx, path := t.Context(), filepath.Join(t.TempDir(), "sessions.db")
+	s := open(t, path)
+	id, err := s.Create(ctx, session.Created{Dir: "/work"})
+	if err == nil {
+		err = appendMany(ctx, s, id, 40)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw(t, path, fmt.Sprintf(`UPDATE entries SET body = 'no JSON' WHERE place = (SELECT place FROM entries ORDER BY place LIMIT 1 OFFSET %d)`, 20-1))
+	walk := func(name string, entries iter.Seq2[session.Event, error], last int64) {
+		t.Helper()
+		got := int64(0)
+		for e, err := range entries {
+			if err == nil {
+				got = e.Seq
+			} else if !errors.Is(err, session.ErrCorrupt) || !strings.Contains(err.Error(), "entry 20") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if got != last {
+			t.Errorf("%s: the last entry is %d, want %d", name, got, last)
+		}
+	}
+	walk("forward", s.Read(ctx, id, 0), 19)
+	walk("forward, of all kinds", s.Read(ctx, id, 0, session.Created{}.Kind(), session.Message{}.Kind(), session.Note{}.Kind()), 19)
+	walk("from behind it", s.Read(ctx, id, 20), 41)
+	walk("backward", s.Backward(ctx, id, ""), 21)
 }

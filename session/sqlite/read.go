@@ -45,6 +45,9 @@ func (s *Store) batch(
 		want, more := keep(e)
 		if want {
 			if e.Body, err = session.DecodeBody(kind, body); err != nil {
+				if len(events) > 0 {
+					return events, nil // these can be read: the next batch begins with what cannot be
+				}
 				return nil, s.damaged(id, e.Seq, err)
 			}
 			events = append(events, e)
