@@ -199,7 +199,10 @@ func TestTheSameJournalMakesTheSameRequest(t *testing.T) {
 			w := window.New(window.Options{})
 			defer w.Close()
 			req, entries, err := w.Request(t.Context(), path, h)
-			if err != nil {
+			switch {
+			case err != nil && h.Model.Context == 2000 && strings.Contains(err.Error(), "takes 2000 at most"):
+				return err.Error(), nil // what was said last is longer than that
+			case err != nil:
 				t.Fatal(err)
 			}
 			if problem := invalid(req.Messages); problem != "" {

@@ -92,27 +92,8 @@ func (l *looker) take(e session.Event) {
 	v := l.view
 	inEpoch := v.Epoch.Body == nil
 	switch b := e.Body.(type) {
-	case session.Message:
-		v.journal = append(v.journal, e.ID)
-		if b.Role != llm.RoleUser {
-			l.release()
-		}
-		l.said = append(l.said, e)
-		if b.Role == llm.RoleAssistant {
-			l.answer = b.Usage
-			v.answers[e.ID] = inEpoch
-		}
-	case session.Partial:
-		v.journal = append(v.journal, e.ID)
-		l.said = append(l.said, e)
-	case session.Discarded, session.CallStarted:
-		l.said = append(l.said, e)
-	case session.Context:
-		if v.Digest.Body == nil { // else the digest tells it anew
-			v.journal = append(v.journal, e.ID)
-			l.held = append(l.held, told(e, b))
-			l.contexts = append(l.contexts, e)
-		}
+	case session.Message, session.Partial, session.Discarded, session.CallStarted, session.Context:
+		l.converse(e, inEpoch)
 	case session.Todo:
 		if v.todo == nil {
 			v.todo = &b
@@ -153,6 +134,32 @@ func (l *looker) take(e session.Event) {
 			v.revert = e
 		}
 	}
+}
+
+// converse takes what the conversation is made of.
+func (l *looker) converse(e session.Event, inEpoch bool) {
+	v := l.view
+	switch b := e.Body.(type) {
+	case session.Context:
+		if v.Digest.Body == nil { // else the digest tells it anew
+			v.journal = append(v.journal, e.ID)
+			l.held = append(l.held, told(e, b))
+			l.contexts = append(l.contexts, e)
+		}
+		return
+	case session.Message:
+		v.journal = append(v.journal, e.ID)
+		if b.Role != llm.RoleUser {
+			l.release()
+		}
+		if b.Role == llm.RoleAssistant {
+			l.answer = b.Usage
+			v.answers[e.ID] = inEpoch
+		}
+	case session.Partial:
+		v.journal = append(v.journal, e.ID)
+	}
+	l.said = append(l.said, e)
 }
 
 // release puts the contexts that are held before what comes next: the place is told before the questions about it, as long as these
