@@ -3,8 +3,10 @@
 // Usage:
 //
 //	tenon run [flags] PROMPT...
-//	tenon sessions list|show|export|delete|rename
-//	tenon undo|redo|diff
+//	tenon init
+//	tenon undo|redo|diff [SESSION]
+//	tenon sessions list|show|search|fork|rewind|export|import|...
+//	tenon stats
 //	tenon models|auth|config|trust|permissions|sandbox|doctor
 //	tenon version
 //	tenon completion bash|zsh|fish|powershell
