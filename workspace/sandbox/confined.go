@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 )
 
@@ -74,7 +75,7 @@ func (c *Confined) sweep() error {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err := os.RemoveAll(path); err != nil {
+		if err := removeAnyway(path); err != nil {
 			errs = append(errs, fmt.Errorf("%s was made by a command and must not stay, remove it: %w", path, err))
 		}
 		c.made = append(c.made, Blocked{
@@ -82,4 +83,33 @@ func (c *Confined) sweep() error {
 		})
 	}
 	return errors.Join(errs...)
+}
+
+// removeAnyway removes a file or a tree also where a command has taken the rights to do so from directories that are ours.
+func removeAnyway(path string) error {
+	err := os.RemoveAll(path)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	dir, base := filepath.Split(path)
+	root, err := os.OpenRoot(dir) // no link leads out of it, whoever makes one meanwhile
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	info, err := root.Stat(".")
+	if err != nil {
+		return err
+	}
+	const usable = 0o700
+	if err := root.Chmod(".", info.Mode().Perm()|usable); err != nil {
+		return err
+	}
+	_ = fs.WalkDir(root.FS(), base, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			err = root.Chmod(name, usable)
+		}
+		return err
+	})
+	return errors.Join(root.RemoveAll(base), root.Chmod(".", info.Mode().Perm()))
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
@@ -272,5 +274,39 @@ func TestNoPrivileges(t *testing.T) {
 		if value != want {
 			t.Errorf("%s is %s", name, value)
 		}
+	}
+}
+
+// Where the network is open, a kernel that cannot tell who connects to whom would let a command reach what listens on a name that is
+// no path, such as the desktop; so nobody gets such a socket there.
+func TestSocketsOfThisMachine(t *testing.T) {
+	for _, tt := range []struct {
+		level        sandbox.Level
+		open, scoped bool
+		family       uint32
+		allowed      bool
+	}{
+		{sandbox.Namespaces, false, false, unix.AF_UNIX, true},
+		{sandbox.Namespaces, true, true, unix.AF_UNIX, true},
+		{sandbox.Namespaces, true, false, unix.AF_UNIX, false},
+		{sandbox.Namespaces, true, false, unix.AF_INET, true},
+		{sandbox.Partly, true, true, unix.AF_UNIX, false},
+		{sandbox.Partly, false, true, unix.AF_INET, false},
+	} {
+		answer, err := sandbox.Judged(tt.level, tt.open, tt.scoped, tt.family)
+		if err != nil || (answer == unix.SECCOMP_RET_ALLOW) != tt.allowed {
+			t.Errorf("%+v: %#x, %v", tt, answer, err)
+		}
+	}
+}
+
+// The same by trying, with the network open.
+func TestAbstractSocketsOfAnOpenNetwork(t *testing.T) {
+	g := newGround(t)
+	g.policy.Network.Open = true
+	path := "@tenon-open-" + filepath.Base(filepath.Dir(g.dir))
+	listen(t, "unix", path)
+	if got := g.run(fmt.Sprintf(`ATTEMPT="dial unix" TARGET=%q "$TRY"`, path)); strings.Contains(got.out, "got out") {
+		t.Error(got)
 	}
 }

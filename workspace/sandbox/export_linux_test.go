@@ -1,5 +1,12 @@
 package sandbox
 
+import (
+	"encoding/binary"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
 // LookBorrowed is Look on a machine that refuses namespaces to this program.
 func LookBorrowed() Report {
 	r := Look()
@@ -20,4 +27,23 @@ func ParseMounts(text string) (mounts []string, err error) {
 		mounts = append(mounts, m.path)
 	}
 	return mounts, err
+}
+
+// Judged is what the filter of system calls answers to making a socket.
+func Judged(level Level, open, scoped bool, family uint32) (uint32, error) {
+	var raw []bpf.RawInstruction
+	for _, i := range filter(level, open, scoped) {
+		raw = append(raw, bpf.RawInstruction{Op: i.Code, Jt: i.Jt, Jf: i.Jf, K: i.K})
+	}
+	program, _ := bpf.Disassemble(raw)
+	vm, err := bpf.NewVM(program)
+	if err != nil {
+		return 0, err
+	}
+	call := make([]byte, 64) // the machine of the package reads big-endian, whatever this one is
+	binary.BigEndian.PutUint32(call[atCall:], unix.SYS_SOCKET)
+	binary.BigEndian.PutUint32(call[atArch:], auditArch)
+	binary.BigEndian.PutUint32(call[atArgument:], family)
+	n, err := vm.Run(call)
+	return uint32(n), err
 }

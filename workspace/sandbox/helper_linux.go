@@ -30,7 +30,7 @@ func Main() {
 	if !started && !borrowed {
 		return
 	}
-	runtime.LockOSThread() // what confines does so by thread, and the command is started by this one
+	runtime.LockOSThread()        // what confines does so by thread, and the command is started by this one
 	unix.Exit(help(os.Args[n-1])) // unlike os.Exit it does not wait for the race detector, a second in each helper
 }
 
@@ -248,14 +248,14 @@ func (l Limits) set() error {
 		what int
 		most int64
 	}{
-		{unix.RLIMIT_CORE, 0},
+		{unix.RLIMIT_CORE, 1}, // which, unlike 0, also keeps a program of the machine from being fed with it
 		{unix.RLIMIT_NPROC, int64(l.Processes)},
 		{unix.RLIMIT_DATA, l.Memory},
 		{unix.RLIMIT_FSIZE, l.FileSize},
 		{unix.RLIMIT_NOFILE, int64(l.Files)},
 	}
 	for _, b := range bounds {
-		if b.most == 0 && b.what != unix.RLIMIT_CORE {
+		if b.most == 0 {
 			continue
 		}
 		var now unix.Rlimit

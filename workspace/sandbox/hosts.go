@@ -99,10 +99,12 @@ func (list hosts) address(addr netip.Addr, port int, named bool) (why string) {
 }
 
 // reserved is what is not on the internet, beyond what package netip knows: shared addresses of providers, protocol
-// assignments, benchmarks, documentation, the future, and addresses of version 4 in disguise.
+// assignments, benchmarks, documentation, the future, addresses of version 4 in disguise, and the services of a cloud that has them
+// among public addresses.
 var reserved = [...]string{
 	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
-	"64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "100::/64", "2001:db8::/32", "fec0::/10", "::/96",
+	"168.63.129.16/32", "192.88.99.0/24",
+	"64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/23", "100::/64", "2001:db8::/32", "3fff::/20", "5f00::/16", "fec0::/10", "::/96",
 }
 
 func public(addr netip.Addr) bool {

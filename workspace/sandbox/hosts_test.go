@@ -62,6 +62,7 @@ func TestNamesThatLeadInside(t *testing.T) {
 		"93.184.216.34": true, "2606:2800:220:1::1": true, "10.0.0.7": true,
 		"10.0.0.8": false, "127.0.0.1": false, "::1": false, "169.254.169.254": false, "fe80::1": false, "fd00:ec2::254": false, "0.0.0.0": false,
 		"100.64.0.1": false, "::ffff:127.0.0.1": false, "64:ff9b::7f00:1": false, "2002:7f00:1::": false, "224.0.0.1": false, "::": false, "255.255.255.255": false,
+		"168.63.129.16": false, "192.88.99.1": false, "2001:20::1": false, "3fff::1": false,
 	} {
 		if why := list.Address(netip.MustParseAddr(text), 80, true); (why == "") != ok {
 			t.Errorf("%s: %q", text, why)

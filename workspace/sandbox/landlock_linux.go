@@ -25,6 +25,9 @@ const (
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV | unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
 )
 
+// scopes is the version that keeps a command from sockets with names that are no paths, and from processes outside.
+const scopes = 6
+
 // ruleset is the attributes of the kernel's interface.
 type ruleset struct {
 	fs, net, scoped uint64
@@ -79,7 +82,7 @@ func handled(version int) (set ruleset, size uintptr) {
 	if version >= 5 {
 		set.fs |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	}
-	if version >= 6 {
+	if version >= scopes {
 		set.scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 		size = unsafe.Sizeof(set)
 	}

@@ -15,8 +15,8 @@ import (
 
 // paths fills in the places of a policy as they are now.
 func (s *spec) paths(p *Policy, c *Confined) error {
-	s.Writes = resolved(p.Writable)
-	s.Shows = resolved(p.Readable)
+	s.Writes = resolved(p.Writable, p.Writable)
+	s.Shows = resolved(p.Readable, p.Writable)
 	if p.Temp != "" {
 		temp, err := filepath.EvalSymlinks(p.Temp)
 		if err != nil {
@@ -28,19 +28,10 @@ func (s *spec) paths(p *Policy, c *Confined) error {
 		if err := os.MkdirAll(p.Caches, 0o700); err != nil {
 			return fmt.Errorf("the directory for caches: %w", err)
 		}
-		s.Writes = append(s.Writes, resolved([]string{p.Caches})...)
+		s.Writes = append(s.Writes, resolved([]string{p.Caches}, p.Writable)...)
 	}
-	for _, path := range p.Hidden {
-		if _, err := os.Lstat(path); err != nil {
-			continue // most of them, and following links takes a call for each part of a path
-		}
-		if path, err := filepath.EvalSymlinks(path); err == nil {
-			if info, err := os.Stat(path); err == nil && !info.IsDir() && openedAlways(path) {
-				s.Empties = append(s.Empties, path)
-			} else {
-				s.Hides = append(s.Hides, path)
-			}
-		}
+	if err := s.hide(p.Hidden, c); err != nil {
+		return err
 	}
 	protected := slices.Clone(p.Protected)
 	for _, path := range p.Absent {
@@ -51,7 +42,7 @@ func (s *spec) paths(p *Policy, c *Confined) error {
 		}
 	}
 	for _, path := range protected {
-		if err := s.protect(filepath.Clean(path), c, 0); err != nil {
+		if err := s.protect(filepath.Clean(path), c, true, 0); err != nil {
 			return fmt.Errorf("%s cannot be protected: %w", path, err)
 		}
 	}
@@ -63,15 +54,25 @@ func (s *spec) paths(p *Policy, c *Confined) error {
 	return nil
 }
 
-// resolved follows links and leaves out what does not exist.
-func resolved(paths []string) []string {
-	var found []string
-	for _, path := range paths {
+// hide covers secrets. Where they lie in a writable tree, what leads to them stays as it is: with another name, the next command
+// would find them uncovered.
+func (s *spec) hide(places []string, c *Confined) error {
+	for _, path := range places {
+		if _, err := os.Lstat(path); err != nil {
+			continue // most of them, and following links takes a call for each part of a path
+		}
+		if err := s.protect(filepath.Clean(path), c, false, 0); err != nil {
+			return fmt.Errorf("%s cannot be hidden: %w", path, err)
+		}
 		if path, err := filepath.EvalSymlinks(path); err == nil {
-			found = append(found, path)
+			if info, err := os.Stat(path); err == nil && !info.IsDir() && openedAlways(path) {
+				s.Empties = append(s.Empties, path)
+			} else {
+				s.Hides = append(s.Hides, path)
+			}
 		}
 	}
-	return found
+	return nil
 }
 
 // openedAlways reports whether programs read a file at every start, and would fail if they could not.
@@ -84,8 +85,8 @@ func openedAlways(path string) bool {
 
 // protect makes a path inside a writable tree read only. The directories above it are pinned: renamed, they would take the
 // protected ones along and make room for others. A link on the way is kept as it is, and where it leads is protected. For what
-// is missing, its first missing directory is made and kept empty.
-func (s *spec) protect(path string, c *Confined, links int) error {
+// is missing, its first missing directory is made and kept empty. Without keep, only what leads to the path is taken care of.
+func (s *spec) protect(path string, c *Confined, keep bool, links int) error {
 	if links > 40 {
 		return errors.New("too many links")
 	}
@@ -101,7 +102,7 @@ func (s *spec) protect(path string, c *Confined, links int) error {
 		if err != nil || real == path {
 			return nil
 		}
-		return s.protect(real, c, links+1)
+		return s.protect(real, c, keep, links+1)
 	}
 	at, rest := root, strings.Split(strings.Trim(path[len(root):], "/"), "/")
 	for i, name := range rest {
@@ -109,6 +110,9 @@ func (s *spec) protect(path string, c *Confined, links int) error {
 		info, err := os.Lstat(at)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), err == nil && isCover(at, info): // one of another command goes when that ends
+			if !keep {
+				return nil
+			}
 			return s.keepMissing(at, c)
 		case err != nil:
 			return err
@@ -121,9 +125,11 @@ func (s *spec) protect(path string, c *Confined, links int) error {
 			if !filepath.IsAbs(target) {
 				target = filepath.Join(filepath.Dir(at), target)
 			}
-			return s.protect(filepath.Join(append([]string{target}, rest[i+1:]...)...), c, links+1)
+			return s.protect(filepath.Join(append([]string{target}, rest[i+1:]...)...), c, keep, links+1)
 		case i == len(rest)-1:
-			s.Keeps = append(s.Keeps, at)
+			if keep {
+				s.Keeps = append(s.Keeps, at)
+			}
 		case !info.IsDir():
 			s.Keeps = append(s.Keeps, at)
 			return nil

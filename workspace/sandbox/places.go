@@ -4,6 +4,8 @@ package sandbox
 
 import (
 	"cmp"
+	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -82,6 +84,52 @@ func lies(place string, trees []string) bool {
 	}
 	place = followed(place)
 	return slices.ContainsFunc(trees, func(tree string) bool { return within(place, followed(tree)) })
+}
+
+// resolved follows links and leaves out what does not exist, and what a link in one of the trees leads to: the trees are written
+// by commands, and a command may have made the link to write more with the next one.
+func resolved(paths, trees []string) []string {
+	written := make([]string, len(trees))
+	for i, tree := range trees {
+		written[i] = followed(tree)
+	}
+	var found []string
+	for _, path := range paths {
+		if real, err := unbent(path, written); err == nil {
+			found = append(found, real)
+		}
+	}
+	return found
+}
+
+// unbent follows the links in a path, none of which may lie in one of the trees.
+func unbent(path string, trees []string) (string, error) {
+	at, rest := string(filepath.Separator), filepath.Clean(path)
+	for links := 0; rest != ""; {
+		var name string
+		name, rest, _ = strings.Cut(strings.TrimPrefix(rest, string(filepath.Separator)), string(filepath.Separator))
+		next := filepath.Join(at, name)
+		info, err := os.Lstat(next)
+		if err != nil {
+			return "", err
+		}
+		if info.Mode()&os.ModeSymlink == 0 {
+			at = next
+			continue
+		}
+		if links++; links > 40 || slices.ContainsFunc(trees, func(tree string) bool { return within(next, tree) }) {
+			return "", fmt.Errorf("%s is a link that is not followed", next)
+		}
+		target, err := os.Readlink(next)
+		if err != nil {
+			return "", err
+		}
+		if filepath.IsAbs(target) {
+			at = string(filepath.Separator)
+		}
+		rest = target + string(filepath.Separator) + rest
+	}
+	return at, nil
 }
 
 // followed follows the links in as much of a path as exists.

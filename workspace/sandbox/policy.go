@@ -5,14 +5,15 @@ import (
 )
 
 // Policy is what a command may touch. Everything can be read that is not hidden, nothing can be written that is not named. All
-// paths are absolute; links in them are followed, and those that do not exist are left out unless said otherwise. Its fields
-// must not change once it is in use; it may be used concurrently, and must not be copied then.
+// paths are absolute; links in them are followed, and those that do not exist are left out unless said otherwise. So is what a
+// link in a writable tree leads to, which a command may have made: name its target. Its fields must not change once it is in use;
+// it may be used concurrently, and must not be copied then.
 type Policy struct {
 	Writable  []string // trees that may be written
 	Readable  []string // trees shown although they lie in a place that is covered, such as the host's /tmp
 	Protected []string // inside Writable, but read only. Their parents cannot be renamed. What is missing cannot be made
 	Absent    []string // files that are protected when they exist; when not, what a command leaves there is removed and told
-	Hidden    []string // trees and files that cannot be read, nor seen into: secrets
+	Hidden    []string // trees and files that cannot be read, nor seen into: secrets. Inside Writable, their parents cannot be renamed
 
 	Network Network
 	Temp    string   // a private directory for temporary files, seen as /tmp too; default: memory, emptied after each command

@@ -60,7 +60,7 @@ func (p *program) end(verdict uint32) {
 func (p *program) fail(errno unix.Errno) { p.end(unix.SECCOMP_RET_ERRNO | uint32(errno)) }
 
 // filter is the program for a level. A call of another architecture, or of x32, has other numbers and could pass: it kills.
-func filter(level Level, open bool) program {
+func filter(level Level, open, scoped bool) program {
 	var p program
 	p.load(atArch)
 	p.when(unix.BPF_JEQ, auditArch, 1)
@@ -98,17 +98,17 @@ func filter(level Level, open bool) program {
 	p.unless(unix.BPF_JEQ, unix.TIOCLINUX, 1)
 	p.fail(unix.EPERM)
 	p.end(unix.SECCOMP_RET_ALLOW)
-	p.sockets(level, open)
+	p.sockets(level, open, scoped)
 	p.end(unix.SECCOMP_RET_ALLOW)
 	return p
 }
 
 // sockets allows the families that programs use. Inside a network namespace they reach only what is in it. Without one, sockets
-// of the internet are refused unless the network is open, and those of files always: there is a daemon behind many a path. Pairs
-// stay.
-func (p *program) sockets(level Level, open bool) {
+// of the internet are refused unless the network is open, and those of this machine unless it is told apart who may connect to
+// whom (scoped): there is a daemon behind many a path, and behind names that are no paths a whole desktop. Pairs stay.
+func (p *program) sockets(level Level, open, scoped bool) {
 	families := []uint32{}
-	if level == Namespaces {
+	if level == Namespaces && (!open || scoped) {
 		families = append(families, unix.AF_UNIX)
 	}
 	if level == Namespaces || open {
@@ -133,7 +133,7 @@ func (p *program) sockets(level Level, open bool) {
 
 // seccomp installs the filter in all threads of this process; what it starts has it too.
 func (s *spec) seccomp() error {
-	p := filter(s.Level, s.Open)
+	p := filter(s.Level, s.Open, landlockVersion() >= scopes)
 	fprog := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&fprog)))
 	if errno != 0 {

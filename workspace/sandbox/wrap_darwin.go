@@ -84,6 +84,14 @@ func (p *Policy) places(env []string) []string {
 // profile is the policy with its paths resolved.
 func (p *Policy) profile(c *Confined) (profile, error) {
 	prof := profile{open: p.Network.Open}
+	trees := make([]string, len(p.Writable))
+	for i, tree := range p.Writable {
+		trees[i] = nearest(tree)
+	}
+	writable := slices.DeleteFunc(slices.Clone(p.Writable), func(path string) bool { // behind a link that a command may have made
+		_, err := unbent(path, trees)
+		return err != nil && !errors.Is(err, fs.ErrNotExist)
+	})
 	protected := slices.Clone(p.Protected)
 	for _, path := range p.Absent {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -94,14 +102,14 @@ func (p *Policy) profile(c *Confined) (profile, error) {
 	for _, list := range []struct {
 		from []string
 		to   *[]string
-	}{{append(slices.Clone(p.Writable), p.Temp, p.Caches), &prof.writes}, {protected, &prof.keeps}, {p.Hidden, &prof.hides}} {
+	}{{append(writable, p.Temp, p.Caches), &prof.writes}, {protected, &prof.keeps}, {p.Hidden, &prof.hides}} {
 		for _, path := range list.from {
 			if path != "" {
 				*list.to = append(*list.to, nearest(path))
 			}
 		}
 	}
-	for _, keep := range prof.keeps {
+	for _, keep := range slices.Concat(prof.keeps, prof.hides) {
 		for _, root := range prof.writes {
 			for dir := filepath.Dir(keep); within(dir, root) && !slices.Contains(prof.pins, dir); dir = filepath.Dir(dir) {
 				prof.pins = append(prof.pins, dir)

@@ -62,7 +62,7 @@ func (p *Policy) check(r Report, c *Confined) error {
 		return missing("no namespaces")
 	}
 	c.Gaps = []string{
-		"what is protected inside a writable tree can be written",
+		"what is protected inside a writable tree can be written, and what is hidden there read",
 		"the names of all files can be seen, and /tmp is that of the machine, read only",
 		"processes of the machine can be seen",
 	}
