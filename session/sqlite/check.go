@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -22,7 +23,7 @@ func (s *Store) Check(ctx context.Context, repair bool) iter.Seq2[session.Proble
 		for _, step := range []func() error{c.file, c.orphans, c.sessions, c.spending, c.blobs, c.index} {
 			err := s.ended(ctx)
 			if err == nil {
-				err = step()
+				err = c.unreadable("", step())
 			}
 			if errors.Is(err, errLeft) {
 				return
@@ -50,6 +51,7 @@ type check struct {
 // What a person can do.
 const (
 	adviceRepair = "check with repair"
+	adviceTry    = "check with repair; if that is not enough, " + adviceCopy
 	adviceCopy   = "put back a copy of the file if there is one; else export what can be read and go on with that"
 )
 
@@ -65,9 +67,9 @@ func (c *check) tell(p session.Problem, mend func(t *txn) error) error {
 		if err := c.store.write(c.ctx, "repair", true, mend); err != nil {
 			return err
 		}
-		p.Fixed = true
+		p.Fixed, p.Advice = true, ""
 	default:
-		p.Advice = adviceRepair
+		p.Advice = cmp.Or(p.Advice, adviceRepair)
 	}
 	if !c.yield(p, nil) {
 		return errLeft
@@ -84,6 +86,9 @@ func (c *check) file() error {
 	p := session.Problem{Part: session.PartFile, Text: said}
 	if !strings.Contains(said, "index") {
 		return c.tell(p, nil)
+	}
+	if strings.Contains(said, "Tree") { // of an index, perhaps, or of a table
+		p.Advice = adviceTry
 	}
 	err = c.tell(p, func(t *txn) error { return t.exec(`REINDEX`) })
 	if err != nil || !c.repair {
@@ -174,6 +179,18 @@ func (c *check) sessions() error {
 	}
 }
 
+// unreadable tells of pages that cannot be read, and that is no reason not to look at others. It returns any other error.
+func (c *check) unreadable(id session.SessionID, err error) error {
+	if _, cause := classify(err); !errors.Is(cause, session.ErrCorrupt) {
+		return err
+	}
+	p := session.Problem{Session: id, Part: session.PartFile, Text: fmt.Sprintf("not all of it can be read: %v", err)}
+	if id != "" {
+		p.Part = session.PartEntries
+	}
+	return c.tell(p, nil)
+}
+
 func (c *check) session(key int64) error {
 	row, err := storedOf(c.store, key)
 	if errors.Is(err, sql.ErrNoRows) { // purged meanwhile
@@ -185,11 +202,13 @@ func (c *check) session(key int64) error {
 	a := &audit{check: c, key: key, id: row.sum.ID, agents: map[session.RunID]string{}, seen: map[session.ID]bool{}}
 	a.sum.ID = row.sum.ID
 	c.docs[key] = a
-	if row, err = a.read(); errors.Is(err, sql.ErrNoRows) {
+	row, err = a.read()
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
 		return nil
-	}
-	if err != nil {
-		return err
+	case err != nil:
+		delete(c.docs, key) // what the index should have of it is not known
+		return c.unreadable(a.id, err)
 	}
 	if a.broken {
 		return nil // what was computed is not what it should be

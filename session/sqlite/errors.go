@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 
 	"modernc.org/sqlite"
@@ -22,6 +23,8 @@ func (s *Store) fail(what string, err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, session.ErrCorrupt):
+		return err // it says where
 	case cause != nil:
 		return fmt.Errorf("session: %s %s: %w: %s (%w)", what, s.path, cause, advice, err)
 	case advice != "":
@@ -43,7 +46,8 @@ func classify(err error) (advice string, cause error) {
 		case code&0xff == sqlite3.SQLITE_FULL, code == sqlite3.SQLITE_IOERR_SHMSIZE:
 			return free, session.ErrFull
 		case code&0xff == sqlite3.SQLITE_CORRUPT, code&0xff == sqlite3.SQLITE_NOTADB,
-			code == sqlite3.SQLITE_IOERR_SHORT_READ:
+			code == sqlite3.SQLITE_IOERR_SHORT_READ,
+			code&0xff == sqlite3.SQLITE_ERROR && lacksOurs(e.Error()):
 			return restore, session.ErrCorrupt
 		case code&0xff == sqlite3.SQLITE_READONLY, code&0xff == sqlite3.SQLITE_CANTOPEN, code&0xff == sqlite3.SQLITE_PERM:
 			return permit, session.ErrUnwritable
@@ -62,10 +66,21 @@ func classify(err error) (advice string, cause error) {
 		return permit, session.ErrUnwritable
 	case errors.Is(err, sql.ErrConnDone), errors.Is(err, errClosed):
 		return "the store was closed", nil
-	case err != nil && err.Error() == "sql: database is closed": // an error without a name
+	case err == nil:
+		return "", nil
+	case errors.Is(err, session.ErrCorrupt):
+		return restore, session.ErrCorrupt
+	case err.Error() == "sql: database is closed": // an error without a name, as the next
 		return "the store was closed meanwhile", errClosed
+	case strings.Contains(err.Error(), "sql: Scan error on column"): // a value that no column of ours has
+		return restore, session.ErrCorrupt
 	}
 	return "", nil
+}
+
+// lacksOurs reports whether SQLite says that a table or a column is not there, which every file that we made has.
+func lacksOurs(message string) bool {
+	return strings.Contains(message, "no such ") || strings.Contains(message, "has no column named ")
 }
 
 // journalError is what went wrong with the journal while the index was in use: it is no reason to make the index anew.

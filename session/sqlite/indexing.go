@@ -153,6 +153,7 @@ func scanRecords(rows cursor, enough int) ([]record, error) {
 	var (
 		out    []record
 		at, us int64
+		before int64
 		body   sql.RawBytes
 	)
 	for size := 0; size < enough && rows.Next(); size += len(body) {
@@ -160,6 +161,10 @@ func scanRecords(rows cursor, enough int) ([]record, error) {
 		if err := rows.Scan(&at, (*string)(&r.ID), (*string)(&r.Parent), (*string)(&r.Run), &r.Turn, &us, &r.kind, &body); err != nil {
 			return nil, err
 		}
+		if at <= before { // who goes on from here would come here again
+			return nil, fmt.Errorf("entry %d follows entry %d: %w", seqOf(at), seqOf(before), session.ErrCorrupt)
+		}
+		before = at
 		r.Seq, r.Time, r.size = seqOf(at), fromMicro(us), len(body)
 		r.Body, r.broken = session.DecodeBody(r.kind, body)
 		out = append(out, r)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 
 	"github.com/tenon-agent/tenon/session"
 )
@@ -119,7 +120,10 @@ func (s *Store) pick(
 			}
 		}
 		for _, e := range events {
-			if err = s.ended(ctx); err != nil {
+			if err = s.ended(ctx); err == nil && e.Seq <= after {
+				err = s.damaged(id, e.Seq, fmt.Errorf("it follows entry %d", after))
+			}
+			if err != nil {
 				break
 			}
 			if !yield(e, nil) {
@@ -185,6 +189,7 @@ func (s *Store) Backward(ctx context.Context, id session.SessionID, leaf session
 		if err == nil && leaf == "" {
 			leaf, from = tip, seq
 		}
+		before := int64(math.MaxInt64)
 		rows := 32 // who wants the end of a branch often wants no more of it
 		for err == nil {
 			var events []session.Event
@@ -192,12 +197,16 @@ func (s *Store) Backward(ctx context.Context, id session.SessionID, leaf session
 				break
 			}
 			for _, e := range events {
-				if err = s.ended(ctx); err != nil {
+				if err = s.ended(ctx); err == nil && place(key, e.Seq) >= before {
+					err = s.damaged(id, e.Seq, errors.New("the branch comes to it again"))
+				}
+				if err != nil {
 					break
 				}
 				if !yield(e, nil) || e.Parent == "" {
 					return
 				}
+				before = place(key, e.Seq)
 				leaf, from = e.Parent, e.Seq
 			}
 			rows = batchRows
