@@ -157,7 +157,8 @@ func (j *journal) behind(from session.ID, ev session.Event) (id session.ID, used
 	if best == nil {
 		return "", used, false
 	}
-	if all := used.Plus(best.usage); m.Usage.Total() > all.Total() && j.leave(best) { // it was counted when it was not over
+	all := used.Plus(best.usage)
+	if m.Usage.Total() > all.Total() && best.at.Equal(ev.Time) && j.leave(best) { // it was counted when it was not over
 		return "", all, false
 	}
 	best.found = true

@@ -51,9 +51,11 @@ func TestManyValues(t *testing.T) {
 	}
 }
 
-// Whatever the IDs and roles of a source are, each call has an ID that no other call of its answer has, and one result.
-func TestCallsThatDoNotFit(t *testing.T) {
-	for name, c := range map[string]struct{ program, text string }{
+// misfit is a source whose calls and results do not fit each other.
+type misfit struct{ program, text string }
+
+func misfits() map[string]misfit {
+	return map[string]misfit{
 		"Claude Code": {transfer.Claude, `{"type":"assistant","uuid":"a","sessionId":"s","message":{"id":"m","content":[{"type":"tool_use","id":"","name":""},` +
 			`{"type":"tool_use","id":"t","name":"x"},{"type":"tool_use","id":"t","name":"x"}]}}
 {"type":"user","uuid":"b","parentUuid":"a","sessionId":"s","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"one"},` +
@@ -62,7 +64,12 @@ func TestCallsThatDoNotFit(t *testing.T) {
 {"type":"message","id":"b","parentId":"a","message":{"role":"assistant","content":[{"type":"image","data":"AAAA"},{"type":"toolCall","id":"t-2"},{"type":"toolCall","id":"t"},{"type":"toolCall","id":"t"}]}}
 {"type":"message","id":"c","parentId":"b","message":{"role":"toolResult","toolCallId":"t","content":[{"type":"toolCall","id":"v"},{"type":"text","text":"one"}]}}
 {"type":"message","id":"d","parentId":"c","message":{"role":"toolResult","toolCallId":"t","content":"two"}}`},
-	} {
+	}
+}
+
+// Whatever the IDs and roles of a source are, each call has an ID that no other call of its answer has, and one result.
+func TestCallsThatDoNotFit(t *testing.T) {
+	for name, c := range misfits() {
 		t.Run(name, func(t *testing.T) {
 			store := newStore(t)
 			r := imported(t, store, c.program, write(t, "s.jsonl", c.text))
