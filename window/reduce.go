@@ -14,7 +14,7 @@ import (
 )
 
 // How old a result must be, in answers after it, before its kind is reduced, and how large, in bytes of text. What a model has not seen
-// at least once is never reduced.
+// at least once is not reduced, unless there is no room for it at all: see squeeze.
 const (
 	failedAge, failedSize = 3, 600
 	staleAge, staleSize   = 3, 1500
