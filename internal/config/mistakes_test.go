@@ -25,7 +25,7 @@ func TestMistakesSayWhereAndWhatToDo(t *testing.T) {
 		{"not UTF-8", "{\n\"model\": \"\xff\"}", `2:11: the text is not UTF-8; save the file with that encoding`},
 		{"deep", strings.Repeat("[", 100000), `1:65: objects and lists are nested more than 64 deep`},
 		{"deep in comments", strings.Repeat(`{"a":/*[*/`, 65), `1:641: objects and lists are nested more than 64 deep`},
-		{"after the end", `{} x`, `1:4: invalid character 'x' after top-level value`},
+		{"after the end", `{} x`, `1:4: there is text behind the end of the object; take it out, or move the closing brace`},
 
 		// Keys.
 		{"unknown", `{"modle": "a/x"}`, `1:2: unknown key "modle", did you mean "model"?`},

@@ -155,6 +155,8 @@ func (s *source) syntaxError(err error, open int) *Error {
 		if open >= 0 {
 			offset, message = open, "what begins here is not closed before the file ends"
 		}
+	case inner != nil && strings.HasSuffix(inner.Error(), "after top-level value"):
+		message = "there is text behind the end of the object; take it out, or move the closing brace"
 	case inner != nil && strings.HasPrefix(inner.Error(), "invalid character"):
 		message = inner.Error()
 	case inner != nil && strings.HasPrefix(inner.Error(), "invalid literal"):
