@@ -53,7 +53,7 @@ func newAnalyzer(o Options) *analyzer {
 }
 
 func (a *analyzer) all(line string) {
-	a.text(line, place{dirs: []string{a.options.Dir}, sure: true}, syntax.LangBash)
+	a.text(line, place{dirs: []string{a.options.Dir}, sure: true, at: spot{1, 1}}, syntax.LangBash)
 	a.arithmetic()
 }
 
@@ -147,9 +147,9 @@ func (a *analyzer) text(text string, c place, lang syntax.LangVariant) ends {
 		a.enough(c.at, "too many brackets")
 		return ends{c.dirs, c.dirs}
 	case strings.ContainsRune(text, 0):
-		a.problem(c.at, "a zero byte, which shells read in different ways")
+		a.problem(c.sign(text, 0), "a zero byte, which shells read in different ways")
 	case strings.ContainsRune(text, '\r'): // to the parser it is a space or the end of a line, to a shell a letter
-		a.problem(c.at, "a carriage return, which shells read in different ways")
+		a.problem(c.sign(text, '\r'), "a carriage return, which shells read in different ways")
 	}
 	a.parsed += len(text)
 	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")
@@ -161,6 +161,15 @@ func (a *analyzer) text(text string, c place, lang syntax.LangVariant) ends {
 	}
 	c.depth++
 	return a.stmts(file.Stmts, c)
+}
+
+// sign is where a sign stands first in a text.
+func (c place) sign(text string, sign byte) spot {
+	if c.nested {
+		return c.at
+	}
+	before, _, _ := strings.Cut(text, string(sign))
+	return spot{1 + strings.Count(before, "\n"), len(before) - strings.LastIndexByte(before, '\n')}
 }
 
 // openings bounds how deep the parser can call itself: by brackets, and by words and signs that take what follows.

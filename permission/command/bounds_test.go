@@ -91,3 +91,14 @@ func BenchmarkAnalyze(b *testing.B) {
 		})
 	}
 }
+
+// TestPlacesOfProblems holds that a problem of the text itself is told where it stands.
+func TestPlacesOfProblems(t *testing.T) {
+	for line, want := range map[string]string{
+		"ls\necho a\rb": "2:7", "\x00": "1:1", "ls; bash -c $'ls\\rrm'": "1:5", "ls " + strings.Repeat("x", longestLine): "1:1",
+	} {
+		if a := analyze(line, here); len(a.Problems) == 0 || !strings.HasPrefix(a.Problems[0].String(), want+": ") {
+			t.Errorf("%.20q: %v, want %s", line, a.Problems, want)
+		}
+	}
+}

@@ -229,17 +229,17 @@ func (c *call) set(name string, g *arguments) {
 			return
 		case name == "set" && (strings.HasPrefix(w.text, "-") || strings.HasPrefix(w.text, "+")):
 			if strings.Trim(w.text[1:], "efuxvoCbmhnETBp") != "" {
-				c.unknown("option " + shown(w.text) + " of the shell is not known")
+				c.unknown("option " + shown(w.text) + " of the shell may change what commands do")
 			}
 		case name == "set" && (i == 0 || !strings.ContainsAny(g.operands[i-1].text[:1], "-+") || !strings.Contains(g.operands[i-1].text, "o")):
 			return // parameters
 		case name == "set":
 			if !w.is(plainOptions...) {
-				c.unknown("option " + shownWord(w) + " of the shell is not known")
+				c.unknown("option " + shownWord(w) + " of the shell may change what commands do")
 			}
 		case name == "shopt":
 			if !w.is("-s", "-u", "-q", "-p") && !w.is(plainShopts...) {
-				c.unknown("option " + shown(w.text) + " of the shell is not known")
+				c.unknown("option " + shown(w.text) + " of the shell may change what commands do")
 			}
 		}
 	}

@@ -61,7 +61,9 @@ func hostOf(w word) (host string, known bool) {
 	}
 	host = rest[strings.LastIndexByte(rest, '@')+1:]
 	switch {
-	case url && host == "", strings.Contains(rest, "\\"), strings.ContainsAny(host, "%{}*?,;'\"<>|^`") || strings.Contains(host, "[") && !bracketed(host):
+	case url && host == "", strings.Contains(rest, "\\"), strings.ContainsAny(host, "%{}*?,;'\"<>|^`"):
+		return "", false
+	case strings.Contains(host, "[") && !bracketed(host):
 		return "", false
 	case strings.ContainsAny(host, " \t\n"), !url && !strings.Contains(host, ".") && host != "localhost" && !strings.Contains(s, ":"):
 		return "", true

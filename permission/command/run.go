@@ -432,10 +432,12 @@ func (c *call) argument(kind byte, w word, name string) {
 		c.reads(w)
 		c.reads(word{dynamic: true})
 	case 'p':
-		if w.dynamic || w.tilde || strings.ContainsAny(w.text, "/.") {
+		commit, file, ok := strings.Cut(w.text, ":")
+		ok = ok && !w.dynamic && !strings.Contains(commit, "/")
+		if w.dynamic || w.tilde || !ok && strings.ContainsAny(w.text, "/.") {
 			c.reads(w)
 		}
-		if _, file, ok := strings.Cut(w.text, ":"); ok && !w.dynamic { // of a commit, or of a stage of the index: HEAD:.env, :0:.env
+		if ok { // of a commit, or of a stage of the index: HEAD:.env, :0:.env
 			if stage, rest, staged := strings.Cut(file, ":"); staged && isNumber(stage) {
 				file = rest
 			}
