@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 )
 
@@ -226,6 +227,11 @@ func (c *checker) entry(data []byte) (session.Event, error) {
 	if session.Passing(e.Body) {
 		return e, fmt.Errorf("%s is no entry of a journal: this is the output of a run, not an export", e.Body.Kind())
 	}
+	if m, ok := e.Body.(session.Message); ok {
+		if err := checkMessage(m); err != nil {
+			return e, err
+		}
+	}
 	if e.ID == "" || e.Seq <= c.seq {
 		return e, fmt.Errorf("entry %q has the number %d and follows %d: entries are missing, twice, or in another order", e.ID, e.Seq, c.seq)
 	}
@@ -249,6 +255,23 @@ func (c *checker) entry(data []byte) (session.Event, error) {
 	}
 	e.Body = c.renamed(e.Body)
 	return e, nil
+}
+
+// checkMessage returns an error for a message that no model can be sent, now or ever.
+func checkMessage(m session.Message) error {
+	switch m.Role {
+	case llm.RoleUser, llm.RoleAssistant, llm.RoleTool:
+	default:
+		return fmt.Errorf("a message has the role %q", brief(string(m.Role), 40))
+	}
+	seen := map[string]bool{}
+	for _, c := range m.Calls() {
+		if m.Role != llm.RoleAssistant || c.ID == "" || seen[c.ID] {
+			return fmt.Errorf("the call %q of a message of the role %q has no ID, one twice, or is in no answer", brief(c.ID, 40), m.Role)
+		}
+		seen[c.ID] = true
+	}
+	return nil
 }
 
 // parent checks that an entry goes on from where it says.
