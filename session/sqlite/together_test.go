@@ -33,7 +33,9 @@ func TestAllAtOnce(t *testing.T) {
 			return err
 		},
 		func(s *Store) error { return s.Purge(t.Context(), all.any()) },
-		func(s *Store) error { return errors.Join(s.Delete(t.Context(), all.any()), s.Restore(t.Context(), all.any())) },
+		func(s *Store) error {
+			return errors.Join(s.Delete(t.Context(), all.any()), s.Restore(t.Context(), all.any()))
+		},
 		func(s *Store) error { return s.Index(t.Context()) },
 		func(s *Store) error { _, err := s.Compact(t.Context()); return err },
 	} {
