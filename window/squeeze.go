@@ -10,15 +10,15 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// A window can be too small for what no digest leaves out: for the end of the conversation, when several results came at once or the model was
-// changed for one with less room, and for what is pinned. Then the longest of it is told in short. The journal has all of it.
+// A window can be too small for what no digest leaves out: for the end of the conversation, when several results came at once or the model
+// was changed for one with less room, and for what is pinned. Then the longest of it is told in short. The journal has all of it.
 
 // leastPart is the tokens that a message keeps which is told in short.
 const leastPart = 50
 
 // squeeze tells the longest messages in short until the request fits: results of calls first, then what was said, and what is pinned last.
-// What a person has said last stays: people can say it in another way. Where it does not fit even then, fits is false, and what could be done
-// is done.
+// What a person has said last stays: people can say it in another way. Where it does not fit even then, fits is false, and what could be
+// done is done.
 func (d *draft) squeeze(ctx context.Context) (told []session.Notice, fits bool, _ error) {
 	pins, err := d.kept(ctx)
 	if err != nil {
@@ -159,8 +159,8 @@ func tooLong(what string, entry session.ID, m llm.Message, most int) session.Not
 		advice = "unpin it, or leave out its [[keep]], and pin a shorter one that says what matters"
 	}
 	return session.Notice{Text: fmt.Sprintf(
-		"%s is too long for the context window: entry %s, %q, has about %d tokens, of %d that there may be. The model is told its beginning and end; "+
-			"%s, or take a model with a larger window", what, entry, begin, countMessages([]llm.Message{m}), most, advice)}
+		"%s is too long for the context window: entry %s, %q, has about %d tokens, of %d that there may be. The model is told its beginning "+
+			"and end; %s, or take a model with a larger window", what, entry, begin, countMessages([]llm.Message{m}), most, advice)}
 }
 
 // parts says what takes the room of a request that is too long.
@@ -180,6 +180,6 @@ func (v *View) parts(h Header) string {
 			rest += n
 		}
 	}
-	return fmt.Sprintf("system prompt and tools have about %d tokens, context files and what else is told of the place %d, pinned messages %d, the "+
-		"conversation %d; %s. Take a model with a larger window, or have less of these", fixed, place, pinned, rest, v.largest())
+	return fmt.Sprintf("system prompt and tools have about %d tokens, context files and what else is told of the place %d, pinned messages %d, "+
+		"the conversation %d; %s. Take a model with a larger window, or have less of these", fixed, place, pinned, rest, v.largest())
 }

@@ -111,8 +111,11 @@ func TestAMarkedMessageThatIsTooLong(t *testing.T) {
 		k.ask()
 		k.fits()
 		k.answer("On.")
-		if sent := texts(k.last.Messages); !strings.Contains(sent, "The mill.") || !strings.Contains(sent, "The end.") || !strings.Contains(sent, "[[keep]]") {
-			t.Fatalf("sent\n%s", sent)
+		sent := texts(k.last.Messages)
+		for _, part := range []string{"The mill.", "The end.", "[[keep]]"} {
+			if !strings.Contains(sent, part) {
+				t.Fatalf("no %q in\n%s", part, sent)
+			}
 		}
 	}
 }
@@ -142,7 +145,8 @@ func TestWhatIsTooLong(t *testing.T) {
 		"an old answer": func(k *talk) {
 			k.say("Write.")
 			k.ask()
-			k.answer(strings.Repeat("word ", 50_000), llm.ToolCall{ID: "1", Name: "write", Arguments: `{"text":"` + strings.Repeat("word ", 50_000) + `"}`})
+			long := strings.Repeat("word ", 50_000)
+			k.answer(long, llm.ToolCall{ID: "1", Name: "write", Arguments: `{"text":"` + long + `"}`})
 			k.result(llm.ToolCall{ID: "1", Name: "write"}, "written", "")
 			k.say("And?")
 		},
@@ -178,7 +182,8 @@ func TestAQuestionThatIsTooLong(t *testing.T) {
 	k.loose = true
 	k.say("The log: " + strings.Repeat("word ", 50_000) + "[[keep]]")
 	_, _, err := k.window.Request(t.Context(), k.path, k.header)
-	if err == nil || !strings.Contains(err.Error(), "the largest part is a message of the user with about 50") || !strings.Contains(err.Error(), "takes 16000") {
+	const largest = "the largest part is a message of the user with about 50"
+	if err == nil || !strings.Contains(err.Error(), largest) || !strings.Contains(err.Error(), "takes 16000") {
 		t.Fatalf("error = %v", err)
 	}
 	k.say("It is in log.txt.")

@@ -210,7 +210,9 @@ func TestTheNearestFilesHaveTheRoom(t *testing.T) {
 	if got := names(blocks); got != order {
 		t.Fatalf("got  %s\nwant %s", got, order)
 	}
-	for i, want := range []string{"[4499 of 4499 bytes", "[4509 of 4509 bytes", "half way", strings.TrimSpace(near), "here @more.md", "more of here", "There are more"} {
+	for i, want := range []string{
+		"[4499 of 4499 bytes", "[4509 of 4509 bytes", "half way", strings.TrimSpace(near), "here @more.md", "more of here", "There are more",
+	} {
 		if !strings.Contains(blocks[i].Text, want) {
 			t.Errorf("%s has no %q: %.200q", blocks[i].Name, want, blocks[i].Text)
 		}
