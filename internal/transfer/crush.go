@@ -93,7 +93,8 @@ func readCrush(ctx context.Context, s Source, b *builder) error {
 	defer d.Close() // it was only read
 	var created float64
 	var summary, todos string
-	query := `SELECT substr(coalesce(title, ''), 1, 1000), created_at, coalesce(` + d.column("sessions", "summary_message_id", "''") + `, ''), substr(coalesce(` +
+	query := `SELECT substr(coalesce(title, ''), 1, 1000), created_at, coalesce(` +
+		d.column("sessions", "summary_message_id", "''") + `, ''), substr(coalesce(` +
 		d.column("sessions", "todos", "''") + `, ''), 1, 1000000) FROM sessions WHERE id = ?`
 	err = d.QueryRowContext(ctx, query, s.ID).Scan(&b.title, &created, &summary, &todos)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -105,7 +106,8 @@ func readCrush(ctx context.Context, s Source, b *builder) error {
 	b.id, b.created = s.ID, unix(created)
 	b.setDir(s.Dir, shortName(s.File))
 	children := func(id string) ([]string, error) {
-		return d.strings(ctx, `SELECT id FROM sessions WHERE parent_session_id = ? AND id NOT LIKE 'title-%' ORDER BY created_at, id LIMIT 1000`, id)
+		return d.strings(ctx, `SELECT id FROM sessions WHERE parent_session_id = ? AND id NOT LIKE 'title-%'
+			ORDER BY created_at, id LIMIT 1000`, id)
 	}
 	err = descend(s.ID, children, func(child string) error {
 		return (&crushReader{b: b, db: d, last: root, side: true}).session(ctx, child)
@@ -140,9 +142,10 @@ func (r *crushReader) rest(ctx context.Context, s Source, todos string) error {
 }
 
 func (r *crushReader) session(ctx context.Context, id string) error {
-	query := `SELECT substr(id, 1, 1000), substr(role, 1, 1000), CASE WHEN length(parts) <= ? THEN parts ELSE '"too long"' END,
-		substr(coalesce(model, ''), 1, 1000), substr(coalesce(` + r.db.column("messages", "provider", "''") + `, ''), 1, 1000), created_at, coalesce(` + r.db.column("messages", "is_summary_message", "0") +
-		`, 0) FROM messages WHERE session_id = ? ORDER BY created_at, rowid`
+	query := `SELECT substr(id, 1, 1000), substr(role, 1, 1000),
+		CASE WHEN length(parts) <= ? THEN parts ELSE '"too long"' END,
+		substr(coalesce(model, ''), 1, 1000), substr(coalesce(` + r.db.column("messages", "provider", "''") + `, ''), 1, 1000), created_at,
+		coalesce(` + r.db.column("messages", "is_summary_message", "0") + `, 0) FROM messages WHERE session_id = ? ORDER BY created_at, rowid`
 	rows, err := r.db.QueryContext(ctx, query, maxLine, id)
 	if err != nil {
 		return err

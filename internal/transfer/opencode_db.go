@@ -75,7 +75,8 @@ func listOpenCodeDB(ctx context.Context, file string) ([]Source, error) {
 
 func (d *openCodeDB) session(ctx context.Context, id string) (info openCodeSession, err error) {
 	info.ID = id
-	query := `SELECT substr(coalesce(directory, ''), 1, 5000), substr(coalesce(title, ''), 1, 1000), time_created, time_updated, coalesce(` + d.column("session", "version", "''") + `, ''), coalesce(` +
+	query := `SELECT substr(coalesce(directory, ''), 1, 5000), substr(coalesce(title, ''), 1, 1000),
+		time_created, time_updated, coalesce(` + d.column("session", "version", "''") + `, ''), coalesce(` +
 		d.column("session", "revert", "''") + `, '') FROM session WHERE id = ?`
 	var revert string
 	err = d.QueryRowContext(ctx, query, id).Scan(&info.Dir, &info.Title, &info.Time.Created, &info.Time.Updated, &info.Version, &revert)
