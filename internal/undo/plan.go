@@ -98,7 +98,7 @@ func (h *History) Back(turns int, scope Scope) (*Plan, error) {
 			return h.undo(p, r.point, r.parent, scope)
 		}
 	}
-	return nil, &NothingError{fmt.Sprintf("the conversation of session %s has fewer than %d turns: %d", h.Session, turns, turns-left)}
+	return nil, &NothingError{fmt.Sprintf("the conversation of session %s has fewer turns than %d: %d", h.Session, turns, turns-left)}
 }
 
 func (h *History) newPlan() *Plan {
@@ -276,7 +276,7 @@ func (h *History) notRecorded(p *Plan, seq int64) {
 			p.Notes = append(p.Notes, fmt.Sprintf("Of the command that was interrupted before entry %s: %s", c.id, c.body.Note))
 		}
 		if c.seq > seq && c.body.More > 0 {
-			p.Notes = append(p.Notes, fmt.Sprintf("%d more files changed at entry %s; there were too many to take down, and they stay as they are.", c.body.More, c.id))
+			p.Notes = append(p.Notes, fmt.Sprintf("Files that changed at entry %s beyond those that were taken down stay as they are: %d.", c.id, c.body.More))
 		}
 	}
 }

@@ -328,7 +328,7 @@ func TestMoreThanAnEntryHolds(t *testing.T) {
 	b.end()
 	p, err := b.history().Undo("", undo.Both)
 	b.must(err)
-	if len(p.Files) != 0 || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "3 more files changed") {
+	if len(p.Files) != 0 || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "stay as they are: 3.") {
 		t.Errorf("%d files, %q", len(p.Files), p.Notes)
 	}
 }

@@ -36,7 +36,7 @@ func TestMultiEdit(t *testing.T) {
 		pairs        []string
 		after, told  string
 	}{
-		{"one", "a\nb\n", []string{"a", "x"}, "x\nb\n", "edited f: 1 lines added, 1 removed"},
+		{"one", "a\nb\n", []string{"a", "x"}, "x\nb\n", "edited f: 1 line added, 1 removed"},
 		{"in order", "a\nb\n", []string{"a", "b2", "b2", "c", "b\n", "d\n"}, "c\nd\n", "edited f: 2 lines added, 2 removed"},
 		{
 			"what was found only nearly is told with its number", "a \nb\n",
@@ -116,13 +116,13 @@ func TestWriteNeedsTheWholeVersion(t *testing.T) {
 	p.call("read", `{"path":"f","offset":4}`)
 	p.fails("write", write, "f was not read whole")
 	p.fails("patch", patchArguments(t, envelope("*** Add File: f\n+x\n")), "f was not read whole")
-	p.ok("edit", `{"path":"f","old_text":"2","new_text":"two"}`, "edited f: 1 lines added, 1 removed") // a part is enough
+	p.ok("edit", `{"path":"f","old_text":"2","new_text":"two"}`, "edited f: 1 line added, 1 removed") // a part is enough
 	p.fails("write", write, "f was not read whole")                                                    // and is still a part
 	p.call("read", `{"path":"f","limit":2}`)
 	p.call("read", `{"path":"f","offset":3,"limit":2}`) // the parts make a whole
-	p.ok("write", write, "replaced f: 1 lines added, 4 removed")
-	p.ok("edit", `{"path":"f","old_text":"x","new_text":"y"}`, "edited f: 1 lines added, 1 removed")
-	p.ok("write", write, "replaced f: 1 lines added, 1 removed") // what it wrote it knows
+	p.ok("write", write, "replaced f: 1 line added, 4 removed")
+	p.ok("edit", `{"path":"f","old_text":"x","new_text":"y"}`, "edited f: 1 line added, 1 removed")
+	p.ok("write", write, "replaced f: 1 line added, 1 removed") // what it wrote it knows
 	p.call("read", `{"path":"wide"}`)
 	p.fails("write", `{"path":"wide","content":"x"}`, "wide was not read whole")
 }
@@ -176,12 +176,12 @@ func TestRecall(t *testing.T) {
 	}
 	after.set.Recall("read", json.RawMessage("not JSON"))
 	after.set.Recall("shell", json.RawMessage(`{"path":"changed"}`))
-	after.ok("write", `{"path":"whole","content":"x\n"}`, "replaced whole: 1 lines added, 1 removed")
-	after.ok("write", `{"path":"made","content":"x\n"}`, "replaced made: 1 lines added, 1 removed")
-	after.ok("write", `{"path":"moved","content":"x\n"}`, "replaced moved: 1 lines added, 1 removed")
-	after.ok("write", `{"path":"parts","content":"x\n"}`, "replaced parts: 1 lines added, 3 removed")
+	after.ok("write", `{"path":"whole","content":"x\n"}`, "replaced whole: 1 line added, 1 removed")
+	after.ok("write", `{"path":"made","content":"x\n"}`, "replaced made: 1 line added, 1 removed")
+	after.ok("write", `{"path":"moved","content":"x\n"}`, "replaced moved: 1 line added, 1 removed")
+	after.ok("write", `{"path":"parts","content":"x\n"}`, "replaced parts: 1 line added, 3 removed")
 	after.fails("write", `{"path":"part","content":"x\n"}`, "part was read only in part (lines 1-1 of 3)")
-	after.ok("edit", `{"path":"part","old_text":"1","new_text":"2"}`, "edited part: 1 lines added, 1 removed")
+	after.ok("edit", `{"path":"part","old_text":"1","new_text":"2"}`, "edited part: 1 line added, 1 removed")
 	after.fails("edit", `{"path":"changed","old_text":"c","new_text":"x"}`, "changed has changed since it was read")
 }
 
@@ -356,8 +356,8 @@ func TestLinksInside(t *testing.T) {
 		t.Skip("no links here")
 	}
 	p.call("read", `{"path":"link"}`)
-	p.ok("edit", `{"path":"link","old_text":"a","new_text":"b"}`, "edited real: 1 lines added, 1 removed")
-	p.ok("patch", patchArguments(t, envelope("*** Update File: link\n-b\n+c\n")), "edited real: 1 lines added, 1 removed")
+	p.ok("edit", `{"path":"link","old_text":"a","new_text":"b"}`, "edited real: 1 line added, 1 removed")
+	p.ok("patch", patchArguments(t, envelope("*** Update File: link\n-b\n+c\n")), "edited real: 1 line added, 1 removed")
 	p.fails("patch", patchArguments(t, envelope("*** Update File: link\n*** Move to: other\n-c\n+d\n")), "link is a link; a patch moves files only")
 	if target, err := os.Readlink(filepath.Join(p.dir, "link")); err != nil || target != "real" || p.get("real") != "c\n" {
 		t.Errorf("link leads to %q, %v; real is %q", target, err, p.get("real"))

@@ -22,7 +22,7 @@ func editArguments(t testing.TB, old, new string, all bool) string {
 }
 
 func TestEdit(t *testing.T) {
-	const done = "edited f: 1 lines added, 1 removed"
+	const done = "edited f: 1 line added, 1 removed"
 	tests := []struct {
 		name, before, old, new string
 		all                    bool
@@ -32,7 +32,7 @@ func TestEdit(t *testing.T) {
 		{"all", "b\nb\n", "b", "x", true, "x\nx\n", "edited f: 2 lines added, 2 removed\n2 occurrences were replaced"},
 		{"all of one", "a\nb\n", "b", "x", true, "a\nx\n", done},
 		{"removed", "a\nb\n", "b\n", "", false, "a\n", "edited f: 0 lines added, 1 removed"},
-		{"CRLF stays", "a\r\nb\r\nc\r\n", "a\nb\n", "x\n", false, "x\r\nc\r\n", "edited f: 1 lines added, 2 removed"},
+		{"CRLF stays", "a\r\nb\r\nc\r\n", "a\nb\n", "x\n", false, "x\r\nc\r\n", "edited f: 1 line added, 2 removed"},
 		{"mark stays", "\ufeffa\nb\n", "a\n", "x\n", false, "\ufeffx\nb\n", done},
 		{"CRLF wished for a file without", "a\nb\n", "a\r\nb\r\n", "x\r\nb\r\n", false, "x\nb\n", done + "\nCRLF in the texts was taken for the line ends of the file"},
 		{"overlapping, all", "a\n\n\n\nb\n", "\n\n", "\n", true, "a\n\nb\n", "edited f: 0 lines added, 2 removed\n2 occurrences were replaced"},
@@ -119,8 +119,8 @@ func TestEditNeedsTheCurrentVersion(t *testing.T) {
 	p.put("f", "a\nmore\n")
 	p.fails("edit", editArguments(t, "a", "b", false), "f has changed since it was read")
 	p.call("read", `{"path":"f"}`)
-	p.ok("edit", editArguments(t, "a", "b", false), "edited f: 1 lines added, 1 removed")
-	p.ok("edit", editArguments(t, "b", "c", false), "edited f: 1 lines added, 1 removed") // its own change it has seen
+	p.ok("edit", editArguments(t, "a", "b", false), "edited f: 1 line added, 1 removed")
+	p.ok("edit", editArguments(t, "b", "c", false), "edited f: 1 line added, 1 removed") // its own change it has seen
 	if err := os.Remove(filepath.Join(p.dir, "f")); err != nil {
 		t.Fatal(err)
 	}

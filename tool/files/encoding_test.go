@@ -55,12 +55,12 @@ func TestEncodings(t *testing.T) {
 				p.fails("edit", editArguments(t, "second", test.lacks, false), "f: the file is in "+test.name+", which has no", "in line 2 of the new text")
 				p.fails("write", `{"path":"f","content":"`+test.lacks+`"}`, "the file is in "+test.name)
 			}
-			p.ok("edit", editArguments(t, "second\n", "Third\n", false), "edited f: 1 lines added, 1 removed")
+			p.ok("edit", editArguments(t, "second\n", "Third\n", false), "edited f: 1 line added, 1 removed")
 			want := bytes(strings.Replace(test.text, "second", "Third", 1))
 			if got := p.get("f"); got != want {
 				t.Errorf("content %q, want %q", got, want)
 			}
-			p.ok("patch", patchArguments(t, envelope("*** Update File: f\n-Third\n+second\n")), "edited f: 1 lines added, 1 removed")
+			p.ok("patch", patchArguments(t, envelope("*** Update File: f\n-Third\n+second\n")), "edited f: 1 line added, 1 removed")
 			if got := p.get("f"); got != bytes(test.text) {
 				t.Errorf("content %q", got)
 			}
@@ -87,7 +87,7 @@ func TestEncodingsThatAreNotSure(t *testing.T) {
 		if err != nil || !strings.Contains(shown, "not UTF-8") {
 			t.Errorf("%s: %q, %v", name, shown, err)
 		}
-		p.ok("edit", editArguments(t, "second", "third", false), "edited f: 1 lines added, 1 removed")
+		p.ok("edit", editArguments(t, "second", "third", false), "edited f: 1 line added, 1 removed")
 		if got := p.get("f"); got != strings.Replace(text, "second", "third", 1) {
 			t.Errorf("%s: content %q", name, got)
 		}

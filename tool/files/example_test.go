@@ -53,7 +53,7 @@ func Example() {
 	// 1	hello
 	// 2	world
 	// [lines 1-2 of 2] <nil>
-	// edited greeting: 1 lines added, 1 removed <nil>
+	// edited greeting: 1 line added, 1 removed <nil>
 	// --- a/greeting
 	// +++ b/greeting
 	// @@ -1,2 +1,2 @@
@@ -98,5 +98,5 @@ func ExampleSet() {
 	// +++ b/greeting
 	// @@ -0,0 +1 @@
 	// +hello
-	// created greeting: 1 lines added, 0 removed <nil>
+	// created greeting: 1 line added, 0 removed <nil>
 }

@@ -137,7 +137,7 @@ func TestRead(t *testing.T) {
 	p.ok("read", `{"path":"mixed"}`, "1\tone\n2\ttwo\n[lines 1-2 of 2; some lines end in CRLF, others in LF]")
 	p.ok("read", `{"path":"latin"}`, "1\tcafé\n[lines 1-1 of 1; encoding Windows-1252]")
 	p.ok("read", `{"path":"odd"}`, "1\tcaf\ufffd\n[lines 1-1 of 1; not UTF-8: 2 bytes shown as \ufffd]")
-	p.ok("read", `{"path":"long"}`, "1\t"+strings.Repeat("é", 1000)+"… [1000 more bytes]\n2\tshort\n[lines 1-2 of 2; 1 long lines cut at 2000 bytes]")
+	p.ok("read", `{"path":"long"}`, "1\t"+strings.Repeat("é", 1000)+"… [1000 more bytes]\n2\tshort\n[lines 1-2 of 2; 1 long line cut at 2000 bytes]")
 	p.ok("read", `{"path":"program"}`, "[binary file, application/octet-stream, 6 bytes, not shown]")
 	p.ok("read", `{"path":"image"}`, "[binary file, image/png, 10 bytes, not shown: unexpected EOF]")
 	p.ok("read", `{"path":"utf16"}`, "1\tab\n[lines 1-1 of 1; encoding UTF-16LE; starts with a byte order mark]")
@@ -190,7 +190,7 @@ func TestWrite(t *testing.T) {
 		if p.get("a/b/new") != "x\ny\n" || bare(details) != want {
 			t.Errorf("details %+v, want %+v", details, want)
 		}
-		p.ok("write", `{"path":"a/b/new","content":"z\n"}`, "replaced a/b/new: 1 lines added, 2 removed") // what it wrote it has seen
+		p.ok("write", `{"path":"a/b/new","content":"z\n"}`, "replaced a/b/new: 1 line added, 2 removed") // what it wrote it has seen
 	})
 	t.Run("an existing file only when it was read", func(t *testing.T) {
 		p.fails("write", `{"path":"old","content":"x"}`, "old exists and was not read yet; read it first")
@@ -198,7 +198,7 @@ func TestWrite(t *testing.T) {
 		p.put("old", "changed\n")
 		p.fails("write", `{"path":"old","content":"x"}`, "old has changed since it was read; read it again")
 		p.call("read", `{"path":"old"}`)
-		details := p.ok("write", `{"path":"old","content":"new\n"}`, "replaced old: 1 lines added, 1 removed")
+		details := p.ok("write", `{"path":"old","content":"new\n"}`, "replaced old: 1 line added, 1 removed")
 		if c := details.(files.Change); c.Diff != "--- a/old\n+++ b/old\n@@ -1 +1 @@\n-changed\n+new\n" {
 			t.Errorf("diff %q", c.Diff)
 		}

@@ -42,7 +42,7 @@ func TestFullDisk(t *testing.T) {
 	if err != nil || len(entries) != 2 || p.get("a") != "a\n" || p.get("b") != "b\n" {
 		t.Errorf("left are %v, %v; a is %q, b is %q", entries, err, p.get("a"), p.get("b"))
 	}
-	p.ok("edit", `{"path":"a","old_text":"a","new_text":"A"}`, "edited a: 1 lines added, 1 removed")
+	p.ok("edit", `{"path":"a","old_text":"a","new_text":"A"}`, "edited a: 1 line added, 1 removed")
 	if _, err := os.Lstat(filepath.Join(dir, "c")); err == nil {
 		t.Error("c was made")
 	}

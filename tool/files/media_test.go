@@ -179,12 +179,12 @@ func TestReadNotebook(t *testing.T) {
 	p.ok("read", `{"path":"old.ipynb"}`, "1\t{\"nbformat\": 3}\n[lines 1-1 of 1; no line end at the end]")
 	p.ok("read", `{"path":"broken.ipynb"}`, "1\t{\n[lines 1-1 of 1; no line end at the end]")
 	// It is changed as the JSON that it is; to replace all of it, that must have been read.
-	p.ok("edit", `{"path":"n.ipynb","old_text":"print(1)","new_text":"print(2)"}`, "edited n.ipynb: 1 lines added, 1 removed")
+	p.ok("edit", `{"path":"n.ipynb","old_text":"print(1)","new_text":"print(2)"}`, "edited n.ipynb: 1 line added, 1 removed")
 	p.fails("write", `{"path":"n.ipynb","content":"{}"}`, "n.ipynb was not read whole")
 	if text, _, err := p.call("read", `{"path":"n.ipynb","raw":true}`); err != nil || !strings.HasPrefix(text, "1\t{\"cells\": [\n") {
 		t.Errorf("%q, %v", text, err)
 	}
-	p.ok("write", `{"path":"n.ipynb","content":"{}\n"}`, "replaced n.ipynb: 1 lines added, 8 removed")
+	p.ok("write", `{"path":"n.ipynb","content":"{}\n"}`, "replaced n.ipynb: 1 line added, 8 removed")
 
 	long := strings.Replace(notebook, `"1\n"`, `"`+strings.Repeat(`line of output\n`, 10_000)+`"`, 1)
 	p.put("n.ipynb", long)

@@ -27,7 +27,7 @@ func notFound(name, text, old, new string) error {
 	lines := splitLines(text)
 	first, n := nearestLines(lines, oldLines)
 	if n == 0 {
-		return fmt.Errorf("%s was not found, and nothing in the %d lines of the file is like it; read the file again", name, len(lines))
+		return fmt.Errorf("%s was not found, and nothing in the %s of the file is like it; read the file again", name, count(len(lines), "line"))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s was not found; nearest to it are lines %d-%d:\n", name, first+1, first+n)
@@ -35,7 +35,7 @@ func notFound(name, text, old, new string) error {
 		fmt.Fprintf(&b, "%d\t%s\n", first+i+1, clip(line))
 	}
 	if n > 12 {
-		fmt.Fprintf(&b, "[%d more lines]\n", n-12)
+		fmt.Fprintf(&b, "[%s]\n", count(n-12, "more line"))
 	}
 	b.WriteString(difference(name, lines[first:first+n], oldLines, first))
 	return errors.New(b.String())
@@ -57,7 +57,7 @@ func difference(name string, lines, old []string, first int) string {
 		}
 		return fmt.Sprintf("line %d is %q, %s has %q%s", first+i+1, clip(a), name, clip(b), how)
 	}
-	return fmt.Sprintf("%s has %d lines; the first %d are the same", name, len(old), min(len(lines), len(old)))
+	return fmt.Sprintf("%s has %s; the first %d are the same", name, count(len(old), "line"), min(len(lines), len(old)))
 }
 
 func clip(line string) string {

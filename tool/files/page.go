@@ -146,7 +146,7 @@ func (p *page) text() string {
 	case p.binary != "":
 		return fmt.Sprintf("[binary file, %s, %d bytes, not shown]", p.binary, p.bytes)
 	case p.from == 0:
-		return fmt.Sprintf("[the file has %d lines; line %d is beyond its end]", p.lines, p.first)
+		return fmt.Sprintf("[the file has %s; line %d is beyond its end]", count(p.lines, "line"), p.first)
 	}
 	notes := []string{fmt.Sprintf("lines %d-%d of %d", p.from, p.to, p.lines)}
 	if p.to < p.lines {
@@ -161,7 +161,7 @@ func (p *page) text() string {
 		{p.bom, "starts with a byte order mark"},
 		{p.crlf && !p.lf, "lines end in CRLF"},
 		{p.crlf && p.lf, "some lines end in CRLF, others in LF"},
-		{p.cut > 0, fmt.Sprintf("%d long lines cut at %d bytes", p.cut, maxLine)},
+		{p.cut > 0, fmt.Sprintf("%s cut at %d bytes", count(p.cut, "long line"), maxLine)},
 		{p.invalid > 0, fmt.Sprintf("not UTF-8: %d bytes shown as \ufffd", p.invalid)},
 	} {
 		if note.holds {

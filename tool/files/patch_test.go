@@ -41,7 +41,7 @@ func second() {
 
 func TestPatchOfOneFile(t *testing.T) {
 	const head = "*** Update File: f\n"
-	const done = "edited f: 1 lines added, 1 removed"
+	const done = "edited f: 1 line added, 1 removed"
 	tests := []struct {
 		name, before, patch, after, told string
 	}{
@@ -71,12 +71,12 @@ func TestPatchOfOneFile(t *testing.T) {
 			"only new lines right before a hunk that came earlier", "a\nb\nc\n", head + "@@\n-b\n-c\n+x\n@@ a\n+y\n", "a\ny\nx\n",
 			"edited f: 2 lines added, 2 removed",
 		},
-		{"only new lines behind a line", "a\nb\n", head + "@@ a\n+x\n", "a\nx\nb\n", "edited f: 1 lines added, 0 removed"},
+		{"only new lines behind a line", "a\nb\n", head + "@@ a\n+x\n", "a\nx\nb\n", "edited f: 1 line added, 0 removed"},
 		{
 			"only new lines", "a\n", head + "@@\n+x\n", "a\nx\n",
-			"edited f: 1 lines added, 0 removed\nf: hunk 1 (line 3 of the patch) has no line that is in the file: its lines went to the end",
+			"edited f: 1 line added, 0 removed\nf: hunk 1 (line 3 of the patch) has no line that is in the file: its lines went to the end",
 		},
-		{"into an empty file", "", head + "+x\n", "x\n", "edited f: 1 lines added, 0 removed\nf: hunk 1 (line 3 of the patch) has no line that is in the file: its lines went to the end"},
+		{"into an empty file", "", head + "+x\n", "x\n", "edited f: 1 line added, 0 removed\nf: hunk 1 (line 3 of the patch) has no line that is in the file: its lines went to the end"},
 		{"CRLF stays", "a\r\nb\r\n", head + "@@\n a\n-b\n+x\n", "a\r\nx\r\n", done},
 		{"a patch in CRLF", "a\nb\n", strings.ReplaceAll(head+"@@\n a\n-b\n+x\n", "\n", "\r\n"), "a\nx\n", done},
 		{"mixed line ends stay", "a\r\nb\nc\n", head + "@@\n-a\n+x\n b\n", "x\r\nb\nc\n", done + "\nf: hunk 1 (line 3 of the patch) went to line 1: it fits only up to white space at line ends"},
@@ -121,7 +121,7 @@ func TestPatchOfOneFile(t *testing.T) {
 // What models write around a patch is not what counts.
 func TestPatchForms(t *testing.T) {
 	const body = "*** Update File: f\n@@\n-a\n+b\n"
-	const done = "edited f: 1 lines added, 1 removed"
+	const done = "edited f: 1 line added, 1 removed"
 	tests := []struct{ name, patch, told string }{
 		{"exact", envelope(body), done},
 		{"without Begin Patch", body + "*** End Patch", "\"*** Begin Patch\" was missing"},
@@ -150,9 +150,9 @@ func TestPatchEnvelopes(t *testing.T) {
 	p := newProject(t, map[string]string{"f": "a\n*** End Patch\nb\nc\n", "g": "a\n"})
 	p.call("read", `{"path":"f"}`)
 	p.call("read", `{"path":"g"}`)
-	p.ok("patch", patchArguments(t, envelope("*** Update File: f\n@@\n a\n *** End Patch\n-b\n+B\n c\n")), "edited f: 1 lines added, 1 removed")
+	p.ok("patch", patchArguments(t, envelope("*** Update File: f\n@@\n a\n *** End Patch\n-b\n+B\n c\n")), "edited f: 1 line added, 1 removed")
 	p.ok("patch", patchArguments(t, envelope("*** Update File: f\n@@\n-a\n+A\n")+"\n"+envelope("*** Update File: g\n@@\n-a\n+A\n")),
-		"edited f: 1 lines added, 1 removed\nedited g: 1 lines added, 1 removed")
+		"edited f: 1 line added, 1 removed\nedited g: 1 line added, 1 removed")
 	if f, g := p.get("f"), p.get("g"); f != "A\n*** End Patch\nB\nc\n" || g != "A\n" {
 		t.Errorf("f is %q, g is %q", f, g)
 	}
@@ -177,7 +177,7 @@ func TestPatchThatFails(t *testing.T) {
 			},
 		},
 		{"done before", "new line\n", head + "@@\n-old line\n+new line\n", []string{"its new text is there already, at line 1"}},
-		{"nothing like it", "a\n", head + "@@\n-zzzzz\n+b\n", []string{"nothing in the 1 lines of the file is like it"}},
+		{"nothing like it", "a\n", head + "@@\n-zzzzz\n+b\n", []string{"nothing in the 1 line of the file is like it"}},
 		{"several hunks", "a\n", head + "@@\n-zzzzz\n+b\n@@\n-yyyyy\n+b\n", []string{"hunk 1 (line 3", "hunk 2 (line 6"}},
 		{"line numbers of read", "a\nb\n", head + "@@\n-1\ta\n 2\tb\n", []string{"has the line numbers of read in it"}},
 		{
@@ -227,8 +227,8 @@ func TestPatchOfSeveralFiles(t *testing.T) {
 		"*** Add File: full\n+new\n" +
 		"*** Add File: empty\n")
 	details := p.ok("patch", patchArguments(t, patch), strings.Join([]string{
-		"edited edit: 1 lines added, 1 removed", "moved move to sub/moved", "moved both to sub/changed: 1 lines added, 1 removed", "deleted gone",
-		"created new/file: 1 lines added, 0 removed", "replaced full: 1 lines added, 1 removed", "created empty: 0 lines added, 0 removed",
+		"edited edit: 1 line added, 1 removed", "moved move to sub/moved", "moved both to sub/changed: 1 line added, 1 removed", "deleted gone",
+		"created new/file: 1 line added, 0 removed", "replaced full: 1 line added, 1 removed", "created empty: 0 lines added, 0 removed",
 	}, "\n"))
 	for name, want := range map[string]string{"edit": "a\nB\n", "sub/moved": "m\n", "sub/changed": "1\ntwo\n", "new/file": "n\n", "full": "new\n", "empty": ""} {
 		if got := p.get(name); got != want {
@@ -250,7 +250,7 @@ func TestPatchOfSeveralFiles(t *testing.T) {
 	}
 	// What a patch made is known.
 	p.ok("patch", patchArguments(t, envelope("*** Update File: sub/changed\n@@\n-1\n+one\n*** Add File: full\n+newer\n")),
-		"edited sub/changed: 1 lines added, 1 removed\nreplaced full: 1 lines added, 1 removed")
+		"edited sub/changed: 1 line added, 1 removed\nreplaced full: 1 line added, 1 removed")
 }
 
 // When one file cannot be changed, none is.
@@ -275,7 +275,7 @@ func TestPatchIsAllOrNothing(t *testing.T) {
 		t.Errorf("a is %q", p.get("a"))
 	}
 	// And what was not written is not taken for known.
-	p.ok("patch", patchArguments(t, envelope("*** Update File: a\n-a\n+A\n")), "edited a: 1 lines added, 1 removed")
+	p.ok("patch", patchArguments(t, envelope("*** Update File: a\n-a\n+A\n")), "edited a: 1 line added, 1 removed")
 }
 
 func TestPatchEffects(t *testing.T) {

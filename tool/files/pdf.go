@@ -59,7 +59,7 @@ func (s *Set) lookAtPDF(ctx context.Context, data []byte, args readArguments) (l
 		return unseen(errors.New("its pages have no text, they are pictures"))
 	}
 	l.content = llm.Content{
-		llm.Text{Text: fmt.Sprintf("[PDF of %d pages without text; the file itself follows]", f.Pages())},
+		llm.Text{Text: fmt.Sprintf("[PDF of %s without text; the file itself follows]", count(f.Pages(), "page"))},
 		llm.Document{MIME: "application/pdf", Name: args.Path, Data: data},
 	}
 	return l, nil

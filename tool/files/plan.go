@@ -166,7 +166,7 @@ func (p plan) text() string {
 		}
 		if one.base != nil || c.Created {
 			if !c.Deleted && (c.From == "" || c.Added+c.Removed > 0) {
-				line += fmt.Sprintf(": %d lines added, %d removed", c.Added, c.Removed)
+				line += fmt.Sprintf(": %s added, %d removed", count(c.Added, "line"), c.Removed)
 			}
 		}
 		lines = append(lines, line)
@@ -256,6 +256,14 @@ func countChanges(diff string) (added, removed int) {
 		}
 	}
 	return added, removed
+}
+
+// count is a number of things: "1 line", "3 lines".
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func countLines(text string) int {

@@ -181,7 +181,7 @@ func textOf(text string) llm.Content { return llm.Content{llm.Text{Text: text}} 
 func parts(unit string, n int, args readArguments, most int, whole bool, part func(i int) (string, error)) (looked, error) {
 	l := looked{shown: Shown{Lines: n, Unit: unit}}
 	if n > 0 && args.Offset > n {
-		l.content = textOf(fmt.Sprintf("[the file has %d %ss; %s %d is beyond its end]", n, unit, unit, args.Offset))
+		l.content = textOf(fmt.Sprintf("[the file has %s; %s %d is beyond its end]", count(n, unit), unit, args.Offset))
 		return l, nil
 	}
 	var b strings.Builder
