@@ -123,6 +123,7 @@ limits that you set, and records every step, so that a session can be resumed wh
 	}
 	root.Flags().Bool("version", false, "print the version")
 	root.SetFlagErrorFunc(flagError)
+	p.wrapHelp(root)
 	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "Show help for a command", Args: cobra.ArbitraryArgs, RunE: help})
 	root.AddCommand(p.run(), p.initialize(), p.models(), p.auth(), p.config(), p.trust(), p.sandbox(), p.doctor(), p.sessions(), p.stats(), p.undo(), p.redo(), p.diff(), p.permissions(), p.version(), p.completion())
 	return root

@@ -35,7 +35,7 @@ under a command, what that changed is found; what may be somebody else's stays a
 
   tenon undo --dry-run          what would happen
   tenon undo --files            only the files
-  tenon undo --to ENTRY         further back: to what was when an entry of the journal was written`,
+  tenon undo --to ENTRY         further back: to what was at an entry of the journal`,
 		Args: maxOneSession,
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.files && o.conversation || o.both && (o.files || o.conversation) {
