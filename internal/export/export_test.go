@@ -130,6 +130,7 @@ func TestPageIsHarmless(t *testing.T) {
 		"class": true, "id": true, "href": true, "rel": true, "src": true, "alt": true, "open": true, "title": true, "aria-label": true, "aria-live": true,
 		"aria-hidden": true, "role": true, "type": true, "placeholder": true, "autocomplete": true, "spellcheck": true, "tabindex": true, "data-id": true,
 		"checked": true, "disabled": true, "align": true, "start": true, "lang": true, "charset": true, "content": true, "name": true, "http-equiv": true,
+		"value": true, "data-parts": true,
 	}
 	count := map[string]int{}
 	for n := range doc.Descendants() {
@@ -144,6 +145,8 @@ func TestPageIsHarmless(t *testing.T) {
 				t.Errorf("<%s> has the attribute %s=%q", n.Data, a.Key, a.Val)
 			case a.Key == "href" && !strings.HasPrefix(v, "#") && !strings.HasPrefix(v, "https://") && !strings.HasPrefix(v, "mailto:"):
 				t.Errorf("a link leads to %q", a.Val)
+			case (a.Key == "value" || a.Key == "data-parts") && strings.Trim(v, "0123456789-, ") != "":
+				t.Errorf("%s of the choice of a branch is %q, not numbers", a.Key, a.Val)
 			case a.Key == "src" && !strings.HasPrefix(v, "data:image/png;base64,"):
 				t.Errorf("something is loaded from %q", a.Val)
 			}
@@ -319,6 +322,24 @@ func TestInBrowser(t *testing.T) {
 	seq := regexp.MustCompile(`<details class="call" id="(e\d+)"`).FindStringSubmatch(text)[1]
 	if !strings.Contains(shown(t, text, seq), `<details class="call" id="`+seq+`" open="">`) {
 		t.Errorf("entry %s is not open: the script did not run", seq)
+	}
+}
+
+// An undo leads back, and a redo forward again: the number alone does not say so.
+func TestWhereHeadsLead(t *testing.T) {
+	s := &script{at: time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)}
+	root := s.add(session.Created{})
+	s.user("one")
+	end := s.answer(llm.Text{Text: "first"})
+	s.add(session.Head{To: root, Reason: "undo"})
+	s.add(session.Head{To: end, Reason: "redo"})
+	s.add(session.Head{To: end, Reason: "rewind"})
+	html, text := page(t, s.events, export.Options{}), markdown(t, s.events, export.Options{})
+	for _, want := range []string{"back to the beginning: undo", "forward to #3: redo", "back to #3: rewind"} {
+		title := strings.ToUpper(want[:1]) + want[1:]
+		if !strings.Contains(html, want) || !strings.Contains(html, title) || !strings.Contains(text, strings.ReplaceAll(title, "#", `\#`)) {
+			t.Errorf("it does not say %q", want)
+		}
 	}
 }
 

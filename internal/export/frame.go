@@ -95,10 +95,7 @@ func (p *page) contents() markup.Node {
 		turns = markup.Nodes{markup.Leaf("li", "dim", "nobody has said anything")}
 	}
 	for _, b := range p.over.Branches {
-		words := fmt.Sprintf("from #%d back to the beginning", b.Seq)
-		if b.To > 1 {
-			words = fmt.Sprintf("from #%d back to #%d", b.Seq, b.To)
-		}
+		words := fmt.Sprintf("from #%d %s", b.Seq, whither(b.To, b.Reason))
 		branches = append(branches, markup.El("li", nil, toEntry(b.Seq, joined(words, b.Reason))))
 	}
 	lists := markup.Nodes{toc("Turns", turns)}

@@ -180,10 +180,8 @@ func (o *overview) between(b session.Body) (mark, bool) {
 		}
 		return mark{Kind: "info", Title: title, Plain: b.System}, true
 	case session.Head:
-		title := "Back to the beginning"
-		if at := o.seqs[b.To]; at > 1 {
-			title = fmt.Sprintf("Back to #%d", at)
-		}
+		title := whither(o.seqs[b.To], b.Reason)
+		title = strings.ToUpper(title[:1]) + title[1:]
 		if b.Reason != "" {
 			title += ": " + strings.ReplaceAll(b.Reason, "_", " ")
 		}
@@ -216,6 +214,17 @@ func (o *overview) between(b session.Body) (mark, bool) {
 		return mark{Kind: "info", Title: "An entry of a kind that this version does not know: " + o.opts.text(b.Name)}, true
 	}
 	return mark{}, false
+}
+
+// whither says where a head leads: a redo to what an undo left.
+func whither(to int64, reason string) string {
+	switch {
+	case to <= 1:
+		return "back to the beginning"
+	case session.Cause(reason) == session.ByRedo:
+		return fmt.Sprintf("forward to #%d", to)
+	}
+	return fmt.Sprintf("back to #%d", to)
 }
 
 func runEnded(b session.RunEnded) mark {
