@@ -72,6 +72,9 @@ func TestBackByTurns(t *testing.T) {
 	if _, err := b.back(3, undo.Both); !isNothing(err) || !strings.Contains(err.Error(), "fewer than 3 turns: 2") {
 		t.Errorf("three turns back: %v", err)
 	}
+	if _, err := newBench(t).back(1, undo.Both); !isNothing(err) || !strings.Contains(err.Error(), "has no turn") {
+		t.Errorf("back in a new session: %v", err)
+	}
 }
 
 // A fork goes back behind the place where it began. Files come back to what they were there: the rest is the other session's.

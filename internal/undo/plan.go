@@ -98,7 +98,10 @@ func (h *History) Back(turns int, scope Scope) (*Plan, error) {
 			return h.undo(p, r.point, r.parent, scope)
 		}
 	}
-	return nil, &NothingError{fmt.Sprintf("the conversation of session %s has fewer turns than %d: %d", h.Session, turns, turns-left)}
+	if left == turns {
+		return nil, &NothingError{fmt.Sprintf("the conversation of session %s has no turn that could be taken back", h.Session)}
+	}
+	return nil, &NothingError{fmt.Sprintf("the conversation of session %s has fewer than %d turns: %d", h.Session, turns, turns-left)}
 }
 
 func (h *History) newPlan() *Plan {
