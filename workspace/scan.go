@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
 // scan is one look at all files of some trees.
@@ -157,7 +159,11 @@ func (s *scan) dir(d *scanDir) (more []*scanDir, err error) {
 		if err != nil || stat.mode.Type()&^(fs.ModeDir|fs.ModeSymlink) != 0 {
 			continue
 		}
-		found[abs+string(filepath.Separator)+entry.Name()] = &record{stat: stat, state: State{Mode: stat.mode}}
+		at := abs + string(filepath.Separator) + entry.Name()
+		if sandbox.IsCover(at, stat.mode) {
+			continue // no command made it
+		}
+		found[at] = &record{stat: stat, state: State{Mode: stat.mode}}
 		if stat.mode.IsDir() {
 			more = append(more, &scanDir{d.top, name, rules})
 		}

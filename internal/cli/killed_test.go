@@ -103,10 +103,14 @@ func TestKilledUnderACommand(t *testing.T) {
 			t.Fatalf("%q", stores)
 		}
 		_, out, _ := start(t, dir, nil, "sessions", "export", filepath.Base(stores[0])).end()
+		out = strings.ReplaceAll(out, `\\\"`, `\"`)
 		for _, want := range []string{"The outcome of this call is unknown", "Files that were different from what they had been before the call", `e/f\": new`, `b\": removed`, `a\": changed`} {
-			if !strings.Contains(strings.ReplaceAll(out, `\\\"`, `\"`), want) {
+			if !strings.Contains(out, want) {
 				t.Errorf("%q is not told:\n%s", want, out)
 			}
+		}
+		if strings.Contains(out, `.tenon\": new`) {
+			t.Errorf("what the sandbox had put there is told as the command's:\n%s", out)
 		}
 	})
 }

@@ -39,9 +39,10 @@ func newCover(path string) (*cover, error) {
 	return nil, fmt.Errorf("%s comes and goes", path)
 }
 
-// isCover reports whether what lies at a path, which is known by info, is a cover.
-func isCover(path string, info fs.FileInfo) bool {
-	if info.Mode()&(fs.ModeDir|fs.ModeSticky) != fs.ModeDir|fs.ModeSticky {
+// IsCover reports whether a path, of which the mode is known, is an empty directory that a sandbox has put there for commands that
+// run, or ran when their process was killed.
+func IsCover(path string, mode fs.FileMode) bool {
+	if mode&^(0o755|fs.ModeSetgid) != fs.ModeDir|fs.ModeSticky { // the group may come from the directory above
 		return false
 	}
 	names, err := os.ReadDir(path)

@@ -109,7 +109,7 @@ func (s *spec) protect(path string, c *Confined, keep bool, links int) error {
 		at = filepath.Join(at, name)
 		info, err := os.Lstat(at)
 		switch {
-		case errors.Is(err, fs.ErrNotExist), err == nil && isCover(at, info): // one of another command goes when that ends
+		case errors.Is(err, fs.ErrNotExist), err == nil && IsCover(at, info.Mode()): // one of another command goes when that ends
 			if !keep {
 				return nil
 			}
