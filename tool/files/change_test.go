@@ -117,7 +117,7 @@ func TestWriteNeedsTheWholeVersion(t *testing.T) {
 	p.fails("write", write, "f was not read whole")
 	p.fails("patch", patchArguments(t, envelope("*** Add File: f\n+x\n")), "f was not read whole")
 	p.ok("edit", `{"path":"f","old_text":"2","new_text":"two"}`, "edited f: 1 line added, 1 removed") // a part is enough
-	p.fails("write", write, "f was not read whole")                                                    // and is still a part
+	p.fails("write", write, "f was not read whole")                                                   // and is still a part
 	p.call("read", `{"path":"f","limit":2}`)
 	p.call("read", `{"path":"f","offset":3,"limit":2}`) // the parts make a whole
 	p.ok("write", write, "replaced f: 1 line added, 4 removed")
