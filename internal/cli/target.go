@@ -67,8 +67,13 @@ func (j *job) rotate(ctx context.Context, a *app.App, spec app.Spec, dir string,
 		return nil, err
 	}
 	spec.After = session.Origin{Session: old.ID, Entry: tip.ID}
+	idle := time.Since(old.Updated)
+	ago := age(idle)
+	if idle < time.Minute {
+		ago = seconds(idle)
+	}
 	j.tell(fmt.Sprintf("the last session was used %s ago, so a new one begins (sessions.rotate_after); go on with the old one by --session %s",
-		age(time.Since(old.Updated)), old.ID))
+		ago, old.ID))
 	return j.begin(ctx, a, spec, dir)
 }
 

@@ -52,7 +52,7 @@ func flagError(c *cobra.Command, err error) error {
 		return err
 	}
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return usagef(c, "--%s %q: %w", wrong.GetFlag().Name, wrong.GetValue(), wrong.Unwrap())
+		return usagef(c, "--%s %q: %w", wrong.GetFlag().Name, wrong.GetValue(), valueError(wrong.Unwrap()))
 	}
 	if needs, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return usagef(c, "--%s needs a value", needs.GetFlag().Name)
@@ -72,6 +72,20 @@ func flagError(c *cobra.Command, err error) error {
 		return usagef(c, "there is no flag --%s: did you mean --%s?", name, near)
 	}
 	return usagef(c, "there is no flag --%s", name)
+}
+
+// valueError says what a flag may be, where pflag says how it reads numbers.
+func valueError(err error) error {
+	wrong, ok := errors.AsType[*strconv.NumError](err)
+	switch {
+	case !ok:
+		return err
+	case wrong.Func == "ParseBool":
+		return errors.New("must be true or false")
+	case errors.Is(wrong, strconv.ErrRange):
+		return errors.New("is too large a number")
+	}
+	return errors.New("must be a whole number")
 }
 
 // noArgs, oneArg and the like check how many arguments a command got.
