@@ -20,10 +20,10 @@ const (
 	factsWidth   = 2 + contextWidth + 2 + outputWidth + 2 + priceWidth + 2 + canWidth
 )
 
-// columns is how wide tables are: as the terminal is, else 80.
+// columns is how wide tables are: as the terminal is, but not below 40, else 80.
 func (p *program) columns() int {
 	if w := width(p.env.Stdout); w != nil {
-		return max(w(), 60)
+		return max(w(), 40)
 	}
 	return 80
 }
@@ -36,7 +36,7 @@ func (p *program) modelTable(l *modelList) string {
 	for _, m := range l.Models {
 		first = max(first, len(m.Ref))
 	}
-	first = min(first, columns-2-factsWidth)
+	first = min(first, max(columns, 60)-2-factsWidth) // facts are never cut
 	var b strings.Builder
 	head := fmt.Sprintf("  %-*s  %*s  %*s  %*s  %s", first, "MODEL", contextWidth, "CTX", outputWidth, "OUT", priceWidth, "$/M IN/OUT", "CAN")
 	fmt.Fprintln(&b, paint.bold(head))

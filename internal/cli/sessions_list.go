@@ -125,10 +125,6 @@ func (p *program) showNone(what string, q session.Query) error {
 
 // table lists sessions in 80 columns, or in as many as the terminal has.
 func (p *program) table(found []session.Summary, q session.Query) error {
-	columns := 80
-	if w := width(p.env.Stdout); w != nil {
-		columns = max(w(), 40)
-	}
 	paint := paletteFor(p.env.Stdout, p.env.Getenv)
 	var b strings.Builder
 	const idWidth, ageWidth, messagesWidth = 12, 8, 4
@@ -136,7 +132,7 @@ func (p *program) table(found []session.Summary, q session.Query) error {
 	if q.Deleted {
 		changed = "DELETED"
 	}
-	titleWidth := columns - idWidth - ageWidth - messagesWidth - 3*2
+	titleWidth := p.columns() - idWidth - ageWidth - messagesWidth - 3*2
 	fmt.Fprintf(&b, "%s\n", paint.bold(fmt.Sprintf("%-*s  %-*s  %*s  %s", idWidth, "ID", ageWidth, changed, messagesWidth, "MSGS", "TITLE")))
 	for _, s := range found {
 		at := s.Updated
