@@ -28,8 +28,7 @@ func (s *scan) read() error {
 		case r.stat.mode.IsRegular():
 			files = append(files, name)
 		case r.stat.mode&fs.ModeSymlink != 0:
-			r.state.Link, _ = os.Readlink(name)
-			r.known, r.fresh = true, r.stat.isFresh(time.Now())
+			r.readLink(name)
 		}
 	}
 	slices.Sort(files) // neighbours on the disk, mostly
@@ -44,6 +43,17 @@ func (s *scan) read() error {
 		s.records[name].known = false
 	}
 	return nil
+}
+
+// readLink takes down where a link leads. One that cannot be read is tried again by the next look.
+func (r *record) readLink(name string) {
+	began := time.Now()
+	target, err := os.Readlink(name)
+	if err != nil {
+		r.state.Lost = fmt.Sprintf("it could not be read: %v", err)
+		return
+	}
+	r.state.Link, r.known, r.fresh = target, true, r.stat.isFresh(began)
 }
 
 func (s *scan) readAll(batch *checkpoint.Batch, files []string) {
@@ -141,9 +151,11 @@ func stateOf(r *record) *State {
 
 func different(b, r *record) bool {
 	switch {
-	case b.stat.mode != r.stat.mode || b.state.Link != r.state.Link:
+	case b.stat.mode != r.stat.mode:
 		return true
-	case !r.stat.mode.IsRegular():
+	case r.stat.mode&fs.ModeSymlink != 0 && b.state.Lost == "" && r.state.Lost == "":
+		return b.state.Link != r.state.Link
+	case !r.stat.mode.IsRegular() && r.stat.mode&fs.ModeSymlink == 0:
 		return false
 	case b.state.Hash != "" && r.state.Hash != "":
 		return b.state.Hash != r.state.Hash

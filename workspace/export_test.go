@@ -50,3 +50,10 @@ func (w *Workspace) ListSlowly(rel string) (names []string, err error) {
 func NewJob() *Job { return &Job{ended: make(chan struct{})} }
 
 func (j *Job) End() JobStatus { return j.end(Finished{}, false) }
+
+// ReadLink is what a look takes down of a link, and whether it knows where that leads.
+func ReadLink(name string) (State, bool) {
+	var r record
+	r.readLink(name)
+	return r.state, r.known
+}
