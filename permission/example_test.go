@@ -30,7 +30,7 @@ func Example() {
 	// allow go test ./... | tail -3
 	// ask go test && evil
 	// deny cd sub; git -C .. push
-	// ask writes /etc/hosts; mode edits asks about what changes a file outside the workspace
+	// ask writes /etc/hosts; mode edits asks about a call that changes a file outside the workspace
 	// changing /etc/hosts and all below it, in this session
 }
 
@@ -60,5 +60,5 @@ func ExampleDecision_Or() {
 	}
 	fmt.Println(p.Judge(p.Command("touch a")).Or(permission.Deny).Reason)
 	// Output:
-	// touch a: writes /project/a; mode ask asks about what changes a file in the workspace; nobody can be asked here, allow it with --allow 'shell(touch a)' or --mode edits
+	// touch a: writes /project/a; mode ask asks about a call that changes a file in the workspace; nobody can be asked here, allow it with --allow 'shell(touch a)' or --mode edits
 }

@@ -301,9 +301,11 @@ func TestAutoWithoutSandbox(t *testing.T) {
 
 func TestReasonsAreSentences(t *testing.T) {
 	for line, want := range map[string]string{
-		"touch a":    "mode ask asks about what changes a file in the workspace",
-		"curl x.com": "mode ask asks when a command uses the network",
-		"ls":         "mode ask allows what runs a command that only reads",
+		"touch a":    "mode ask asks about a call that changes a file in the workspace",
+		"curl x.com": "mode ask asks about a command that uses the network",
+		"ls":         "mode ask allows a command that only reads",
+		"make":       "mode ask asks about a command that runs code: tests, builds, scripts",
+		"cat *.go;(": "mode ask asks about a command line that cannot be judged",
 	} {
 		if d := policy(t, AskMode).Judge(Call{Tool: "shell", Effects: tool.Effects{Command: line, Dir: "/w"}}); !strings.HasSuffix(d.Reason, want) {
 			t.Errorf("%s: %s, want %s", line, d.Reason, want)

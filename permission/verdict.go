@@ -36,15 +36,15 @@ func (v Verdict) verb() string {
 	return "denies"
 }
 
-// on is what a mode does about one thing of the table: "asks about what reads outside the workspace", "asks when a command uses the network".
+// on is what a mode does about one thing of the table: "asks about a call that reads outside the workspace", "denies a command that uses
+// the network".
 func (v Verdict) on(thing string) string {
-	switch {
-	case !strings.HasPrefix(thing, "a command "):
-		return v.verb() + " what " + thing
-	case v == Ask:
-		return "asks when " + thing
+	for _, subject := range []string{"a command line", "a command"} {
+		if does, ok := strings.CutPrefix(thing, subject+" "); ok {
+			return v.verb() + " " + subject + " that " + does
+		}
 	}
-	return v.verb() + " it when " + thing
+	return v.verb() + " a call that " + thing
 }
 
 // Scope is where a rule comes from, and how long it holds.
