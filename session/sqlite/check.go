@@ -52,7 +52,8 @@ type check struct {
 const (
 	adviceRepair = "check with repair"
 	adviceTry    = "check with repair; if that is not enough, " + adviceCopy
-	adviceCopy   = "put back a copy of the file if there is one; else export what can be read and go on with that"
+	adviceBack   = "put back a copy of the file if there is one"
+	adviceCopy   = adviceBack + "; else fork the session at the entry before the damage and go on there"
 )
 
 // tell yields a problem, after it was put right, if that was asked for and can be done: with mend nil it cannot.
@@ -281,7 +282,7 @@ func (c *check) blobs() error {
 		if hashOf(data) == hash {
 			continue
 		}
-		p := session.Problem{Part: session.PartBlobs, Text: fmt.Sprintf("blob %s has another content", hash), Advice: adviceCopy}
+		p := session.Problem{Part: session.PartBlobs, Text: fmt.Sprintf("blob %s has another content", hash), Advice: adviceBack}
 		if err := c.tell(p, nil); err != nil {
 			return err
 		}
@@ -290,7 +291,8 @@ func (c *check) blobs() error {
 	if err := c.store.row(`SELECT count(*) FROM blob_uses WHERE blob NOT IN (SELECT key FROM blobs)`, nil, &lost); err != nil || lost == 0 {
 		return err
 	}
-	return c.tell(session.Problem{Part: session.PartBlobs, Text: fmt.Sprintf("%d blobs that sessions use are missing", lost)}, nil)
+	p := session.Problem{Part: session.PartBlobs, Text: fmt.Sprintf("%d blobs that sessions use are missing", lost), Advice: adviceBack}
+	return c.tell(p, nil)
 }
 
 // index compares the index with what the audits expect. Nothing of it is lost: it is made anew.

@@ -180,8 +180,11 @@ func TestCheckTellsWhatIsLost(t *testing.T) {
 			raw(t, path, c.change)
 			for _, repair := range []bool{false, true, true} {
 				found := problems(t, s, repair)
-				if len(found) == 0 || found[0].Part != c.part || found[0].Seq != c.seq || !found[0].Lost || found[0].Fixed || found[0].Advice == "" {
-					t.Errorf("with repair %v it found %+v", repair, found)
+				if len(found) == 0 || found[0].Part != c.part || found[0].Seq != c.seq || !found[0].Lost || found[0].Fixed {
+					t.Fatalf("with repair %v it found %+v", repair, found)
+				}
+				if advice := found[0].Advice; advice == "" || strings.Contains(advice, "fork") != (c.part == session.PartEntries) {
+					t.Errorf("with repair %v it advises %q", repair, advice)
 				}
 			}
 		})
