@@ -3,6 +3,8 @@ package ledger
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/tenon-agent/tenon/session"
@@ -54,7 +56,7 @@ func Open(ctx context.Context, store session.Store, q Query) (*Account, error) {
 			a.sessions[s.ID] = s.Title
 		}
 	}
-	for id := range a.sessions {
+	for _, id := range slices.Sorted(maps.Keys(a.sessions)) {
 		requests, err := Requests(ctx, store, id)
 		if errors.Is(err, session.ErrNotFound) {
 			continue // it was purged meanwhile
@@ -75,7 +77,8 @@ func Open(ctx context.Context, store session.Store, q Query) (*Account, error) {
 	return a, nil
 }
 
-// Damaged are sessions that cannot be read to their end: what they consumed counts, but not what caches missed of it.
+// Damaged are sessions that cannot be read to their end: what they consumed counts, but not what caches missed of it. They are in the
+// order of their IDs.
 func (a *Account) Damaged() []session.SessionID { return a.damaged }
 
 // Total is all of it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -398,5 +399,30 @@ func TestRequestsAfterManyHeads(t *testing.T) {
 		if first := want == 0; r.First != first || !first && r.Same != requests[want-1].Segments {
 			t.Errorf("request %d: first %v, %d segments are the same; want those of request %d", i+1, r.First, r.Same, want)
 		}
+	}
+}
+
+// broken is a store of which no session can be read.
+type broken struct{ session.Store }
+
+func (broken) Read(context.Context, session.SessionID, int64, ...string) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) { yield(session.Event{}, session.ErrCorrupt) }
+}
+
+// Who reads the list twice can compare.
+func TestDamagedSessionsAreInOrder(t *testing.T) {
+	store := memory.New()
+	defer store.Close()
+	for range 20 {
+		if _, err := store.Create(t.Context(), session.Created{Dir: "/work"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, err := ledger.Open(t.Context(), broken{store}, ledger.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := a.Damaged(); len(got) != 20 || !slices.IsSorted(got) {
+		t.Errorf("damaged are %v", got)
 	}
 }
