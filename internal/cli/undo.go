@@ -29,6 +29,7 @@ func (p *program) undo() *cobra.Command {
 		Use:   "undo [SESSION]",
 		Short: "Take back what the last run did to files and conversation",
 		Long: `Take back what the last run of a session did: the files are what they were before, and the conversation goes on from there.
+What an interrupted run did when it went on without a new prompt is part of it.
 Without SESSION it is the one of this directory that was changed last. Only files that the session changed are touched, by
 tools or by commands; when somebody else has changed one of them since, nothing is done. 'tenon redo' takes the undo back. After Tenon was killed
 under a command, what that changed is found; what may be somebody else's stays as it is without --force.

@@ -247,10 +247,10 @@ func (h *History) find(name string) (point, error) {
 	return point{}, fmt.Errorf("%q is the beginning of %d entries; write more of one", name, len(found))
 }
 
-// onPath are the entries of the current branch.
-func (h *History) onPath() map[session.ID]bool {
+// pathTo are the entries of the branch that ends with a point.
+func (h *History) pathTo(i int) map[session.ID]bool {
 	out := map[session.ID]bool{}
-	for i := h.tip; i >= 0; {
+	for i >= 0 {
 		p := h.points[i]
 		out[p.id] = true
 		next, ok := h.byID[p.parent]

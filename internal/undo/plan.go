@@ -67,7 +67,7 @@ type NothingError struct{ Reason string }
 func (e *NothingError) Error() string { return e.Reason }
 
 // Undo plans to bring back what was when an entry was appended. Without an entry that is the time before the last run that is
-// not taken back yet. It looks at the files, and changes nothing.
+// not taken back yet; what went on where it had stopped is part of it. It looks at the files, and changes nothing.
 func (h *History) Undo(entry string, scope Scope) (*Plan, error) {
 	if o := h.interrupted(); o != nil {
 		return h.finish(o)
@@ -85,7 +85,7 @@ func (h *History) Back(turns int, scope Scope) (*Plan, error) {
 	if o := h.interrupted(); o != nil {
 		return h.finish(o)
 	}
-	path, left := h.onPath(), turns
+	path, left := h.pathTo(h.tip), turns
 	for _, r := range slices.Backward(h.runs) {
 		if r.goes || !path[r.point.id] {
 			continue
@@ -132,11 +132,15 @@ func (h *History) undo(p *Plan, target point, head session.ID, scope Scope) (*Pl
 // target is the entry whose files come back, and the entry that the conversation goes on from.
 func (h *History) target(p *Plan, entry string, scope Scope) (target point, head session.ID, err error) {
 	if entry == "" {
-		r, ok := h.lastRun(scope)
+		last, ok := h.lastRun(scope)
 		if !ok {
 			return point{}, "", &NothingError{fmt.Sprintf("session %s has no run that could be taken back", h.Session)}
 		}
-		p.Title = r.title
+		r := h.asked(last)
+		if p.Title = r.title; r.id != last.id {
+			p.Notes = append(p.Notes, fmt.Sprintf(
+				"What it did when it went on later is taken back with it; --to %s takes back only that.", last.point.id))
+		}
 		return r.point, r.parent, nil
 	}
 	if target, err = h.find(entry); err != nil {
@@ -155,7 +159,7 @@ func (h *History) target(p *Plan, entry string, scope Scope) (target point, head
 
 // lastRun is the last run that is in the conversation, or whose changes are in effect.
 func (h *History) lastRun(scope Scope) (run, bool) {
-	path, changed := h.onPath(), map[session.RunID]bool{}
+	path, changed := h.pathTo(h.tip), map[session.RunID]bool{}
 	for e := h.inEffect(); e != nil; e = e.before {
 		changed[h.changes[e.change].run] = true
 	}
@@ -165,6 +169,17 @@ func (h *History) lastRun(scope Scope) (run, bool) {
 		}
 	}
 	return run{}, false
+}
+
+// asked is the run that began what a run goes on with: itself, unless nothing new was asked in it.
+func (h *History) asked(last run) run {
+	path := h.pathTo(h.byID[last.point.id])
+	for _, r := range slices.Backward(h.runs) {
+		if path[r.point.id] && !r.goes {
+			return r
+		}
+	}
+	return last
 }
 
 // Redo plans to take back the last undo that was not taken back, also one that was interrupted, however far it had come.

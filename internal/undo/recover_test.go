@@ -16,6 +16,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/treetest"
 	"github.com/tenon-agent/tenon/internal/undo"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/workspace"
 	"github.com/tenon-agent/tenon/workspace/checkpoint"
 )
 
@@ -262,5 +263,53 @@ func TestLostContentAfterTheKill(t *testing.T) {
 	b.must(err)
 	if len(p.Files) != 1 || !p.Files[0].Lost || !strings.Contains(p.Files[0].Problem, "not kept") {
 		t.Errorf("%+v", p.Files)
+	}
+}
+
+// A run that goes on with what was interrupted is one with it: an undo takes back all that came of the prompt, what was found too.
+func TestUndoOfARunThatWentOn(t *testing.T) {
+	for _, scope := range []undo.Scope{undo.Both, undo.Files, undo.Conversation} {
+		b := newBench(t)
+		b.write("before")
+		b.killUnder("echo 1 >killed; touch ../ready; sleep 1000", true)
+		b.recover()
+		var on session.Event
+		for _, text := range []string{"", "went on"} { // the second time, too, it goes on
+			b.run = session.NewID()
+			on = b.append(session.RunStarted{Run: b.run, Continues: session.ContinuesDefault})
+			if text != "" {
+				b.apply(workspace.Edit{Path: "f", Data: []byte(text)})
+			}
+			b.end()
+		}
+		after := b.tree()
+		p, err := b.undo("", scope, false)
+		b.must(err)
+		if p.Title != "work" || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "--to "+string(on.ID)) {
+			t.Errorf("scope %d: %q, %q", scope, p.Title, p.Notes)
+		}
+		said, file, killed := "before", "before", false
+		switch scope {
+		case undo.Files:
+			said = "before work"
+		case undo.Conversation:
+			file, killed = "went on", true
+		}
+		b.is(said, file)
+		if _, there := b.tree()["killed"]; there != killed {
+			t.Errorf("scope %d: what the killed command made is there: %v", scope, there)
+		}
+		if _, err := b.redo(); err != nil {
+			t.Fatal(err)
+		}
+		treetest.Same(t, b.tree(), after)
+		b.is("before work", "went on")
+		if _, err := b.undo(string(on.ID), undo.Both, false); err != nil {
+			t.Fatal(err)
+		}
+		b.is("before work", "before")
+		if _, there := b.tree()["killed"]; !there {
+			t.Error("with the entry, the rest is taken back too")
+		}
 	}
 }
