@@ -57,7 +57,7 @@ func Open(ctx context.Context, store session.Store, q Query) (*Account, error) {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(a.sessions)) {
-		requests, err := Requests(ctx, store, id)
+		b, err := read(ctx, store, id)
 		if errors.Is(err, session.ErrNotFound) {
 			continue // it was purged meanwhile
 		}
@@ -68,7 +68,7 @@ func Open(ctx context.Context, store session.Store, q Query) (*Account, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range requests {
+		for _, r := range b.requests {
 			if at := r.Entry.Time; r.Miss != Hit && !at.Before(q.Since) && (q.Until.IsZero() || at.Before(q.Until)) {
 				a.missed = append(a.missed, missed{r, id})
 			}

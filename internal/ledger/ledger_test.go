@@ -340,6 +340,12 @@ func TestAccount(t *testing.T) {
 type counting struct {
 	session.Store
 	entries int
+	views   int // how often a branch was read
+}
+
+func (s *counting) Backward(ctx context.Context, id session.SessionID, leaf session.ID) iter.Seq2[session.Event, error] {
+	s.views++
+	return s.Store.Backward(ctx, id, leaf)
 }
 
 func (s *counting) Read(ctx context.Context, id session.SessionID, after int64, kinds ...string) iter.Seq2[session.Event, error] {
@@ -374,6 +380,28 @@ func TestRequestsCostWhatTheyAre(t *testing.T) {
 	}
 	if counted.entries > 12 { // the root, the epoch, the requests, and the messages after each
 		t.Errorf("%d entries were read", counted.entries)
+	}
+}
+
+// The conversation is read only for the tokens of messages that an epoch left as they were, and never for an account.
+func TestEpochsCostWhatTheyKeep(t *testing.T) {
+	k := begin(t)
+	k.ask("one", &llm.Usage{CacheWrite: 5000})
+	k.header.System = "You help otherwise."
+	k.ask("two", &llm.Usage{CacheWrite: 5000})
+	for _, want := range []int{0, 1} {
+		counted := &counting{Store: k.store}
+		requests, err := ledger.Requests(t.Context(), counted, k.id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last := requests[len(requests)-1]; counted.views != want || last.Reusable == 0 || last.Reusable > 1000 {
+			t.Errorf("the conversation was read %d times, want %d: %+v", counted.views, want, last)
+		}
+		if _, err := ledger.Open(t.Context(), counted, ledger.Query{}); err != nil || counted.views != want {
+			t.Errorf("for an account it was read %d times (%v)", counted.views-want, err)
+		}
+		k.ask("three", &llm.Usage{CacheWrite: 5000}, func(r *llm.Request) { r.Messages[1] = llm.AssistantText("by a hook") })
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -41,7 +43,8 @@ type Request struct {
 	Lost     int64         // tokens that were read anew and need not have been
 	Cost     float64       // of that, in US dollars, as far as prices are known
 
-	begun session.ID // the request before on its branch
+	begun session.ID     // the request before on its branch
+	epoch *session.Epoch // it is in; nil: none, which no agent writes
 }
 
 // Miss says why tokens were read anew that a provider could have had in its cache.
@@ -74,7 +77,16 @@ const nearly = 0.9
 // Requests are the requests of a session on all of its branches, in the order in which they were sent. Journals of versions that did
 // not take requests down have none. It reads what belongs to them, not what tools and people said.
 func Requests(ctx context.Context, store session.Store, id session.SessionID) ([]Request, error) {
-	b := book{store: store, id: id, at: make(map[session.ID]place), models: make(map[string]llm.Model), agents: make(map[session.RunID]string)}
+	b, err := read(ctx, store, id)
+	if err != nil {
+		return nil, err
+	}
+	return b.requests, b.count(ctx)
+}
+
+// read is all of [Requests] but the tokens that are reusable, for which a part of the conversation must be read.
+func read(ctx context.Context, store session.Store, id session.SessionID) (*book, error) {
+	b := &book{store: store, id: id, at: make(map[session.ID]place), models: make(map[string]llm.Model), agents: make(map[session.RunID]string)}
 	for e, err := range store.Read(ctx, id, 0, marks...) {
 		if err == nil {
 			err = b.enter(ctx, e)
@@ -86,7 +98,8 @@ func Requests(ctx context.Context, store session.Store, id session.SessionID) ([
 	if err := b.answers(ctx); err != nil {
 		return nil, err
 	}
-	return b.requests, b.judge(ctx)
+	b.judge()
+	return b, nil
 }
 
 // marks are the kinds of entries that say what a request goes on from.
@@ -104,13 +117,14 @@ type book struct {
 	at       map[session.ID]place // at the marks
 	models   map[string]llm.Model
 	agents   map[session.RunID]string
+	epoch    *session.Epoch // the last one
 }
 
 // place is what stands before an entry on its branch, and the entry.
 type place struct {
-	request session.ID // the newest request; empty: none
-	epoch   string     // why an epoch began since; empty: none did
-	model   string     // of the epoch
+	request session.ID     // the newest request; empty: none
+	reason  string         // why an epoch began since; empty: none did
+	epoch   *session.Epoch // the newest; nil: none
 }
 
 // enter reads the next mark.
@@ -125,14 +139,23 @@ func (b *book) enter(ctx context.Context, e session.Event) (err error) {
 	case session.RunStarted:
 		b.agents[body.Run] = session.AgentOf(body)
 	case session.Epoch:
-		b.here.epoch, b.here.model = body.Reason, body.Model.Ref()
-		b.models[b.here.model] = body.Model
+		b.here.reason, b.here.epoch = body.Reason, b.begin(body)
 	case session.Requested:
 		b.request(e, body, b.here)
-		b.here = place{request: e.ID, model: b.here.model}
+		b.here = place{request: e.ID, epoch: b.here.epoch}
 	}
 	b.at[e.ID] = b.here
 	return err
+}
+
+// begin notes an epoch. Those that have the same are one in memory.
+func (b *book) begin(e session.Epoch) *session.Epoch {
+	b.models[e.Model.Ref()] = e.Model
+	e = session.Epoch{Model: e.Model, System: e.System, Tools: e.Tools} // nothing else is asked for
+	if b.epoch == nil || !reflect.DeepEqual(*b.epoch, e) {
+		b.epoch = &e
+	}
+	return b.epoch
 }
 
 // goBack is the place that a head goes on from: that of the newest mark before it on its branch.
@@ -174,10 +197,13 @@ func (b *book) answers(ctx context.Context) error {
 
 func (b *book) request(e session.Event, body session.Requested, p place) {
 	r := Request{
-		Number: len(b.requests) + 1, Entry: e, Run: e.Run, Agent: b.agents[e.Run], Model: cmp.Or(body.Model, p.model),
+		Number: len(b.requests) + 1, Entry: e, Run: e.Run, Agent: b.agents[e.Run], Model: body.Model,
 		Segments: body.Segments, Same: body.Same,
-		Estimate: body.Estimate, Epoch: p.epoch, Broken: body.Broken, First: p.request == "",
-		begun: p.request,
+		Estimate: body.Estimate, Epoch: p.reason, Broken: body.Broken, First: p.request == "",
+		begun: p.request, epoch: p.epoch,
+	}
+	if r.Model == "" && p.epoch != nil {
+		r.Model = p.epoch.Model.Ref()
 	}
 	if n := len(b.requests); n > 0 {
 		r.Idle = e.Time.Sub(b.requests[n-1].Entry.Time)
@@ -210,42 +236,29 @@ func (b *book) inherit(ctx context.Context, created session.ID) (place, error) {
 			}
 			p.request = e.ID
 		case session.Epoch:
-			b.models[body.Model.Ref()] = body.Model
-			p.model = body.Model.Ref()
+			epoch := b.begin(body)
+			if p.epoch == nil {
+				p.epoch = epoch
+			}
 			if b.origin == nil {
-				p.epoch = cmp.Or(p.epoch, body.Reason)
+				p.reason = cmp.Or(p.reason, body.Reason)
 				continue
 			}
+			b.origin.epoch = epoch
 			return p, nil
 		}
 	}
 	return p, nil
 }
 
-// judge says of every request what could have been had from the cache, and why it was not.
-func (b *book) judge(ctx context.Context) error {
+// judge says of every request why less came from the cache than could have.
+func (b *book) judge() {
 	caching := make(map[string]bool) // models that reported a cache
 	for _, r := range b.requests {
 		caching[r.Answered] = caching[r.Answered] || r.Usage.CacheRead+r.Usage.CacheWrite > 0
 	}
-	byEntry := make(map[session.ID]*Request, len(b.requests))
-	if b.origin != nil {
-		byEntry[b.origin.Entry.ID] = b.origin
-	}
-	for i := range b.requests {
-		r := &b.requests[i]
-		byEntry[r.Entry.ID] = r
-		before := byEntry[r.begun]
-		if before == nil {
-			continue
-		}
+	for r, before := range b.following() {
 		r.Before = prompt(*before)
-		if r.Reusable = r.Before; r.Same < before.Segments {
-			var err error
-			if r.Reusable, err = b.begins(ctx, before.Entry.ID, r.Same); err != nil {
-				return err
-			}
-		}
 		r.judge(before, caching[r.Answered])
 		if caching[r.Answered] {
 			r.Cost = b.price(r)
@@ -253,7 +266,37 @@ func (b *book) judge(ctx context.Context) error {
 			r.Lost = 0 // nothing could be had
 		}
 	}
+}
+
+// count says of every request how much of it could have been had from the cache.
+func (b *book) count(ctx context.Context) error {
+	for r, before := range b.following() {
+		if r.Reusable = r.Before; r.Same >= before.Segments {
+			continue
+		}
+		var err error
+		if r.Reusable, err = b.begins(ctx, before, r.Same); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// following yields the requests that go on from another one, each with that.
+func (b *book) following() iter.Seq2[*Request, *Request] {
+	return func(yield func(r, before *Request) bool) {
+		byEntry := make(map[session.ID]*Request, len(b.requests))
+		if b.origin != nil {
+			byEntry[b.origin.Entry.ID] = b.origin
+		}
+		for i := range b.requests {
+			r := &b.requests[i]
+			byEntry[r.Entry.ID] = r
+			if before := byEntry[r.begun]; before != nil && !yield(r, before) {
+				return
+			}
+		}
+	}
 }
 
 // prompt is how many tokens a request had.
@@ -328,24 +371,27 @@ func (b *book) price(r *Request) float64 {
 	return max(0, paid-p.CacheRead) * float64(r.Lost) / 1e6
 }
 
-// begins counts the segments with which a request begins.
-func (b *book) begins(ctx context.Context, id session.ID, segments int) (int64, error) {
+// begins counts the first segments of a request. Most epochs leave the tools and the system prompt as they are and no message, so the
+// messages are read only where some of them stay.
+func (b *book) begins(ctx context.Context, r *Request, segments int) (int64, error) {
 	if segments == 0 {
 		return 0, nil
 	}
-	view, err := window.Look(ctx, session.Stored(b.store, b.id, id))
-	if err != nil {
-		return 0, err
-	}
-	e, ok := view.Epoch.Body.(session.Epoch)
-	if !ok {
+	if r.epoch == nil {
 		return 0, errors.New("ledger: a request without an epoch")
 	}
-	req := llm.Request{Tools: e.Tools[:min(segments, len(e.Tools))]}
-	if segments > len(e.Tools) {
-		req.System = e.System
-		req.Messages = view.Messages[:min(segments-len(e.Tools)-1, len(view.Messages))]
+	tools := r.epoch.Tools
+	req := llm.Request{Tools: tools[:min(segments, len(tools))]}
+	if segments > len(tools) {
+		req.System = r.epoch.System
 	}
-	scale := tokens.Start(e.Model)
+	if messages := segments - len(tools) - 1; messages > 0 {
+		view, err := window.Look(ctx, session.Stored(b.store, b.id, r.Entry.ID))
+		if err != nil {
+			return 0, err
+		}
+		req.Messages = view.Messages[:min(messages, len(view.Messages))]
+	}
+	scale := tokens.Start(r.epoch.Model)
 	return int64(scale.Tokens(scale.Family().Request(&req))), nil
 }
