@@ -13,7 +13,7 @@ import (
 // Confined is a command that runs, or will run, behind walls.
 type Confined struct {
 	Level Level
-	Gaps  []string // in words, which promises of the policy do not hold at this level
+	Gaps  []string // in words, which promises of the policy do not hold here
 
 	Signal int  // after Close, on Linux: what ended the command, by number; 0: nothing did
 	Left   bool // after Close, on Linux: it left something running, which was ended

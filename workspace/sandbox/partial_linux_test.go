@@ -89,3 +89,14 @@ func TestWeakerWallsAreAskedFor(t *testing.T) {
 		}
 	}
 }
+
+// Where a command has no temporary files of its own, caches would lie in the project.
+func TestCachesThatCannotBeMadeBehindWeakerWalls(t *testing.T) {
+	g := partly(t)
+	g.policy.Caches = g.work + "/file/caches"
+	cmd := exec.Command("true")
+	cmd.Dir = g.work
+	if _, err := g.policy.Wrap(cmd); err == nil || !strings.Contains(err.Error(), "XDG_CACHE_HOME") {
+		t.Errorf("error = %v", err)
+	}
+}

@@ -24,11 +24,8 @@ func (s *spec) paths(p *Policy, c *Confined) error {
 		}
 		s.Temp = temp
 	}
-	if p.Caches != "" {
-		if err := os.MkdirAll(p.Caches, 0o700); err != nil {
-			return fmt.Errorf("the directory for caches: %w", err)
-		}
-		s.Writes = append(s.Writes, resolved([]string{p.Caches}, p.Writable)...)
+	if err := s.cache(p, c); err != nil {
+		return err
 	}
 	if err := s.hide(p.Hidden, c); err != nil {
 		return err
@@ -51,6 +48,25 @@ func (s *spec) paths(p *Policy, c *Confined) error {
 		*list = slices.Compact(*list)
 	}
 	s.Pins = slices.DeleteFunc(s.Pins, func(pin string) bool { return slices.Contains(s.Writes, pin) || slices.Contains(s.Keeps, pin) })
+	return nil
+}
+
+// cache makes the directory for caches. Where it cannot be made, as in a home that is read only, they are temporary files, if the command
+// has a place of its own for these.
+func (s *spec) cache(p *Policy, c *Confined) error {
+	if p.Caches == "" {
+		return nil
+	}
+	err := os.MkdirAll(p.Caches, 0o700)
+	switch {
+	case err == nil:
+		s.Caches = p.Caches
+		s.Writes = append(s.Writes, resolved([]string{p.Caches}, p.Writable)...)
+	case s.Level == Namespaces:
+		c.Gaps = append(c.Gaps, fmt.Sprintf("caches last no longer than temporary files: %v; XDG_CACHE_HOME can name another place", err))
+	default:
+		return fmt.Errorf("the directory for caches: %w; XDG_CACHE_HOME can name another place", err)
+	}
 	return nil
 }
 

@@ -17,7 +17,7 @@ type Policy struct {
 
 	Network Network
 	Temp    string   // a private directory for temporary files, seen as /tmp too; default: memory, emptied after each command
-	Caches  string   // a private directory for what toolchains keep; default: none, they use Temp
+	Caches  string   // a private directory for what toolchains keep; default, and where it cannot be made: none, they use Temp
 	Keep    []string // names of environment variables that pass although they look like secrets
 	Limits  Limits
 

@@ -21,6 +21,7 @@ type spec struct {
 	Hides   []string // trees and files that cannot be read
 	Empties []string // files that read as empty ones
 	Temp    string
+	Caches  string           // it exists; empty: Temp is for caches too
 	Open    bool             // the network of this machine
 	Proxy   bool             // a proxy waits for the socket that it listens on
 	Port    int              // where it listens inside

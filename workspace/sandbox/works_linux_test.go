@@ -156,6 +156,27 @@ func TestKeptTemporaryFiles(t *testing.T) {
 	}
 }
 
+// In a home that is read only commands run all the same, with caches of their own, and that is told.
+func TestCachesThatCannotBeMade(t *testing.T) {
+	g := newGround(t)
+	g.policy.Caches = g.work + "/file/caches"
+	if got := g.works(`mkdir -p "$GOCACHE" && echo "$GOCACHE"`); got.out != "/tmp/.caches/go-build\n" {
+		t.Error(got)
+	}
+	cmd := exec.Command("true")
+	cmd.Dir = g.work
+	c, err := g.policy.Wrap(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if gaps := strings.Join(c.Gaps, "\n"); !strings.Contains(gaps, g.work+"/file") || !strings.Contains(gaps, "XDG_CACHE_HOME") {
+		t.Errorf("told: %q", gaps)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A cache that the person lists is used; the others are the sandbox's own.
 func TestCachesOfThePerson(t *testing.T) {
 	g := newGround(t)

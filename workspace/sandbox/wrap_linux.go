@@ -124,7 +124,7 @@ func (p *Policy) environment(env []string, s *spec) []string {
 	case temp == "" && len(s.Writes) > 0:
 		temp = s.Writes[0] // there is nowhere else
 	}
-	dir := p.Caches
+	dir := s.Caches
 	if dir == "" {
 		dir = filepath.Join(temp, ".caches")
 	}
