@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tenon-agent/tenon/session"
 )
@@ -16,8 +17,9 @@ type History struct {
 	Dir     string // working directory of the session
 
 	points  []point
-	byID    map[session.ID]int // indexes of points
-	changes []change           // of files
+	byID    map[session.ID]int   // indexes of points
+	changes []change             // of files
+	calls   map[string]time.Time // when each began
 	runs    []run
 	ops     []*op
 	opIDs   map[session.ID]bool // of their entries about files
@@ -38,6 +40,8 @@ type change struct {
 	body session.FilesChanged
 	run  session.RunID
 	op   *op // the undo or redo that it is a part of
+
+	began, told time.Time // when the call began, if that is known, and when the journal knew of it
 }
 
 // run is where a run began, and what it was about.
@@ -69,7 +73,7 @@ const (
 
 // Read reads the history of a session.
 func Read(ctx context.Context, store session.Store, id session.SessionID) (*History, error) {
-	h := &History{Session: id, byID: map[session.ID]int{}, opIDs: map[session.ID]bool{}, tip: -1}
+	h := &History{Session: id, byID: map[session.ID]int{}, opIDs: map[session.ID]bool{}, calls: map[string]time.Time{}, tip: -1}
 	for e, err := range store.Read(ctx, id, 0) {
 		if err != nil {
 			return nil, err
@@ -81,7 +85,7 @@ func Read(ctx context.Context, store session.Store, id session.SessionID) (*Hist
 		}
 		h.add(e)
 	}
-	return h, nil
+	return h, h.doubtCommands(ctx, store)
 }
 
 // inherit takes in the conversation that a fork goes on from, and returns its last entry. What was done to files before is not the fork's.
@@ -126,6 +130,8 @@ func (h *History) add(e session.Event) {
 		h.addRun(p, b)
 	case session.Message:
 		h.entitle(e, b)
+	case session.CallStarted:
+		h.calls[b.Call] = e.Time
 	case session.FilesChanged:
 		h.addChange(e, p, b)
 	case session.Head:
@@ -150,7 +156,7 @@ func (h *History) addChange(e session.Event, p point, b session.FilesChanged) {
 		files = append(files, renamed(f, unwritten))
 	}
 	b.Files = files
-	c := change{point: p, body: b, run: e.Run}
+	c := change{point: p, body: b, run: e.Run, began: h.calls[b.Call], told: e.Time}
 	begins := false
 	if b.Cause == session.ByUndo || b.Cause == session.ByRedo {
 		h.opIDs[e.ID] = true
