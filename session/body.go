@@ -31,6 +31,7 @@ type Import struct {
 	Size    int64     `json:"size,omitzero"`    // what was read, in bytes or rows: a source that has more by now has grown
 	Updated time.Time `json:"updated,omitzero"` // when the source had changed last
 	Title   string    `json:"title,omitzero"`   // of the session there; not in Created
+	At      time.Time `json:"at,omitzero"`      // when the session was made of it; in Created alone
 }
 
 // Origin is a place in another session.

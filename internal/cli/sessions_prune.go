@@ -30,9 +30,9 @@ func (p *program) sessionsPrune() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "prune {--older AGE | --larger SIZE | --trash}",
 		Short: "Move old sessions to the trash, or empty it",
-		Long: `Move sessions of every directory to the trash: those that were not changed for a time, or the oldest beyond a size, which is that
-of their entries and of what was kept of files beside them. With --trash the sessions in the trash are deleted for ever; with --trash
---older those that are there for so long, and their space is given back to the system. Nothing is ever pruned unasked.`,
+		Long: `Move sessions of every directory to the trash: those that were not changed, nor imported, for a time, or the oldest beyond a size,
+which is that of their entries and of what was kept of files beside them. With --trash the sessions in the trash are deleted for ever;
+with --trash --older those that are there for so long, and their space is given back to the system. Nothing is ever pruned unasked.`,
 		Example: `  tenon sessions prune --older 90d --dry-run
   tenon sessions prune --larger 1GB --yes
   tenon sessions prune --trash --older 30d --yes`,
@@ -48,7 +48,7 @@ of their entries and of what was kept of files beside them. With --trash the ses
 		},
 	}
 	f := c.Flags()
-	f.Var(ageOf(&o.older), "older", "sessions that were not changed for so long, such as 90d")
+	f.Var(ageOf(&o.older), "older", "sessions that were not changed, nor imported, for so long, such as 90d")
 	f.Var(byteSize(&o.larger), "larger", "the oldest sessions, as long as all together are larger, such as 1GB")
 	f.BoolVar(&o.trash, "trash", false, "what is in the trash, for ever")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would happen, and do nothing")
@@ -171,7 +171,7 @@ func (o pruning) choose(ctx context.Context, a *app.App) ([]pruned, error) {
 		if err != nil {
 			return nil, err
 		}
-		if o.trash && o.older > 0 && time.Since(s.Deleted) < o.older {
+		if o.trash && time.Since(s.Deleted) < o.older {
 			continue
 		}
 		summaries = append(summaries, s)
@@ -179,6 +179,11 @@ func (o pruning) choose(ctx context.Context, a *app.App) ([]pruned, error) {
 	var out []pruned
 	total := int64(0)
 	for _, s := range summaries { // the last changed first
+		if at, err := importedAt(ctx, a.Store, s.ID); err != nil {
+			return nil, err
+		} else if !o.trash && time.Since(at) < o.older {
+			continue
+		}
 		size, err := sizeOf(ctx, a, s.ID)
 		if errors.Is(err, session.ErrNotFound) {
 			continue // another process purged it
@@ -192,6 +197,22 @@ func (o pruning) choose(ctx context.Context, a *app.App) ([]pruned, error) {
 	}
 	slices.Reverse(out)
 	return out, nil
+}
+
+// importedAt is when a session was imported; the zero time: it was not, or by a version that did not say so, or it is gone or damaged.
+func importedAt(ctx context.Context, store session.Store, id session.SessionID) (time.Time, error) {
+	for e, err := range store.Read(ctx, id, 0, session.Created{}.Kind()) {
+		if errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrCorrupt) {
+			break
+		}
+		if err != nil {
+			return time.Time{}, err
+		}
+		if c, ok := e.Body.(session.Created); ok {
+			return c.Imported.At, nil
+		}
+	}
+	return time.Time{}, nil
 }
 
 // sizeOf is about how many bytes a session takes. Of one that is damaged it is less than that, with the error.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/tenon-agent/tenon/internal/app"
 	"github.com/tenon-agent/tenon/internal/ledger"
@@ -71,6 +72,34 @@ func TestPruneSparesWhatWasUsedMeanwhile(t *testing.T) {
 			one := chosen[0]
 			if err := o.remove(ctx, a, &one); err != nil || one.Changed != c.changed || one.Done == c.changed {
 				t.Errorf("pruned %+v (%v), want changed %v", one, err, c.changed)
+			}
+		})
+	}
+}
+
+// What was imported has old entries only, and is new here.
+func TestPruneCountsFromTheImport(t *testing.T) {
+	ctx, old := t.Context(), time.Now().Add(-100*24*time.Hour)
+	for name, c := range map[string]struct {
+		at   time.Time
+		want int
+	}{
+		"imported just now": {time.Now(), 0},
+		"imported long ago": {old, 1},
+		"nobody knows when": {time.Time{}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := openApp(t, t.TempDir())
+			root := session.Created{Dir: "/work", Imported: session.Import{Program: "pi", ID: "x", At: c.at}}
+			_, err := a.Store.Import(ctx, func(yield func(session.Event, error) bool) {
+				yield(session.Event{ID: "s", Time: old, Body: root}, nil)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			chosen, err := (pruning{older: 90 * 24 * time.Hour}).choose(ctx, a)
+			if err != nil || len(chosen) != c.want {
+				t.Errorf("chosen are %+v (%v), want %d", chosen, err, c.want)
 			}
 		})
 	}

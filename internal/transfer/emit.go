@@ -140,6 +140,7 @@ func (e *emitter) ending() error {
 
 // finish names the session, unless somebody else did since, and says how far the import went.
 func (e *emitter) finish(i session.Import) error {
+	i.At = time.Time{} // which the root has
 	if e.b.title != "" {
 		title := e.b.event(e.b.newest, session.Title{Title: brief(e.b.title, 200)})
 		if t, ok := title.Body.(session.Title); ok {

@@ -133,7 +133,7 @@ func read(ctx context.Context, s Source, o Options, have *journal, report *Repor
 	if report.Source.Size == 0 {
 		report.Source.Size = b.size
 	}
-	if err := take(b.entries(session.Created{Dir: b.dir, Version: o.Version, Imported: report.Source.origin()}, have, report)); err != nil {
+	if err := take(b.entries(session.Created{Dir: b.dir, Version: o.Version, Imported: report.Source.taken()}, have, report)); err != nil {
 		return err
 	}
 	report.Lost = b.losses.sorted()

@@ -110,7 +110,7 @@ func golden(t testing.TB, store session.Store, r *transfer.Report) string {
 	if strings.HasPrefix(r.Source.Dir, filepath.Clean(os.TempDir())) {
 		text = strings.ReplaceAll(text, r.Source.Dir, "PROJECT")
 	}
-	return regexp.MustCompile(`("updated": ?)"[^"]*"`).ReplaceAllString(text, `$1"TIME"`)
+	return regexp.MustCompile(`("(?:updated|at)": ?)"[^"]*"`).ReplaceAllString(text, `$1"TIME"`)
 }
 
 // database makes an SQLite file by statements.

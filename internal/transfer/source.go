@@ -42,6 +42,13 @@ func (s Source) origin() session.Import {
 	}
 }
 
+// taken is the origin of a session that is made now.
+func (s Source) taken() session.Import {
+	i := s.origin()
+	i.At = session.Now()
+	return i
+}
+
 // Places is where programs keep their sessions.
 type Places struct {
 	Home   string              // the person's home; empty: no place below it is looked at

@@ -241,7 +241,7 @@ func (c *checker) entry(data []byte) (session.Event, error) {
 	} else if ok {
 		c.old, c.tip = e.ID, e.ID
 		c.places[e.ID] = true
-		root.Imported = c.source.origin()
+		root.Imported = c.source.taken()
 		if dir, fine := cleanDir(root.Dir); fine || root.Dir == "" {
 			root.Dir = dir
 		} else {
