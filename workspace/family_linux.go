@@ -160,32 +160,34 @@ func look(name string, buf []byte) (s status, lives bool) {
 // carries reports whether the mark stands in the environment that the process was started with. In the moment in which it leaves one
 // program for another it has none, and is looked at again.
 func (f *family) carries(name string, buf []byte) bool {
+	settled := false
 	for range 100 {
 		text := contents(name+"/environ", buf)
 		if len(text) == len(buf) {
 			text, _ = os.ReadFile(name + "/environ") // the system bounds it
 		}
-		if len(text) > 0 || text == nil || !between(name, buf) {
+		if len(text) > 0 || text == nil || settled {
 			return bytes.Contains(text, f.mark)
 		}
-		time.Sleep(100 * time.Microsecond)
+		if settled = !between(name, buf); !settled { // otherwise it may have begun the other since
+			time.Sleep(100 * time.Microsecond)
+		}
 	}
 	return false
 }
 
 const kernelThread = 0x200000 // PF_KTHREAD
 
-// between reports whether a process whose environment was empty had left one program and not yet begun the next: it is not known where its
-// environment ends, or by now it has one. See proc_pid_stat(5).
+// between reports whether a process whose environment is empty may just be leaving one program for another: it does not do so asleep. See
+// proc_pid_stat(5).
 func between(name string, buf []byte) bool {
 	text := contents(name+"/stat", buf)
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	if len(fields) < 49 {
+	if len(fields) < 7 {
 		return false
 	}
 	flags, _ := strconv.Atoi(string(fields[6]))
-	start, end := string(fields[47]), string(fields[48])
-	return flags&(exiting|kernelThread) == 0 && (end == "0" || end != start)
+	return flags&(exiting|kernelThread) == 0 && (fields[0][0] == 'R' || fields[0][0] == 'D')
 }
 
 // contents reads as much of a file as there is room for, with the fewest calls. It is nil when the file cannot be opened.
