@@ -56,6 +56,26 @@ func copyOf(t *testing.T, path, to string, suffixes ...string) {
 	}
 }
 
+// looked opens a database that cannot be written: all of it is there, and what would write says why it cannot.
+func looked(t *testing.T, path string, id session.SessionID, want any, cause error) {
+	t.Helper()
+	s, err := OpenToRead(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got := everythingOf(t, s); !reflect.DeepEqual(got, want) {
+		t.Errorf("it says\n%v\nwant\n%v", got, want)
+	}
+	sound(t, s)
+	if _, err := s.Create(t.Context(), session.Created{}); !errors.Is(err, cause) {
+		t.Errorf("a session was made: %v", err)
+	}
+	if _, err := s.Open(t.Context(), id, session.Lease{}); !errors.Is(err, cause) {
+		t.Errorf("a session was opened: %v", err)
+	}
+}
+
 // Everything can be read where nothing can be written, also what a process that was killed left in its log.
 func TestReadOnlyMedium(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "sessions.db")
@@ -83,21 +103,7 @@ func TestReadOnlyMedium(t *testing.T) {
 				}
 			}
 			freeze(t, dir)
-			looking, err := OpenToRead(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer looking.Close()
-			if got := everythingOf(t, looking); !reflect.DeepEqual(got, want) {
-				t.Errorf("it says\n%v\nwant\n%v", got, want)
-			}
-			sound(t, looking)
-			if _, err := looking.Create(t.Context(), session.Created{}); !errors.Is(err, session.ErrUnwritable) {
-				t.Errorf("a session was made: %v", err)
-			}
-			if _, err := looking.Open(t.Context(), id, session.Lease{}); !errors.Is(err, session.ErrUnwritable) {
-				t.Errorf("a session was opened: %v", err)
-			}
+			looked(t, path, id, want, session.ErrUnwritable)
 		})
 	}
 }
@@ -161,7 +167,7 @@ func TestReadOnAFullDisk(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			source := filepath.Join(t.TempDir(), "sessions.db")
 			s := open(t, source)
-			lived(t, s)
+			id, _ := lived(t, s)
 			want := everythingOf(t, s)
 			path := filepath.Join(mounted(t, "1m"), "sessions.db")
 			copyOf(t, source, path, "", "-wal")
@@ -175,18 +181,7 @@ func TestReadOnAFullDisk(t *testing.T) {
 				other.Close()
 				t.Fatal("there is still room")
 			}
-			looking, err := OpenToRead(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer looking.Close()
-			if got := everythingOf(t, looking); !reflect.DeepEqual(got, want) {
-				t.Errorf("it says\n%v\nwant\n%v", got, want)
-			}
-			sound(t, looking)
-			if _, err := looking.Create(t.Context(), session.Created{}); !errors.Is(err, session.ErrFull) {
-				t.Errorf("a session was made: %v", err)
-			}
+			looked(t, path, id, want, session.ErrFull)
 		})
 	}
 }

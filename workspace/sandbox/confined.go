@@ -105,6 +105,7 @@ func removeAnyway(path string) error {
 	if err := root.Chmod(".", info.Mode().Perm()|usable); err != nil {
 		return err
 	}
+	// What cannot be opened here cannot be removed below, which tells.
 	_ = fs.WalkDir(root.FS(), base, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
 			err = root.Chmod(name, usable)
