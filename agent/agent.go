@@ -4,54 +4,69 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"os"
 	"slices"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/view"
 )
 
-// Agent is a session that goes on: the journal, the queues of drafts, and one run at a time. Make one with [New] or
-// [Open], and close it. All methods are safe for concurrent use.
+// Agent is a session that is open for writing: the journal, the requests to it, and one run at a time. Make one with [New] or [Open], and
+// close it. All methods are safe for concurrent use.
 type Agent struct {
-	store session.Store
-	feed  *feed
-	queue queue
+	store    index.Store
+	feed     *feed
+	spending *spending
+	stop     context.CancelFunc // ends the goroutines of the agent
+	works    sync.WaitGroup
 
-	changing sync.Mutex // one change of the model at a time: the last in the journal is the one that holds
-
-	mu      sync.Mutex
-	options Options
-	tools   toolset
-	cancel  context.CancelCauseFunc // of the run that is on; nil when none is
-	idle    chan struct{}           // closed when no run is on
-	lastRun session.RunID
-	closed  bool
+	slot     *slot
+	changes  *changes
+	changing sync.Mutex // one change at a time: the last in the journal is the one that holds
+	setup    atomic.Pointer[setup]
+	options  Options // as they were at first; what changes is in setup
+	hooks    hooks
 }
 
-// New makes an agent with a new session in a store. The session exists from then on.
-func New(ctx context.Context, store session.Store, o Options) (*Agent, error) {
+// New makes an agent with a new session in a store.
+func New(ctx context.Context, store index.Store, o Options) (*Agent, error) {
 	if _, err := o.withDefaults(); err != nil {
 		return nil, err
+	}
+	if store == nil {
+		return nil, errNoStore
 	}
 	if _, err := newToolset(o.Tools); err != nil {
 		return nil, err
 	}
-	id, err := store.Create(ctx, session.Created{Dir: o.Dir, Version: o.Version})
+	id, err := store.Create(ctx, session.Created{
+		Dir: o.Dir, Version: o.Version, Host: Host(), From: session.Origin{Session: o.Parent}, Parent: session.Origin{Session: o.Parent, Run: o.ParentRun},
+	})
 	if err != nil {
-		return nil, fmt.Errorf("agent: create a session: %w", err)
+		return nil, fmt.Errorf("agent: cannot create a session: %w", err)
 	}
 	return Open(ctx, store, id, o)
 }
 
-// Open makes an agent that goes on with a session. It takes the session's lease: the error is a *session.LockedError while
-// another process writes it. When the process that wrote it died, what was under way is given its end: see
-// session.Recover.
-func Open(ctx context.Context, store session.Store, id session.SessionID, o Options) (_ *Agent, err error) {
+// Host returns the name of this machine, for [session.Created]; empty if it has none.
+func Host() string {
+	name, _ := os.Hostname()
+	return name
+}
+
+// Open makes an agent that continues a session. It takes the write lock of the session: while another process has it, the error is a
+// *session.LockedError. If the process that wrote the session died, Open gives its run and its calls their ends; see view.Recover.
+func Open(ctx context.Context, store index.Store, id session.SessionID, o Options) (_ *Agent, err error) {
 	o, err = o.withDefaults()
 	if err != nil {
 		return nil, err
+	}
+	if store == nil {
+		return nil, errNoStore
 	}
 	tools, err := newToolset(o.Tools)
 	if err != nil {
@@ -59,99 +74,108 @@ func Open(ctx context.Context, store session.Store, id session.SessionID, o Opti
 	}
 	w, err := store.Open(ctx, id, session.Lease{Owner: o.Owner, TakeOver: o.TakeOver})
 	if err != nil {
-		return nil, fmt.Errorf("agent: open session: %w", err)
+		return nil, fmt.Errorf("agent: cannot open the session: %w", err)
 	}
 	defer func() {
 		if err != nil {
-			_ = w.Close() // the first error is the one to tell
+			_ = w.Close() // the first error counts
 		}
 	}()
-	a := &Agent{store: store, options: o, tools: tools, feed: newFeed(w), idle: make(chan struct{})}
-	a.queue.feed = a.feed
-	close(a.idle)
-	if err := a.restore(ctx); err != nil {
-		return nil, fmt.Errorf("agent: go on with session %s: %w", id, err)
+	a := &Agent{store: store, options: o, hooks: o.Hooks, slot: newSlot()}
+	a.setup.Store(&setup{o.Client, tools, o.System, o.Settings, o.Limits, o.Gate})
+	a.feed, a.spending = newFeed(store, w, a.slot.abort), newSpending(o)
+	a.changes = &changes{feed: a.feed, apply: o.Change, over: make(chan struct{})}
+	if a.slot.lastRun, err = restore(ctx, a.feed); err != nil {
+		return nil, fmt.Errorf("agent: cannot continue session %s: %w", id, err)
 	}
+	ctx, a.stop = context.WithCancel(context.WithoutCancel(ctx))
+	a.works.Go(func() { a.feed.watch(ctx) })
+	a.works.Go(func() { a.changes.serve(ctx) })
 	return a, nil
 }
 
-// restore takes up what the journal has: the branch, the queue, and the run that was on when its process died or its
-// journal failed, which gets its end.
-func (a *Agent) restore(ctx context.Context) (err error) {
-	if err := a.feed.open(ctx, a.store); err != nil {
-		return err
-	}
-	if err := a.queue.restore(ctx, a.store, a.Session()); err != nil {
-		return err
-	}
-	if a.lastRun, err = newestRun(ctx, a.feed.branch); err != nil {
-		return err
-	}
-	lost, err := session.Recover(ctx, a.feed.branch)
-	if err == nil {
-		err = tellFound(ctx, a.store, a.Session(), lost)
-	}
-	if err != nil {
-		return err
-	}
-	defer a.feed.stampAs(a.feed.stampAs(session.Stamp{Run: a.lastRun}))
-	_, err = a.feed.append(ctx, lost...)
-	return err
-}
-
-// newestRun is the run that wrote last on a branch.
-func newestRun(ctx context.Context, p session.Path) (session.RunID, error) {
-	for e, err := range p.Backward(ctx) {
-		if err != nil || e.Run != "" {
-			return e.Run, err
-		}
-	}
-	return "", nil
-}
-
-// Session is the session that the agent writes.
+// Session returns the ID of the session that the agent writes.
 func (a *Agent) Session() session.SessionID { return a.feed.writer.Session() }
 
-// Run starts from new input and returns the stream of the run's events, in order. The run begins with the iteration and
-// lives as long: leaving it early cancels the run, waits for its tools, and ends the journal properly. The sequence is for
-// one iteration.
-//
-// The last event is a session.RunEnded, however the run ends. Where its reason is an error, a pair with a zero event and
-// that error follows: an [*llm.Error], a [*JournalError], or what a gate or a window returned. While another run is on,
-// the only pair is a zero event with [ErrBusy].
-func (a *Agent) Run(ctx context.Context, in ...llm.Message) iter.Seq2[session.Event, error] {
-	return a.sequence(ctx, func(r *run) { r.input = in })
+// Input is the start of a run.
+type Input struct {
+	Messages []llm.Message   // new input; empty: the run continues without any, see Continuation
+	Speaker  session.Speaker // the author of the messages; zero: a person
+	Continuation
 }
 
-// Continuation says from where a run without new input goes on. The zero value goes on where the branch stands.
+// Continuation is where a run continues. The zero value continues from the end of the branch.
 type Continuation struct {
-	Kind session.Continues // default ContinuesDefault
-	From session.ID        // of a rerun or a branch: the entry to go on from; of a rerun, default the last user message
+	Kind session.Continues // of a run without input; default ContinuesDefault
+	From session.ID        // the entry to continue from; of a rerun, by default the last message of a person
 	Tag  string            // label of a rerun or a branch
 }
 
-// Continue goes on without new input, and returns the stream as [Agent.Run] does. It is how a run that was killed, failed
-// or stopped at a limit is taken up again. A conversation that ends with an answer cannot go on; name an earlier entry to
-// answer again (ContinuesRerun) or to go another way (ContinuesBranch).
-func (a *Agent) Continue(ctx context.Context, how Continuation) iter.Seq2[session.Event, error] {
-	if how.Kind == session.ContinuesNothing {
-		how.Kind = session.ContinuesDefault
+// Start begins a run and returns once its start and its input are in the journal. The run lives in the agent: it ends when the model has
+// nothing more to do, at a limit, by [Agent.Abort] or [Agent.Close], or when ctx ends, but not because a listener leaves.
+//
+// With Messages and From, the messages come after that entry, on a branch of their own: so an earlier message is edited and sent again.
+// While another run is on, the error is [ErrBusy].
+func (a *Agent) Start(ctx context.Context, in Input) (session.RunID, error) {
+	r, head, err := a.begin(ctx, in)
+	if err != nil {
+		return "", err
 	}
-	return a.sequence(ctx, func(r *run) { r.how = how })
+	go r.live(head)
+	<-r.started
+	return r.id, r.refused
 }
 
-// Prepare lets the window do now what it would do before the next request, such as a digest that somebody has asked it for, and returns
+// Follow yields the entries of the session after a number, and then entries and transient events as they happen, during runs and between
+// them; a negative number is the newest entry. Any number of listeners can follow, and all see one order. A listener that is slow gets
+// several deltas as one, and may miss transient events that are past, but no entry. It ends with the cause of ctx, or with [ErrClosed].
+//
+// A listener that comes in the middle of an answer sees the transient events since the newest entry.
+func (a *Agent) Follow(ctx context.Context, after int64) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) {
+		l := a.feed.hub.attach(after)
+		defer a.feed.hub.detach(l)
+		if err := a.feed.hub.follow(ctx, l, nil, func(e session.Event) bool { return yield(e, nil) }); err != nil {
+			yield(session.Event{}, err)
+		}
+	}
+}
+
+// Run starts a run from new input when the iteration begins, and yields what happens until the run has ended, in the order of
+// [Agent.Follow]. To leave the iteration early leaves the run going: to cancel it, cancel ctx or call [Agent.Abort].
+//
+// The last event is a session.RunEnded, however the run ends. If its reason is an error, a pair with a zero event and that error follows:
+// an [*llm.Error], a [*JournalError], a [*PanicError], or an error of a gate or a window. While another run is on, the only pair is a zero
+// event with [ErrBusy].
+func (a *Agent) Run(ctx context.Context, in ...llm.Message) iter.Seq2[session.Event, error] {
+	if len(in) == 0 {
+		in = []llm.Message{{}} // which has no text: the run is refused
+	}
+	return a.Do(ctx, Input{Messages: in})
+}
+
+// Continue goes on without new input, and yields what happens as [Agent.Run] does. It is how a run that was killed, failed or stopped at a
+// limit goes on. A conversation that ends with an answer cannot go on; name an earlier entry to answer again (ContinuesRerun) or to go
+// another way (ContinuesBranch).
+func (a *Agent) Continue(ctx context.Context, how Continuation) iter.Seq2[session.Event, error] {
+	return a.Do(ctx, Input{Continuation: how})
+}
+
+// Prepare lets the window do now what it would do before the next request, such as a summary that a person asked for, and returns
 // the entries of that. While a run is on it is an [ErrBusy].
 func (a *Agent) Prepare(ctx context.Context) ([]session.Event, error) {
-	r, err := a.begin(ctx)
+	r, err := a.enter(ctx, Input{})
 	if err != nil {
 		return nil, err
 	}
-	defer a.end(r)
+	defer a.slot.leave(r)
 	a.feed.stampAs(session.Stamp{}) // it is no run
-	_, entries, err := a.options.Window.Request(r.ctx, a.feed.branch, r.header(a.client()))
+	if err := r.account(r.ctx); err != nil {
+		return nil, err
+	}
+	_, entries, err := a.options.Window.Request(r.ctx, a.feed.branch, r.header())
 	if err != nil {
-		return nil, fmt.Errorf("agent: make the request: %w", err)
+		return nil, fmt.Errorf("agent: cannot make the request: %w", err)
 	}
 	return a.feed.append(ctx, slices.DeleteFunc(entries, func(b session.Body) bool {
 		_, requested := b.(session.Requested)
@@ -159,114 +183,105 @@ func (a *Agent) Prepare(ctx context.Context) ([]session.Event, error) {
 	})...)
 }
 
-func (a *Agent) sequence(ctx context.Context, prepare func(*run)) iter.Seq2[session.Event, error] {
+// Do starts a run from in when the iteration begins, as [Agent.Start] does, and yields its events as [Agent.Run] does.
+func (a *Agent) Do(ctx context.Context, in Input) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
-		r, err := a.begin(ctx)
+		l := a.feed.hub.attach(-1)
+		defer a.feed.hub.detach(l)
+		r, head, err := a.begin(ctx, in)
 		if err != nil {
 			yield(session.Event{}, err)
 			return
 		}
-		prepare(r)
-		r.yield = yield
-		defer a.end(r)
-		r.run()
-	}
-}
-
-// begin takes the agent for a run.
-func (a *Agent) begin(ctx context.Context) (*run, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	switch {
-	case a.closed:
-		return nil, ErrClosed
-	case a.cancel != nil:
-		return nil, ErrBusy
-	}
-	r := &run{a: a, id: session.NewID(), started: time.Now()}
-	a.feed.begin(r.id)
-	if a.feed.broken() {
-		if err := a.restore(ctx); err != nil {
-			a.feed.end()
-			return nil, err
+		go r.live(head)
+		left := false
+		err = a.feed.hub.follow(context.WithoutCancel(ctx), l, r.over, func(e session.Event) bool {
+			_, end := e.Body.(session.RunEnded)
+			left = !yield(e, nil)
+			return !left && (!end || e.Run != r.id)
+		})
+		if left {
+			return
+		}
+		if <-r.over; err == nil {
+			err = r.failed
+		}
+		if err != nil {
+			yield(session.Event{}, err)
 		}
 	}
-	r.previous = a.lastRun
-	ctx, a.cancel = context.WithCancelCause(ctx)
-	r.ctx, r.cancel = ctx, a.cancel
-	a.idle = make(chan struct{})
-	return r, nil
 }
 
-func (a *Agent) end(r *run) {
-	r.cancel(nil)
-	a.feed.end()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.cancel = nil
-	if r.begun {
-		a.lastRun = r.id
+// begin takes the agent for a run, and returns what must precede it in the journal.
+func (a *Agent) begin(ctx context.Context, in Input) (*run, []session.Body, error) {
+	if err := a.changes.settle(ctx); err != nil {
+		return nil, nil, err
 	}
-	close(a.idle)
+	r, err := a.enter(ctx, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	head, err := r.head(r.ctx)
+	if err != nil {
+		a.slot.leave(r)
+		return nil, nil, err
+	}
+	return r, head, nil
 }
 
-// Abort cancels the run that is on, if one is: the request, the calls and their processes. It does not wait; the run's
-// stream ends soon after.
+// enter takes the agent, for a run or a step between runs.
+func (a *Agent) enter(ctx context.Context, in Input) (*run, error) {
+	return a.slot.enter(ctx, func(lastRun session.RunID) (*run, error) {
+		if a.feed.broken() {
+			var err error
+			if lastRun, err = restore(ctx, a.feed); err != nil {
+				return nil, err
+			}
+		}
+		r := newRun(ctx, a, in, lastRun)
+		a.feed.stampAs(session.Stamp{Run: r.id})
+		return r, nil
+	})
+}
+
+// Abort cancels the run that is on, if one is: the request, the calls and their processes. It does not wait; the run ends soon after.
 func (a *Agent) Abort() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.cancel != nil {
-		a.cancel(errAborted)
-	}
-}
-
-// SetClient lets another model answer from the next turn on. It may be called while a run is on.
-func (a *Agent) SetClient(ctx context.Context, c llm.Client) error {
-	if c == nil {
-		return errNoClient
-	}
-	a.changing.Lock()
-	defer a.changing.Unlock()
-	if _, err := a.feed.append(ctx, session.ModelChanged{Model: c.Model()}); err != nil {
-		return err
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.options.Client = c
-	return nil
-}
-
-// client is the model that answers now.
-func (a *Agent) client() llm.Client {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.options.Client
+	a.slot.abort(session.Abort{})
 }
 
 // Path is the current branch of the session, for views. It sees what is in the store when it is read.
-func (a *Agent) Path() session.Path { return session.Stored(a.store, a.Session(), "") }
+func (a *Agent) Path() view.Path { return view.Stored(a.store, a.Session(), "") }
 
-// Close aborts the run that is on, waits for its end and gives the lease back. An iteration of the run's stream must be
-// going on in another goroutine, or Close waits for ever.
+// Close aborts the run that is on, waits for its end and gives the lease back. Listeners end.
 func (a *Agent) Close() error {
-	a.mu.Lock()
-	a.closed = true
-	if a.cancel != nil {
-		a.cancel(errAborted)
-	}
-	idle := a.idle
-	a.mu.Unlock()
-	<-idle
+	<-a.slot.close()
+	a.stop()
+	a.works.Wait()
 	return a.feed.close()
 }
 
-// callKey is the key of a call's ID in the context of its tool.
+// callKey is the key of a call in the context of its tool.
 type callKey struct{}
 
+// calling says for what a tool runs.
+type calling struct {
+	call    string
+	run     session.RunID
+	session session.SessionID
+}
+
 // CallID is the ID of the call that a tool runs for, by the context of its Run. It is empty elsewhere.
-func CallID(ctx context.Context) string {
-	id, _ := ctx.Value(callKey{}).(string)
-	return id
+func CallID(ctx context.Context) string { return callOf(ctx).call }
+
+// RunOf is the run that a tool runs in, by the context of its Run. It is empty elsewhere.
+func RunOf(ctx context.Context) session.RunID { return callOf(ctx).run }
+
+// SessionOf is the session that a tool runs in, by the context of its Run. It is empty elsewhere.
+func SessionOf(ctx context.Context) session.SessionID { return callOf(ctx).session }
+
+func callOf(ctx context.Context) calling {
+	c, _ := ctx.Value(callKey{}).(calling)
+	return c
 }
 
 // Record appends entries that are not the loop's own, from wherever something happens that must be known, also from a running tool: a
@@ -286,9 +301,9 @@ func (a *Agent) Record(ctx context.Context, bodies ...session.Body) error {
 	return err
 }
 
-// Announce tells the consumer of the run that is on a passing moment, such as a [session.Asking]. Without a run nobody hears it.
+// Announce shows a transient event, such as a [live.Notice], to all listeners, also between runs.
 func (a *Agent) Announce(b session.Body) {
-	if session.Passing(b) {
-		a.feed.moment(b)
+	if (session.Event{Body: b}).Transient() {
+		a.feed.hub.moment(b)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/live"
 	"github.com/tenon-agent/tenon/window"
 )
 
@@ -17,10 +18,10 @@ const partialEvery = 250 * time.Millisecond
 // maxOverflows is how often a request that was too long is made smaller and sent again.
 const maxOverflows = 2
 
-// answer asks the model for its next answer, tells it as it comes, and makes it durable.
+// answer asks the model for its next answer, publishes it as it streams, and makes it durable.
 func (r *run) answer() (llm.Message, error) {
 	for overflows := 0; ; overflows++ {
-		client := r.a.client()
+		client := r.setup.client
 		message, err := r.exchangeOnce(client)
 		switch {
 		case err == nil:
@@ -31,7 +32,7 @@ func (r *run) answer() (llm.Message, error) {
 		case llm.AsError(err).Kind != llm.KindContextOverflow || overflows == maxOverflows || r.ctx.Err() != nil:
 			return llm.Message{}, err
 		}
-		smaller, failed := r.a.options.Window.Overflow(r.ctx, r.a.feed.branch, r.header(client), err)
+		smaller, failed := r.a.options.Window.Overflow(r.ctx, r.a.feed.branch, r.header(), err)
 		if failed != nil {
 			return llm.Message{}, failed
 		}
@@ -51,7 +52,7 @@ func (r *run) exchangeOnce(client llm.Client) (llm.Message, error) {
 	if err != nil {
 		return llm.Message{}, err
 	}
-	r.moment(session.MessageStarted{Model: client.Model().Ref()})
+	r.moment(live.MessageStarted{Model: client.Model().Ref()})
 	s := stream{run: r, saved: time.Now()}
 	message, err := s.consume(client, req)
 	if err != nil {
@@ -62,53 +63,37 @@ func (r *run) exchangeOnce(client llm.Client) (llm.Message, error) {
 	return message, err
 }
 
-// header is what stands before the messages of requests now.
-func (r *run) header(client llm.Client) window.Header {
-	o := &r.a.options
+// header returns the part of the next request before its messages.
+func (r *run) header() window.Header {
+	now := r.setup
 	return window.Header{
-		Model: client.Model(), System: o.System, Tools: r.a.tools.specs, MaxTokens: o.MaxTokens, Thinking: o.Thinking,
-		Cache: o.Cache, Temperature: o.Temperature, Schema: o.Schema,
+		Model: now.client.Model(), System: now.system, Tools: now.tools.specs, Settings: now.settings, BeforeSummary: r.a.hooks.beforeCompaction,
 	}
 }
 
 func (r *run) request(client llm.Client) (*llm.Request, error) {
-	o := &r.a.options
-	req, entries, err := o.Window.Request(r.ctx, r.a.feed.branch, r.header(client))
+	req, entries, err := r.a.options.Window.Request(r.ctx, r.a.feed.branch, r.header())
 	if err != nil {
-		return nil, fmt.Errorf("agent: make the request: %w", err)
+		return nil, fmt.Errorf("agent: cannot make the request: %w", err)
 	}
 	if r.concluding {
 		req.ToolChoice = llm.ToolNone
 	}
-	if before := o.Hooks.BeforeRequest; before != nil {
-		if veto := before(r.ctx, req); veto != nil {
-			return nil, &vetoError{veto}
-		}
-	}
 	if entries, err = window.Seal(r.ctx, r.a.feed.branch, entries, req); err != nil {
-		return nil, fmt.Errorf("agent: make the request: %w", err)
+		return nil, fmt.Errorf("agent: cannot make the request: %w", err)
 	}
 	r.spend(entries)
 	for i, b := range entries {
 		if sealed, ok := b.(session.Requested); ok {
 			if sealed.Broken != "" {
-				r.moment(session.Notice{Text: "the provider's cache is missed: within an epoch " + sealed.Broken + " has changed"})
+				r.moment(live.Notice{Text: "the request misses the provider's cache: within an epoch " + sealed.Broken + " has changed"})
 			}
-			sealed.Used, sealed.Elapsed = r.usage, session.Duration(time.Since(r.started))
+			sealed.Used, sealed.Elapsed = r.usage, session.Duration(time.Since(r.begunAt))
 			entries[i] = sealed
 		}
 	}
 	_, err = r.append(entries...)
 	return req, err
-}
-
-// spend counts towards the run what the window has spent for it: what its summaries have cost.
-func (r *run) spend(entries []session.Body) {
-	for _, b := range entries {
-		if d, ok := b.(session.Digest); ok {
-			r.usage = r.usage.Plus(d.Usage)
-		}
-	}
 }
 
 // stream takes in one answer.
@@ -137,7 +122,7 @@ func (s *stream) consume(client llm.Client, req *llm.Request) (m llm.Message, er
 			}
 		}
 	}()
-	for e, err := range client.Stream(s.ctx, req) {
+	for e, err := range s.budget.Client(client).Stream(s.ctx, req) {
 		if err != nil {
 			return llm.Message{}, llm.AsError(err)
 		}
@@ -159,31 +144,32 @@ func (s *stream) consume(client llm.Client, req *llm.Request) (m llm.Message, er
 	}
 }
 
-// take tells one event of the answer and keeps what of it must not be lost.
+// take publishes one event of the answer, and keeps its text for the next Partial.
 func (s *stream) take(e llm.Event) error {
+	now := time.Now()
 	switch e := e.(type) {
 	case llm.TextDelta:
 		s.grow(e.Text, false)
-		s.moment(session.Delta{Type: session.DeltaText, Part: e.Part, Text: e.Text})
+		s.a.feed.hub.delta(now, live.Delta{Type: live.DeltaText, Part: e.Part, Text: e.Text})
 	case llm.ThinkingDelta:
 		s.grow(e.Text, true)
-		s.moment(session.Delta{Type: session.DeltaThinking, Part: e.Part, Text: e.Text})
+		s.a.feed.hub.delta(now, live.Delta{Type: live.DeltaThinking, Part: e.Part, Text: e.Text})
 	case llm.CallDelta:
-		s.moment(session.Delta{
-			Type: session.DeltaArguments, Part: e.Part, Text: e.Arguments, Call: e.ID, Tool: e.Name,
+		s.a.feed.hub.delta(now, live.Delta{
+			Type: live.DeltaArguments, Part: e.Part, Text: e.Arguments, Call: e.ID, Tool: e.Name,
 		})
 	case llm.CallReady:
-		s.moment(session.CallReady{Call: e.Call})
+		s.moment(live.CallReady{Call: e.Call})
 	case llm.Waiting:
-		s.moment(session.Waiting{Attempt: e.Attempt, Of: e.Of, Delay: session.Duration(e.Delay), Cause: e.Cause})
+		s.moment(live.Waiting{Attempt: e.Attempt, Of: e.Of, Delay: e.Delay, Cause: e.Cause})
 	case llm.Routed:
-		s.moment(session.Routed{Model: e.Model, Key: e.Key, Cause: e.Cause})
+		s.moment(live.Routed{Model: e.Model, Key: e.Key, Cause: e.Cause})
 	case llm.RateLimits:
-		s.moment(session.RateLimits{RateLimits: e})
+		s.moment(live.RateLimits{RateLimits: e})
 	case llm.Reset:
 		return s.reset(e.Cause)
 	}
-	if time.Since(s.saved) < partialEvery {
+	if now.Sub(s.saved) < partialEvery {
 		return nil
 	}
 	return s.save()
@@ -226,7 +212,7 @@ func (s *stream) save() error {
 // reset makes void what came of the answer so far.
 func (s *stream) reset(cause *llm.Error) error {
 	s.unsaved, s.growing = nil, strings.Builder{}
-	s.moment(session.Reset{Cause: cause})
+	s.moment(live.Reset{Cause: cause})
 	if s.partials == 0 {
 		return nil
 	}

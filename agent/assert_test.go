@@ -1,13 +1,16 @@
 package agent_test
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/tool"
 )
 
@@ -94,9 +97,9 @@ func undent(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// does is a tool without arguments and effects that does what f does.
+// does is a tool without arguments that declares to touch nothing that does what f does.
 func does(name string, f func(ctx context.Context, report tool.Report) (tool.Result, error)) tool.Tool {
-	return tool.New(name, "Does something.", nil,
+	return tool.New(name, "Does something.", tool.Nothing,
 		func(ctx context.Context, _ struct{}, report tool.Report) (tool.Result, error) { return f(ctx, report) })
 }
 
@@ -111,7 +114,7 @@ func text(s string) llm.Message { return llm.UserText(s) }
 // outcomes is the conversation as texts tells it, with the outcome "ok" written out.
 func (b *bench) outcomes() string {
 	b.t.Helper()
-	messages, err := session.Messages(context.WithoutCancel(b.t.Context()), b.Path())
+	messages, err := view.Messages(context.WithoutCancel(b.t.Context()), b.Path())
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -124,6 +127,12 @@ func (b *bench) outcomes() string {
 		lines = append(lines, message(m))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// hook adds a hook to options.
+func hook(o *agent.Options, h agent.Hook) {
+	h.Name = cmp.Or(h.Name, fmt.Sprintf("h%d", len(o.Hooks)))
+	o.Hooks = append(o.Hooks, h)
 }
 
 // reopen closes the agent and opens its session again.

@@ -3,21 +3,23 @@ package agent_test
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
-	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/live"
 	"github.com/tenon-agent/tenon/session/memory"
 	"github.com/tenon-agent/tenon/session/sqlite"
 )
 
 // stores are the journals that the benchmarks write.
-var stores = map[string]func(testing.TB) session.Store{
-	"memory": func(testing.TB) session.Store { return memory.New() },
-	"sqlite": func(tb testing.TB) session.Store {
+var stores = map[string]func(testing.TB) index.Store{
+	"memory": func(testing.TB) index.Store { return memory.New() },
+	"sqlite": func(tb testing.TB) index.Store {
 		store, err := sqlite.Open(filepath.Join(tb.TempDir(), "sessions.db"))
 		if err != nil {
 			tb.Fatal(err)
@@ -73,8 +75,8 @@ func BenchmarkDeltas(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					if _, ok := e.Body.(session.Delta); ok {
-						seen++
+					if d, ok := e.Body.(live.Delta); ok { // several may come as one
+						seen += strings.Count(d.Text, "word")
 					}
 				}
 				if seen != deltas {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,24 +12,38 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/live"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/tool"
+	"github.com/tenon-agent/tenon/window"
 )
+
+// name is the name of a prepared call for rules and people.
+func (j *job) name() string { return cmp.Or(tool.Line(j.ready.As), j.call.Name) }
+
+// caller runs the calls of the answers of a run.
+type caller struct {
+	*run
+	room     window.Room // for the results of the calls that are on
+	unusable int         // turns in a row whose calls could not be used
+	denials  int         // calls in a row that were denied
+}
 
 // job is one call of an answer on its way to its result.
 type job struct {
 	call    llm.ToolCall
 	tool    tool.Tool
-	ready   *tool.Call // nil while its arguments are not checked
-	changed bool       // the gate let it run with other arguments
-	note    string     // what the model is told behind its result
+	ready   *tool.Call        // nil while its arguments are not checked
+	changed []session.Speaker // who changed its arguments, in order
+	byGate  bool              // its arguments are those of the gate
+	note    string            // for the model, after the result
 	result  *session.Message
 }
 
 // runCalls gives every call of an answer its result: it checks the arguments, asks the gate about all of them together, and
 // runs what may run. Results are durable as they come in. The error is one that ends the run; then, too, every call has its
 // result, unless the journal cannot be written.
-func (r *run) runCalls(answer llm.Message) error {
-	calls := answer.Calls()
+func (r *caller) runCalls(calls []llm.ToolCall, stop llm.StopReason) error {
 	if len(calls) == 0 {
 		return nil
 	}
@@ -37,17 +52,17 @@ func (r *run) runCalls(answer llm.Message) error {
 		jobs[i] = &job{call: c}
 	}
 	if err := r.measure(jobs); err != nil {
-		r.refuse(jobs, session.OutcomeSkipped, "This call was not run: the room for its result could not be measured.")
+		r.refuse(jobs, session.OutcomeSkipped, "This call was not run: Tenon could not measure the space for its result.")
 		_, failed := r.append(results(jobs)...)
 		return firstError(failed, err)
 	}
-	r.check(jobs, answer.Stop == llm.StopLength)
+	r.check(jobs, stop == llm.StopLength)
 	decisions, err := r.decide(jobs)
 	switch {
 	case err != nil && r.ctx.Err() != nil:
 		r.refuse(jobs, session.OutcomeCancelled, "This call was not run: the run was cancelled before it was allowed.")
 	case err != nil:
-		r.refuse(jobs, session.OutcomeDenied, "This call was not run: its permission could not be decided.")
+		r.refuse(jobs, session.OutcomeDenied, "This call was not run: the permission check failed.")
 	}
 	if _, failed := r.append(append(decisions, results(jobs)...)...); failed != nil {
 		return failed
@@ -59,14 +74,14 @@ func (r *run) runCalls(answer llm.Message) error {
 }
 
 // measure asks the window how much room there is for the results. Where there is none, the calls have theirs then.
-func (r *run) measure(jobs []*job) (err error) {
-	r.room, err = r.a.options.Window.Room(r.ctx, r.a.feed.branch, r.header(r.a.client()))
+func (r *caller) measure(jobs []*job) (err error) {
+	r.room, err = r.a.options.Window.Room(r.ctx, r.a.feed.branch, r.header())
 	if err != nil {
-		return fmt.Errorf("agent: measure the window: %w", err)
+		return fmt.Errorf("agent: cannot measure the window: %w", err)
 	}
 	if r.room.Blocked {
-		r.refuse(jobs, session.OutcomeSkipped, "This call was not run: there is no room for its result. "+
-			"Conclude now: say what was done, what was found, and what remains.")
+		r.refuse(jobs, session.OutcomeSkipped, "This call was not run: the context window has no space for its result. "+
+			"Conclude now: report what you did, what you found, and what remains.")
 	}
 	if r.room.Note != "" {
 		jobs[len(jobs)-1].note = r.room.Note
@@ -75,7 +90,7 @@ func (r *run) measure(jobs []*job) (err error) {
 }
 
 // check finds the tool of each call and validates its arguments. What cannot run has its result then.
-func (r *run) check(jobs []*job, cut bool) {
+func (r *caller) check(jobs []*job, cut bool) {
 	seen := make(map[string]int)
 	unusable := 0
 	for i, j := range jobs {
@@ -111,13 +126,12 @@ func (r *run) check(jobs []*job, cut bool) {
 	}
 }
 
-// redundant answers a call that is the same as an earlier one of the same answer and would see the same: one that reads, with nothing
-// between them that may change what it reads. Every other is run again, for each run has its effect, as eight times sleep 1 has; of
-// one that changes something people are told, for it may not be meant.
-func (r *run) redundant(j *job, first int, between []*job) bool {
+// redundant answers a call that repeats an earlier read of the same answer, if no call between the two may change the file. Every other call
+// runs again, because each run has its effect. If the call changes something, a notice reports the repetition, which may be a mistake.
+func (r *caller) redundant(j *job, first int, between []*job) bool {
 	e := j.ready.Effects
 	if !e.ReadOnly() {
-		r.a.feed.moment(session.Notice{Text: fmt.Sprintf("the model asks for the same call of %s twice", j.call.Name)})
+		r.a.feed.hub.moment(live.Notice{Text: fmt.Sprintf("the model asks for the same call of %s twice", j.call.Name)})
 		return false
 	}
 	disturbs := func(o *job) bool { return o.ready != nil && o.ready.Effects.Collides(e) }
@@ -132,10 +146,10 @@ func (r *run) redundant(j *job, first int, between []*job) bool {
 var errNoTool = errors.New("there is no tool")
 
 // prepare validates arguments for the job's tool.
-func (r *run) prepare(j *job, arguments string) error {
-	t, ok := r.a.tools.byName[j.call.Name]
+func (r *caller) prepare(j *job, arguments string) error {
+	t, ok := r.setup.tools.byName[j.call.Name]
 	if !ok {
-		return fmt.Errorf("%w named %q; the tools are: %s", errNoTool, j.call.Name, strings.Join(r.a.tools.names, ", "))
+		return fmt.Errorf("%w named %q; the tools are: %s", errNoTool, j.call.Name, strings.Join(r.setup.tools.names, ", "))
 	}
 	ready, err := contained(func() (*tool.Call, error) { return t.Prepare(r.ctx, arguments) })
 	switch {
@@ -151,22 +165,24 @@ func (r *run) prepare(j *job, arguments string) error {
 // maxChanges is how often the arguments of a call may be changed before it runs.
 const maxChanges = 3
 
-// decide asks the gate about the calls that can run, and returns the decisions that the journal keeps, also with an error. Denied
-// calls have their result then. Calls whose arguments were changed are asked about again: nobody's word makes up for the rules.
-func (r *run) decide(jobs []*job) (decisions []session.Body, _ error) {
+// decide asks the hooks and the gate about the calls that can run, and returns the decisions that the journal keeps, also with an error.
+// Denied calls have their result then. If the gate changes the arguments of a call, all of them decide about it once more.
+func (r *caller) decide(jobs []*job) (decisions []session.Body, _ error) {
 	open := jobs
 	for round := 0; ; round++ {
 		open = slices.DeleteFunc(slices.Clone(open), func(j *job) bool { return j.result != nil })
+		for _, j := range open {
+			decisions = append(decisions, r.beforeCall(j)...)
+		}
+		open = slices.DeleteFunc(open, func(j *job) bool { return j.result != nil })
 		if len(open) == 0 || r.ctx.Err() != nil {
 			return decisions, nil
 		}
 		proposed := make([]Proposed, len(open))
 		for i, j := range open {
-			proposed[i] = Proposed{
-				Call: j.call, Tool: j.tool.Spec(), Arguments: j.ready.Arguments, Effects: j.ready.Effects, Preview: j.ready.Preview, Changed: round > 0,
-			}
+			proposed[i] = j.proposed()
 		}
-		verdicts, err := r.ask(proposed)
+		verdicts, err := r.setup.gate.Decide(r.ctx, proposed)
 		if err == nil && len(verdicts) != len(open) {
 			err = fmt.Errorf("agent: the gate gave %d verdicts for %d calls", len(verdicts), len(open))
 		}
@@ -187,41 +203,103 @@ func (r *run) decide(jobs []*job) (decisions []session.Body, _ error) {
 	}
 }
 
-// judge applies a verdict to a call. It returns the decision, and whether the call must be decided about again because its arguments
-// have become others.
-func (r *run) judge(j *job, v Verdict, round int) (d session.Decision, again bool) {
-	d = session.Decision{Call: j.call.ID, Verdict: "allow", By: v.By, Reason: v.Reason, Arguments: v.Arguments}
-	if !v.Allow {
-		d.Verdict = "deny"
-		r.denials++
-		j.settle(session.OutcomeDenied, "This call was denied: "+firstOf(v.Reason, "it is not allowed here")+".")
-		return d, false
+// proposed is the call as the hooks and the gate see it.
+func (j *job) proposed() Proposed {
+	return Proposed{
+		Call: j.call, Tool: j.tool.Spec(), As: j.name(), Title: tool.Line(j.ready.Title), Arguments: j.ready.Arguments,
+		Effects: j.ready.Effects, Preview: j.ready.Preview, Changed: j.byGate,
 	}
-	if v.Arguments == "" {
-		r.denials = 0
-		return d, false
+}
+
+// beforeCall lets the hooks change or deny a call.
+func (r *caller) beforeCall(j *job) (decisions []session.Body) {
+	refused := r.a.hooks.refuse(func(h Hook) error {
+		if h.BeforeCall == nil || j.result != nil {
+			return nil
+		}
+		arguments, err := h.BeforeCall(r.ctx, j.proposed())
+		if err != nil || arguments == "" {
+			return err
+		}
+		changed, err := r.change(j, arguments, h.speaker())
+		if changed || err != nil {
+			decisions = append(decisions, session.Decision{
+				Call: j.call.ID, Verdict: "change", By: h.Name, Speaker: h.speaker(), Arguments: arguments,
+			})
+		}
+		if err != nil {
+			j.settle(session.OutcomeInvalid, fmt.Sprintf("This call was not run: hook %s changed its arguments, and they are invalid: %v", h.Name, err))
+		}
+		return nil
+	})
+	if refused != nil {
+		decisions = append(decisions, r.deny(j, session.Decision{
+			By: refused.by.Name, Speaker: refused.by, Code: refused.code(), Reason: refused.Error(),
+		}))
 	}
+	return decisions
+}
+
+// change replaces the arguments of a call, and reports whether they are others now.
+func (r *caller) change(j *job, arguments string, by session.Speaker) (changed bool, _ error) {
 	before := j.ready.Arguments
-	if err := r.prepare(j, v.Arguments); err != nil {
-		j.settle(session.OutcomeInvalid, "The arguments of this call were changed before it was allowed, but not well: "+err.Error())
-		return d, false
+	if err := r.prepare(j, arguments); err != nil {
+		return false, err
 	}
-	switch {
-	case bytes.Equal(before, j.ready.Arguments):
+	if bytes.Equal(before, j.ready.Arguments) {
+		return false, nil
+	}
+	j.byGate = by.Kind != session.SpeakerHook
+	j.changed = append(j.changed, by)
+	return true, nil
+}
+
+// deny gives a call the result of its denial, and completes the decision.
+func (r *caller) deny(j *job, d session.Decision) session.Decision {
+	d.Call, d.Verdict, d.Title = j.call.ID, "deny", tool.Line(j.ready.Title)
+	if name := j.name(); name != j.call.Name {
+		d.As = name
+	}
+	r.denials++
+	j.settle(session.OutcomeDenied, "This call was denied: "+firstOf(d.Reason, "it is not allowed here")+".")
+	return d
+}
+
+// judge applies a verdict of the gate to a call. It returns the decision, and whether the call must be decided about again because its
+// arguments have become others.
+func (r *caller) judge(j *job, v Verdict, round int) (d session.Decision, again bool) {
+	d = session.Decision{Call: j.call.ID, Verdict: "allow", By: v.By, Code: v.Code, Reason: v.Reason, Arguments: v.Arguments}
+	if !v.Allow {
+		return r.deny(j, d), false
+	}
+	if v.Arguments != "" {
+		changed, err := r.change(j, v.Arguments, changer(v))
+		switch {
+		case err != nil:
+			j.settle(session.OutcomeInvalid, "This call was not run: its arguments were changed when it was allowed, and they are invalid: "+err.Error())
+			return d, false
+		case changed && round == maxChanges:
+			d.Reason = "its arguments were changed again and again"
+			return r.deny(j, d), false
+		case changed:
+			return d, true
+		}
 		d.Arguments = ""
-		r.denials = 0
-		return d, false
-	case round == maxChanges:
-		d.Verdict, d.Reason = "deny", "its arguments were changed again and again"
-		j.settle(session.OutcomeDenied, "This call was denied: "+d.Reason+".")
-		return d, false
 	}
-	j.changed = true
-	return d, true
+	r.denials = 0
+	return d, false
+}
+
+// changer is who changes arguments by a verdict.
+func changer(v Verdict) session.Speaker {
+	if v.By == string(session.SpeakerPerson) {
+		return session.Speaker{Kind: session.SpeakerPerson}
+	}
+	return session.Speaker{Kind: session.SpeakerTenon, Name: v.By}
 }
 
 // refuse gives a result to every job that has none.
-func (r *run) refuse(jobs []*job, outcome session.Outcome, text string) {
+func (r *caller) refuse(jobs []*job, outcome session.Outcome, text string) {
 	for _, j := range jobs {
 		if j.result == nil {
 			j.settle(outcome, text)
@@ -231,12 +309,12 @@ func (r *run) refuse(jobs []*job, outcome session.Outcome, text string) {
 
 // settle gives the job a result without having run.
 func (j *job) settle(outcome session.Outcome, text string) {
-	m := session.Result(j.call, outcome, text)
+	m := view.Result(j.call, outcome, text)
 	m.Message = m.Valid()
 	j.finish(m)
 }
 
-// finish gives the job its result, with what the model is to be told behind it.
+// finish gives the job its result, with the note for the model after it.
 func (j *job) finish(m session.Message) {
 	if j.note != "" {
 		m.Content = append(slices.Clone(m.Content), llm.Text{Text: "\n[" + j.note + "]"})
@@ -258,8 +336,8 @@ func results(jobs []*job) []session.Body {
 // maxDetails is how many bytes of JSON the details of a result may have.
 const maxDetails = 1 << 20
 
-// message makes the result of a call that ran. What a tool returns is data: it is bounded and made valid text.
-func (r *run) message(c llm.ToolCall, res tool.Result, err error) session.Message {
+// message makes the result of a call that ran, without bounds.
+func message(c llm.ToolCall, res tool.Result, err error) session.Message {
 	m := session.Message{Message: llm.Message{
 		Role: llm.RoleTool, CallID: c.ID, Tool: c.Name, Content: res.Content, IsError: res.IsError || err != nil,
 	}}
@@ -269,23 +347,63 @@ func (r *run) message(c llm.ToolCall, res tool.Result, err error) session.Messag
 	if m.IsError {
 		m.Outcome = session.OutcomeFailed
 	}
-	m.Content = r.bound(c, m.Content)
-	m.Message = m.Valid()
+	m.Failed, m.Brief, m.Diffs = res.Failed, res.Brief, journaled(res.Diffs)
 	if res.Details != nil {
 		details, err := json.Marshal(res.Details)
 		if err != nil {
 			details, _ = json.Marshal(map[string]string{"error": "the details are no JSON: " + err.Error()})
-		}
-		if len(details) > maxDetails {
-			details, _ = json.Marshal(map[string]any{"error": "the details were too large to keep", "bytes": len(details)})
 		}
 		m.Details = details
 	}
 	return m
 }
 
+// bounded is a result as the journal keeps it. What a tool or a hook returns is data: it is bounded and made valid text.
+func (r *caller) bounded(c llm.ToolCall, m session.Message) session.Message {
+	m.Content = r.bound(c, m.Content)
+	m.Message = m.Valid()
+	m.Brief, m.Diffs = tool.Line(m.Brief), diffs(m.Diffs)
+	switch {
+	case len(m.Details) > maxDetails:
+		m.Details, _ = json.Marshal(map[string]any{"error": "the details were too large to keep", "bytes": len(m.Details)})
+	case len(m.Details) > 0 && !json.Valid(m.Details):
+		m.Details, _ = json.Marshal(map[string]string{"error": "the details are no JSON"})
+	}
+	return m
+}
+
+// maxDiffs is how many files the diffs of a result have, maxDiffText how many bytes all their texts.
+const maxDiffs, maxDiffText = 200, 64 << 10
+
+// journaled is the diffs of a tool as the journal has them.
+func journaled(all []tool.FileDiff) (out []session.FileDiff) {
+	for _, d := range all {
+		out = append(out, session.FileDiff(d))
+	}
+	return out
+}
+
+// diffs bounds the diffs of a result.
+func diffs(all []session.FileDiff) []session.FileDiff {
+	if len(all) == 0 {
+		return nil
+	}
+	out := make([]session.FileDiff, min(len(all), maxDiffs))
+	room := maxDiffText
+	for i := range out {
+		d := all[i]
+		d.Path, d.From, d.Text = strings.ToValidUTF8(d.Path, "\ufffd"), strings.ToValidUTF8(d.From, "\ufffd"), strings.ToValidUTF8(d.Text, "\ufffd")
+		if len(d.Text) > room {
+			d.Text, d.Cut = d.Text[:strings.LastIndexByte(d.Text[:room], '\n')+1], true
+		}
+		room -= len(d.Text)
+		out[i] = d
+	}
+	return out
+}
+
 // bound cuts a result to what the window has room for, keeps the whole text, and says where.
-func (r *run) bound(c llm.ToolCall, content llm.Content) llm.Content {
+func (r *caller) bound(c llm.ToolCall, content llm.Content) llm.Content {
 	limit := r.a.options.MaxResult
 	if r.room.Result > 0 {
 		limit = min(limit, r.room.Result)
@@ -296,14 +414,14 @@ func (r *run) bound(c llm.ToolCall, content llm.Content) llm.Content {
 	}
 	place, err := r.a.options.Keep(context.WithoutCancel(r.ctx), c, text)
 	if err != nil {
-		r.a.feed.moment(session.Notice{Text: fmt.Sprintf("the whole result of %s could not be kept: %v", c.Name, err)})
+		r.a.feed.hub.moment(live.Notice{Text: fmt.Sprintf("cannot keep the full result of %s: %v", c.Name, err)})
 		return bound(content, limit)
 	}
-	return append(bound(content, limit), llm.Text{Text: fmt.Sprintf("\n[The whole of it, %d bytes, is in %s: read the part that you need.]", len(text), place)})
+	return append(bound(content, limit), llm.Text{Text: fmt.Sprintf("\n[The full text, %d bytes, is in %s: read the part that you need.]", len(text), place)})
 }
 
-// bound cuts the texts of a result to limit bytes together, and tells of binary data only that it is there. Where they are
-// too long together they become one text, for a thousand short ones are no less.
+// bound truncates the texts of a result to limit bytes together, and replaces binary data by a note. Texts that are too long together become
+// one text, because the limit also holds for a thousand short ones.
 func bound(content llm.Content, limit int) llm.Content {
 	if text := content.Text(); len(text) > limit {
 		content = slices.Clone(content)
@@ -340,11 +458,12 @@ func contained[T any](f func() (T, error)) (v T, err error) {
 	return f()
 }
 
-// report returns the function with which a running call tells its progress.
-func (r *run) report(ctx context.Context, c llm.ToolCall) tool.Report {
+// report returns the function with which a running call reports its progress.
+func (r *caller) report(ctx context.Context, c llm.ToolCall) tool.Report {
 	return func(text string) {
-		if ctx.Err() == nil {
-			r.a.feed.tell(c.ID, c.Name, text)
+		p := live.Progress{Call: c.ID, Tool: c.Name, Text: strings.ToValidUTF8(text[max(0, len(text)-maxProgress):], "\uFFFD")}
+		if ctx.Err() == nil && text != "" {
+			r.moment(p)
 		}
 	}
 }

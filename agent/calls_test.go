@@ -16,6 +16,8 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/live"
 	"github.com/tenon-agent/tenon/tool"
 )
 
@@ -73,7 +75,7 @@ func TestThreeUnusableTurns(t *testing.T) {
 	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Kind != llm.KindProtocol {
 		t.Errorf("error = %v, want one of the protocol", err)
 	}
-	endsWith(t, events, session.ReasonError, "cannot be used")
+	endsWith(t, events, session.ReasonError, "unusable")
 	if end := ending(t, events); end.Turns != 3 || end.Error == nil {
 		t.Errorf("end = %+v", end)
 	}
@@ -101,7 +103,7 @@ func TestRedundantCalls(t *testing.T) {
 	if again.Outcome != session.OutcomeSkipped || again.IsError || !strings.Contains(again.Text(), "the same as call 1") {
 		t.Errorf("the second look: %+v", again)
 	}
-	notices := bodies[session.Notice](events)
+	notices := bodies[live.Notice](events)
 	if len(notices) != 1 || !strings.Contains(notices[0].Text, "the same call of change twice") {
 		t.Errorf("notices: %v", notices)
 	}
@@ -242,7 +244,7 @@ func TestToolsAtFault(t *testing.T) {
 		{"ends its goroutine", does("odd", func(context.Context, tool.Report) (tool.Result, error) {
 			runtime.Goexit()
 			return tool.Result{}, nil
-		}), session.OutcomeUnknown, "went away without a result"},
+		}), session.OutcomeUnknown, "ended without a result"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -314,11 +316,11 @@ func TestStubbornTool(t *testing.T) {
 				if took := time.Since(start); took != 5*time.Second {
 					t.Errorf("the run took %s", took)
 				}
-				hasResult(t, result(t, events), session.OutcomeUnknown, "did not within 4s. It was left behind")
+				hasResult(t, result(t, events), session.OutcomeUnknown, "ignored cancellation for 4s and was abandoned")
 				time.Sleep(2 * time.Minute) // it comes back
 				before := len(b.journal())
 				events = b.run("and then?")
-				if len(toolResults(events)) > 0 || len(bodies[session.Progress](events)) > 0 {
+				if len(toolResults(events)) > 0 || len(bodies[live.Progress](events)) > 0 {
 					t.Errorf("what came late is in the next run:\n%s", trace(events))
 				}
 				if late := len(b.journal()) - before - len(entries(events)); late != 0 {
@@ -358,7 +360,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 
 // countingStore counts the sessions that are made.
 type countingStore struct {
-	session.Store
+	index.Store
 	created int
 }
 
@@ -369,7 +371,7 @@ func (s *countingStore) Create(ctx context.Context, c session.Created) (session.
 
 // Details are for people, and bounded all the same: the journal keeps them.
 func TestDetailsThatAreTooLarge(t *testing.T) {
-	verbose := tool.New("verbose", "Tell much.", nil, func(context.Context, struct{}, tool.Report) (tool.Result, error) {
+	verbose := tool.New("verbose", "Tell much.", tool.Nothing, func(context.Context, struct{}, tool.Report) (tool.Result, error) {
 		return tool.Result{Content: llm.Content{llm.Text{Text: "done"}}, Details: strings.Repeat("x", 2<<20)}, nil
 	})
 	b := newBench(t, "call verbose\n---\ntext I see.", func(o *agent.Options) { o.Tools = []tool.Tool{verbose} })

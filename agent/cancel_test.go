@@ -15,6 +15,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/live"
 )
 
 // eventful is a run in which nearly everything happens: thinking, an answer that is saved in parts, one that begins anew,
@@ -75,8 +76,8 @@ func eventfulBench(t *testing.T) *bench {
 func checkUsable(t *testing.T, b *bench) {
 	t.Helper()
 	checkJournal(t, b)
-	for _, d := range b.Drafts() {
-		if err := b.RemoveDraft(t.Context(), d.ID); err != nil {
+	for _, d := range b.drafts() {
+		if err := b.remove(t.Context(), d.ID); err != nil {
 			t.Error(err)
 		}
 	}
@@ -105,46 +106,45 @@ func numberOfEvents(t *testing.T) (n int) {
 	return n
 }
 
-// Whoever leaves a run, and however, at whichever event: the journal is whole, every call has its result, the next run goes
-// well, and nothing is left running.
+// Whoever leaves the events of a run, however and at whichever event: the run goes on to its end, as if it had been watched.
 func TestLeavingAtEveryEvent(t *testing.T) {
 	ways := map[string]func(t *testing.T, b *bench, k int){
-		"leave": func(t *testing.T, b *bench, k int) {
-			n := 0
-			for _, err := range b.Run(t.Context(), text("go")) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				if n++; n == k {
-					break
-				}
-			}
-		},
-		"abort": func(t *testing.T, b *bench, k int) {
-			stopped(t, b.Run(t.Context(), text("go")), k, b.Abort)
-		},
-		"cancel": func(t *testing.T, b *bench, k int) {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			stopped(t, b.Run(ctx, text("go")), k, cancel)
-		},
+		"leave": func(t *testing.T, b *bench, k int) { at := 0; leaving(t, b, func() bool { at++; return at == k }) },
 		"panic": func(t *testing.T, b *bench, k int) {
 			defer func() {
 				if p := recover(); p != k {
-					t.Errorf("recovered %v, want what the consumer panicked with", p)
+					t.Errorf("recovered %v, want what the listener panicked with", p)
 				}
 			}()
-			stopped(t, b.Run(t.Context(), text("go")), k, func() { panic(k) })
+			at := 0
+			leaving(t, b, func() bool {
+				if at++; at == k {
+					panic(k)
+				}
+				return false
+			})
 		},
 		"end the goroutine": func(t *testing.T, b *bench, k int) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				stopped(t, b.Run(t.Context(), text("go")), k, runtime.Goexit) // as t.FailNow does
+				at := 0
+				leaving(t, b, func() bool {
+					if at++; at == k {
+						runtime.Goexit() // as t.FailNow does
+					}
+					return false
+				})
 			}()
 			<-done
 		},
 	}
+	whole := ""
+	synctest.Test(t, func(t *testing.T) {
+		b := eventfulBench(t)
+		b.run("go")
+		whole = b.outcomes()
+	})
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
 			for k := 1; k <= numberOfEvents(t); k++ {
@@ -152,6 +152,60 @@ func TestLeavingAtEveryEvent(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						b := eventfulBench(t)
 						way(t, b, k)
+						time.Sleep(time.Hour)
+						if got := b.outcomes(); got != whole {
+							t.Errorf("the run ended otherwise:\n%s\nwant:\n%s", got, whole)
+						}
+						checkUsable(t, b)
+					})
+				})
+			}
+		})
+	}
+}
+
+// leaving follows a run until leave says so.
+func leaving(t *testing.T, b *bench, leave func() bool) {
+	for _, err := range b.Run(t.Context(), text("go")) {
+		if err != nil {
+			t.Error(err)
+		}
+		if leave() {
+			break
+		}
+	}
+}
+
+// A run is stopped as soon as one of its entries is durable, whichever it is: the journal is whole, every call has its result, the next run
+// goes well, and nothing is left running.
+func TestStoppingAtEveryEntry(t *testing.T) {
+	ways := map[string]func(t *testing.T, b *bench) (ctx context.Context, stop func()){
+		"abort": func(t *testing.T, b *bench) (context.Context, func()) { return t.Context(), b.Abort },
+		"cancel": func(t *testing.T, b *bench) (context.Context, func()) {
+			ctx, cancel := context.WithCancel(t.Context())
+			t.Cleanup(cancel)
+			return ctx, cancel
+		},
+	}
+	entries := int64(0)
+	synctest.Test(t, func(t *testing.T) {
+		b := eventfulBench(t)
+		b.run("go")
+		entries = int64(len(b.journal()))
+	})
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			for k := int64(3); k <= entries; k++ { // before are the session and a draft
+				t.Run(fmt.Sprint("entry ", k), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						b := eventfulBench(t)
+						ctx, stop := way(t, b)
+						b.at.Store(&mark{k, stop})
+						events := collect(t, b.Run(ctx, text("go")))
+						last := events[len(events)-1].Seq
+						if end := ending(t, events); end.Reason != session.ReasonCancelled && last > k+1 {
+							t.Errorf("the run ended as %s, %d entries after it was stopped", end.Reason, last-k)
+						}
 						did := b.log.String()
 						time.Sleep(time.Hour)
 						if b.log.String() != did {
@@ -165,30 +219,13 @@ func TestLeavingAtEveryEvent(t *testing.T) {
 	}
 }
 
-// stopped follows a run and calls stop at event k. The run ends by itself then, as cancelled unless it was over.
-func stopped(t *testing.T, run iter.Seq2[session.Event, error], k int, stop func()) {
-	var events []session.Event
-	for e, err := range run {
-		if err != nil {
-			t.Error(err)
-		}
-		if events = append(events, e); len(events) == k {
-			stop()
-		}
-	}
-	end := ending(t, events)
-	if over := len(events) - k; end.Reason != session.ReasonCancelled && over > 2 {
-		t.Errorf("the run ended as %s, %d events after it was stopped", end.Reason, over)
-	}
-}
-
-// A consumer that leaves when it sees a call begin has it not done.
-func TestLeavingAsACallBegins(t *testing.T) {
+// A run that is aborted when a call begins has it not done.
+func TestAbortAsACallBegins(t *testing.T) {
 	b := newBench(t, "call change {\"path\":\"/a\"}", nil)
-	for e := range b.Run(t.Context(), text("go")) {
-		if _, ok := e.Body.(session.CallStarted); ok {
-			break
-		}
+	b.at.Store(&mark{7, b.Abort})
+	events := b.run("go")
+	if started := bodies[session.CallStarted](events); len(started) != 1 {
+		t.Fatalf("calls that started: %v\n%s", started, trace(events))
 	}
 	if b.log.String() != "" {
 		t.Errorf("the tool did %s", b.log)
@@ -197,39 +234,10 @@ func TestLeavingAsACallBegins(t *testing.T) {
 	checkJournal(t, b)
 }
 
-// A consumer that panics does not wait for calls that hang: they are cancelled.
-func TestPanicWhileACallHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, "call nap\ncall command {\"path\":\"x\"}", nil)
-		start := time.Now()
-		func() {
-			defer func() { _ = recover() }()
-			for e := range b.Run(t.Context(), text("go")) {
-				if _, ok := e.Body.(session.Progress); ok {
-					panic("on purpose")
-				}
-			}
-		}()
-		if took := time.Since(start); took != 0 {
-			t.Errorf("the panic took %s to pass through", took)
-		}
-		for _, m := range toolResults(b.journal()) {
-			if m.Tool == "nap" {
-				hasResult(t, m, session.OutcomeCancelled, "the run was cancelled")
-			}
-		}
-		ends := bodies[session.RunEnded](b.journal())
-		if len(ends) != 1 || ends[0].Reason != session.ReasonInterrupted || !strings.Contains(ends[0].Message, "panic") {
-			t.Errorf("ends = %+v", ends)
-		}
-		checkJournal(t, b)
-	})
-}
-
 // Why a run was cancelled is told.
 func TestWhyARunWasCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, "hang\n---\nhang\n---\nhang\n---\nhang", nil)
+		b := newBench(t, "hang\n---\nhang\n---\nhang", nil)
 		time.AfterFunc(time.Second, b.Abort)
 		endsWith(t, b.run("go"), session.ReasonCancelled, "the run was aborted")
 
@@ -241,15 +249,6 @@ func TestWhyARunWasCancelled(t *testing.T) {
 		time.AfterFunc(time.Second, cancel)
 		endsWith(t, collect(t, b.Run(ctx, text("go"))), session.ReasonCancelled, "the run was cancelled")
 
-		for e := range b.Run(t.Context(), text("go")) {
-			if _, ok := e.Body.(session.MessageStarted); ok {
-				break
-			}
-		}
-		ends := bodies[session.RunEnded](b.journal())
-		if last := ends[len(ends)-1]; last.Reason != session.ReasonCancelled || last.Message != "the run was left" {
-			t.Errorf("end = %+v", last)
-		}
 		checkJournal(t, b)
 	})
 }
@@ -277,29 +276,35 @@ func TestAbortWithoutARun(t *testing.T) {
 	b.Abort()
 }
 
-// A panic of a hook, the gate, the window or a filter passes through like one of the consumer.
+// A panic of a hook, the gate, the window or a filter ends the run, not the program.
 func TestPanicsAroundTheRun(t *testing.T) {
 	changes := map[string]func(o *agent.Options, boom func()){
 		"filter": func(o *agent.Options, boom func()) {
-			o.Filters = []agent.Filter{func(context.Context, llm.Message) agent.Screening { boom(); return agent.Screening{} }}
+			hook(o, agent.Hook{Prompt: func(context.Context, session.Message) (string, error) { boom(); return "", nil }})
 		},
 		"gate": func(o *agent.Options, boom func()) {
 			o.Gate = agent.GateFunc(func(context.Context, agent.Proposed) agent.Verdict { boom(); return agent.Verdict{Allow: true} })
 		},
 		"before run": func(o *agent.Options, boom func()) {
-			o.Hooks.BeforeRun = func(context.Context, session.RunStarted) error { boom(); return nil }
+			hook(o, agent.Hook{BeforeRun: func(context.Context, session.RunStarted) error { boom(); return nil }})
 		},
-		"before tool": func(o *agent.Options, boom func()) {
-			o.Hooks.BeforeTool = func(context.Context, llm.ToolCall) error { boom(); return nil }
+		"before call": func(o *agent.Options, boom func()) {
+			hook(o, agent.Hook{BeforeCall: func(context.Context, agent.Proposed) (string, error) { boom(); return "", nil }})
 		},
-		"after tool": func(o *agent.Options, boom func()) {
-			o.Hooks.AfterTool = func(context.Context, llm.ToolCall, session.Message) { boom() }
+		"after call": func(o *agent.Options, boom func()) {
+			hook(o, agent.Hook{AfterCall: func(_ context.Context, _ agent.Proposed, m session.Message) (session.Message, error) {
+				boom()
+				return m, nil
+			}})
 		},
 		"after turn": func(o *agent.Options, boom func()) {
-			o.Hooks.AfterTurn = func(context.Context, int, session.TurnEnded) { boom() }
+			hook(o, agent.Hook{AfterTurn: func(context.Context, int, live.TurnEnded) { boom() }})
 		},
 		"after run": func(o *agent.Options, boom func()) {
-			o.Hooks.AfterRun = func(context.Context, session.RunEnded) { boom() }
+			hook(o, agent.Hook{AfterRun: func(context.Context, session.RunEnded) { boom() }})
+		},
+		"before end": func(o *agent.Options, boom func()) {
+			hook(o, agent.Hook{BeforeEnd: func(context.Context, llm.Message) string { boom(); return "" }})
 		},
 	}
 	for name, change := range changes {
@@ -316,14 +321,10 @@ func TestPanicsAroundTheRun(t *testing.T) {
 					o.Client = twoMinds{o.Client.(*llmtest.Client)}
 					change(o, boom)
 				})
-				func() {
-					defer func() {
-						if p := recover(); p != "boom" {
-							t.Errorf("recovered %v", p)
-						}
-					}()
-					_, _ = drain(b.Run(t.Context(), text("go")))
-				}()
+				_, err := drain(b.Run(t.Context(), text("go")))
+				if p, ok := errors.AsType[*agent.PanicError](err); !ok || p.Value != "boom" {
+					t.Errorf("error = %v", err)
+				}
 				checkUsable(t, b)
 			})
 		})

@@ -17,7 +17,9 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/sqlite"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/tool"
 )
 
@@ -78,13 +80,13 @@ func crashRun(dir string, f *fuse) error {
 		client = llmtest.Must(script)
 	}
 	a, err := openOnly(ctx, fusedStore{store, f}, agent.Options{
-		Client: client, Tools: stepTools(dir, f), Gate: agent.AllowAll(),
+		Client: client, Tools: stepTools(dir, f), Gate: agent.AllowAll(), Hooks: []agent.Hook{stepHook(f)},
 	})
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	state, err := session.StateOf(ctx, a.Path())
+	state, err := view.StateOf(ctx, a.Path())
 	if err != nil {
 		return err
 	}
@@ -97,7 +99,7 @@ func crashRun(dir string, f *fuse) error {
 		return nil
 	}
 	for e, err := range run {
-		if errors.Is(err, session.ErrAnswered) {
+		if errors.Is(err, view.ErrAnswered) {
 			break // it died between the last answer and the end of the run
 		}
 		if err != nil {
@@ -112,8 +114,8 @@ func crashRun(dir string, f *fuse) error {
 }
 
 // openOnly opens the only session of a store, or makes one.
-func openOnly(ctx context.Context, store session.Store, o agent.Options) (*agent.Agent, error) {
-	for s, err := range store.List(ctx, session.Query{}) {
+func openOnly(ctx context.Context, store index.Store, o agent.Options) (*agent.Agent, error) {
+	for s, err := range store.List(ctx, index.Query{}) {
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +147,7 @@ func (f *fuse) point() {
 
 // fusedStore has a point before and after every append.
 type fusedStore struct {
-	session.Store
+	index.Store
 	fuse *fuse
 }
 
@@ -164,6 +166,32 @@ func (w fusedWriter) Append(ctx context.Context, at session.Stamp, bodies ...ses
 	events, err := w.Writer.Append(ctx, at, bodies...)
 	w.fuse.point()
 	return events, err
+}
+
+// stepHook is a hook with points between what it does and the append of that.
+func stepHook(f *fuse) agent.Hook {
+	return agent.Hook{
+		Name: "steps",
+		Prompt: func(context.Context, session.Message) (string, error) {
+			f.point()
+			return "Mind the order.", nil
+		},
+		BeforeCall: func(_ context.Context, c agent.Proposed) (string, error) {
+			f.point()
+			return string(c.Arguments), nil
+		},
+		AfterCall: func(_ context.Context, c agent.Proposed, m session.Message) (session.Message, error) {
+			f.point()
+			if c.Call.Name == "read" {
+				m.Content = append(m.Content, llm.Text{Text: " (read once)"})
+			}
+			return m, nil
+		},
+		BeforeEnd: func(context.Context, llm.Message) string {
+			f.point()
+			return ""
+		},
+	}
 }
 
 // stepTools are the tools of the work, with points before and after their effects.
@@ -193,7 +221,9 @@ func stepTools(dir string, f *fuse) []tool.Tool {
 				return tool.TextResult("wrote " + a.What), err
 			}),
 		tool.New("command", "Run.",
-			func(_ context.Context, a stepArgs) (tool.Effects, error) { return tool.Effects{Exec: true}, nil },
+			func(_ context.Context, a stepArgs) (tool.Effects, error) {
+				return tool.Effects{Unknown: true, Exclusive: true}, nil
+			},
 			func(ctx context.Context, a stepArgs, _ tool.Report) (tool.Result, error) {
 				f.point()
 				c := exec.CommandContext(ctx, "git", "config", "--file", file("config"), "--add", "step.done", a.Step)
@@ -205,7 +235,9 @@ func stepTools(dir string, f *fuse) []tool.Tool {
 				return tool.TextResult("ran " + a.What + string(out)), err
 			}),
 		tool.New("check", "Say whether a step was done.",
-			func(context.Context, stepArgs) (tool.Effects, error) { return tool.Effects{Idempotent: true}, nil },
+			func(context.Context, stepArgs) (tool.Effects, error) {
+				return tool.Effects{None: true, Idempotent: true}, nil
+			},
 			func(_ context.Context, a stepArgs, _ tool.Report) (tool.Result, error) {
 				if len(tracesOf(dir)[a.Step]) > 0 {
 					return tool.TextResult("done"), nil

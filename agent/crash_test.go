@@ -19,7 +19,9 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/sqlite"
+	"github.com/tenon-agent/tenon/session/view"
 )
 
 // TestKilledAtEveryPoint kills a process that works through a run with file writes and commands: before and after every
@@ -90,11 +92,11 @@ func TestKilledInTheMiddleOfAnAnswer(t *testing.T) {
 			run: func(a *agent.Agent) iter.Seq2[session.Event, error] {
 				return a.Continue(t.Context(), agent.Continuation{})
 			},
-			want: []string{`user "do the work"`, `assistant "All is well."`},
+			want: []string{`user "do the work"`, `user hook "Mind the order."`, `assistant "All is well."`},
 		},
 		"new input": {
 			run:  func(a *agent.Agent) iter.Seq2[session.Event, error] { return a.Run(t.Context(), llm.UserText("what?")) },
-			want: []string{`user "do the work"`, `assistant "All is " aborted`, `user "what?"`, `assistant "All is well."`},
+			want: []string{`user "do the work"`, `user hook "Mind the order."`, `assistant "All is " aborted`, `user "what?"`, `assistant "All is well."`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -109,7 +111,7 @@ func TestKilledInTheMiddleOfAnAnswer(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer b.Close()
-			if got := b.texts(); !strings.HasPrefix(got, `user "do the work"`+"\n"+`assistant "All is `) || !strings.HasSuffix(got, "aborted") {
+			if got := b.texts(); !strings.HasPrefix(got, `user "do the work"`+"\n"+`user hook "Mind the order."`+"\n"+`assistant "All is `) || !strings.HasSuffix(got, "aborted") {
 				t.Errorf("after the kill the conversation is\n%s", got)
 			}
 			collect(t, then.run(b.Agent))
@@ -206,14 +208,14 @@ func (c *crash) killAt(t *testing.T, kind, script string) {
 	_ = cmd.Wait() // it was killed
 }
 
-func (c *crash) store(t *testing.T) (session.Store, session.SessionID) {
+func (c *crash) store(t *testing.T) (index.Store, session.SessionID) {
 	t.Helper()
 	store, err := sqlite.Open(filepath.Join(c.dir, "sessions.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	for s, err := range store.List(t.Context(), session.Query{}) {
+	for s, err := range store.List(t.Context(), index.Query{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -314,7 +316,7 @@ func callsOf(events []session.Event) map[string]stepArgs {
 func (c *crash) conversation(t *testing.T) string {
 	t.Helper()
 	store, id := c.store(t)
-	messages, err := session.Messages(context.WithoutCancel(t.Context()), session.Stored(store, id, ""))
+	messages, err := view.Messages(context.WithoutCancel(t.Context()), view.Stored(store, id, ""))
 	if err != nil {
 		t.Fatal(err)
 	}

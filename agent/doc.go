@@ -1,11 +1,9 @@
-// Package agent is the loop that lets a language model work with tools, and the [Agent] that keeps a session around it.
+// Package agent is the loop in which a language model works with tools, and the [Agent] that drives a session with it.
 //
-// An [Agent] is made from an llm.Client, tools and a session.Store. [Agent.Run] takes a person's message and returns the
-// stream of everything that happens, as one sequence of session.Event values; it ends when the model has nothing more to
-// do, or when one of the [Limits] is reached. Everything durable is in the session's journal before any effect that
-// depends on it, so that a run which was killed can be opened again and goes on with [Agent.Continue].
+// An [Agent] is made of a model, tools and a store. [Agent.Run] takes a person's message and yields every event of the run, as one sequence of
+// session.Event values. The run ends when the model has nothing more to do, or at one of the [Limits]. Every durable fact is in the journal of
+// the session before any effect that depends on it. If the process dies, the next one opens the session and [Agent.Continue] continues the run.
 //
-// What varies is handed in by [Options]: the window that makes requests from the journal, the [Gate] that decides which
-// calls may run, [Hooks] around every step, and filters for input. docs/events.md shows the order of events as trees;
-// examples/todo is a complete agent of one page.
+// [Options] has the parts that vary: the window that makes requests from the journal, the [Gate] that decides which calls run, and the hooks
+// around every step ([Hook]). docs/events.md shows the order of events as trees. examples/todo is a complete agent on one page.
 package agent

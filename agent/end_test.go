@@ -7,18 +7,19 @@ import (
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/live"
 )
 
 // What is recorded as a run ends is in the journal; the last that its consumer gets is the end of the run.
 func TestTheEndIsTheLast(t *testing.T) {
 	var b *bench
 	b = newBench(t, "text Done.", func(o *agent.Options) {
-		o.Hooks.AfterRun = func(ctx context.Context, _ session.RunEnded) {
+		hook(o, agent.Hook{AfterRun: func(ctx context.Context, _ session.RunEnded) {
 			if err := b.Record(ctx, session.Title{Title: "late"}); err != nil {
 				t.Error(err)
 			}
-			b.Announce(session.Notice{Text: "later"})
-		}
+			b.Announce(live.Notice{Text: "later"})
+		}})
 	})
 	events := collect(t, b.Run(t.Context(), llm.UserText("go")))
 	if end, ok := events[len(events)-1].Body.(session.RunEnded); !ok || end.Reason != session.ReasonDone {

@@ -9,37 +9,72 @@ import (
 
 // The errors of an [Agent].
 var (
-	// ErrBusy is returned by Run and Continue while another run of the same agent is on: use Steer or FollowUp then.
-	ErrBusy = errors.New("agent: a run is on; use Steer or FollowUp to add to it")
-	// ErrClosed is returned after Close.
-	ErrClosed = errors.New("agent: it was closed")
-	// ErrTaken is returned for a draft that has entered the conversation, or was removed.
-	ErrTaken = errors.New("agent: the draft is no longer in the queue")
+	// ErrBusy reports that another run of the agent is on. Use Steer or FollowUp to add to it.
+	ErrBusy error = &coded{"agent.busy", "agent: a run is on; use Steer or FollowUp to add to it"}
+	// ErrClosed reports that the agent is closed.
+	ErrClosed error = &coded{"agent.closed", "agent: it is closed"}
+	// ErrUnanswered reports that no answer to a question came in time.
+	ErrUnanswered error = &coded{"agent.unanswered", "agent: no answer to the question in time"}
 )
 
-// What callers do wrong.
+// coded is an error with a stable code.
+type coded struct{ code, text string }
+
+func (e *coded) Error() string { return e.text }
+
+// Code returns the code, such as "agent.busy".
+func (e *coded) Code() string { return e.code }
+
+// codeOf returns the code of an error or of one that it wraps; empty: it has none.
+func codeOf(err error) string {
+	var c interface {
+		error
+		Code() string
+	}
+	if errors.As(err, &c) {
+		return c.Code()
+	}
+	return ""
+}
+
+// Mistakes of callers.
 var (
-	errNoClient = errors.New("agent: Options.Client is missing: an agent needs a model")
-	errEmpty    = errors.New("agent: the message is empty: there is nothing to answer")
+	errUnchangeable = &coded{"agent.unchangeable", "agent: cannot change by request: Options.Change is missing"}
+	errNoStore      = errors.New("agent: the store is missing; use one such as that of session/memory")
+	errNoClient     = errors.New("agent: Options.Client is missing; an agent needs a model")
+	errEmpty        = errors.New("agent: the message is empty")
 )
 
-// The reasons for which a run's context ends.
+// The causes with which the context of a run ends.
 var (
 	errAborted = errors.New("aborted")
-	errLeft    = errors.New("the consumer left")
+	errLeft    = errors.New("the run was torn down")
 	errTime    = errors.New("the time limit was reached")
 )
 
-// JournalError says that the journal could not be written. The run stops before the next effect; what was appended before
-// is kept. The next run tries again: a full disk may have room by then. It wraps the store's error.
+// JournalError reports that the agent cannot write the journal. The run stops before the next effect, and the earlier entries stay. The next
+// run tries again, because a full disk may have space by then. It wraps the error of the store.
 type JournalError struct {
 	Session session.SessionID
 	Err     error
 }
 
 func (e *JournalError) Error() string {
-	return fmt.Sprintf("the journal of session %s cannot be written: %v", e.Session, e.Err)
+	return fmt.Sprintf("cannot write the journal of session %s: %v", e.Session, e.Err)
 }
 
 // Unwrap returns the store's error.
 func (e *JournalError) Unwrap() error { return e.Err }
+
+// PanicError reports a panic of a hook, the gate or the window. It ends the run.
+type PanicError struct {
+	Value any // the value of the panic; nil: it ended its goroutine with runtime.Goexit
+	Stack []byte
+}
+
+func (e *PanicError) Error() string {
+	if e.Value == nil {
+		return "agent: a hook, the gate or the window ended the goroutine of the run"
+	}
+	return fmt.Sprintf("agent: a hook, the gate or the window panicked: %v", e.Value)
+}

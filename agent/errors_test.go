@@ -14,7 +14,11 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/live"
 	"github.com/tenon-agent/tenon/session/memory"
+	"github.com/tenon-agent/tenon/session/request"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/window"
 )
 
@@ -127,7 +131,7 @@ type failingWindow struct {
 	err error
 }
 
-func (w failingWindow) Request(context.Context, session.Path, window.Header) (*llm.Request, []session.Body, error) {
+func (w failingWindow) Request(context.Context, view.Path, window.Header) (*llm.Request, []session.Body, error) {
 	return nil, nil, w.err
 }
 
@@ -218,7 +222,7 @@ func TestJournalThatFails(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for word, add := range map[string]func(context.Context, llm.Message) (agent.Draft, error){
+				for word, add := range map[string]func(context.Context, llm.Message) (request.Draft, error){
 					"steering": a.Steer, "later": a.FollowUp,
 				} {
 					if _, err := add(t.Context(), text(word)); err != nil {
@@ -240,7 +244,7 @@ func TestJournalThatFails(t *testing.T) {
 				if !ok || !errors.Is(err, session.ErrFull) || j.Session != a.Session() {
 					t.Fatalf("error = %v, want a JournalError", err)
 				}
-				endsWith(t, events, session.ReasonError, "cannot be written")
+				endsWith(t, events, session.ReasonError, "cannot write the journal")
 				if last := events[len(events)-1]; last.Durable() {
 					t.Error("the end of the run is said to be in the journal")
 				}
@@ -305,21 +309,14 @@ func goesOn(t *testing.T, store *failingStore, id session.SessionID, o agent.Opt
 // A writer whose lease was taken ends its run before the next effect.
 func TestLeaseThatIsTaken(t *testing.T) {
 	b := newBench(t, "call look {\"path\":\"/a\"}\n---\ncall change {\"path\":\"/a\"}", nil)
-	var events []session.Event
-	var failed error
-	for e, err := range b.Run(t.Context(), text("go")) {
-		if failed = err; err != nil {
-			break
+	b.at.Store(&mark{7, func() { // the call begins
+		w, err := b.store.Open(t.Context(), b.Session(), session.Lease{Owner: "somebody else", TakeOver: true})
+		if err != nil {
+			t.Fatal(err)
 		}
-		events = append(events, e)
-		if _, ok := e.Body.(session.CallStarted); ok {
-			w, err := b.store.Open(t.Context(), b.Session(), session.Lease{Owner: "somebody else", TakeOver: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer w.Close()
-		}
-	}
+		t.Cleanup(func() { _ = w.Close() })
+	}})
+	events, failed := drain(b.Run(t.Context(), text("go")))
 	if fenced, ok := errors.AsType[*session.FencedError](failed); !ok || fenced.Owner != "somebody else" {
 		t.Errorf("error = %v, want a FencedError", failed)
 	}
@@ -343,7 +340,7 @@ func TestOpenWhatIsNotThere(t *testing.T) {
 func TestWaiting(t *testing.T) {
 	b := newBench(t, "text x", func(o *agent.Options) { o.Client = waits{o.Client} })
 	events := b.run("go")
-	got := bodies[session.Waiting](events)
+	got := bodies[live.Waiting](events)
 	if len(got) != 1 || got[0].Attempt != 2 || got[0].Of != 3 || time.Duration(got[0].Delay) != time.Second || got[0].Cause.Kind != llm.KindOverloaded {
 		t.Errorf("waiting = %+v", got)
 	}
@@ -364,7 +361,7 @@ func (c waits) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Event
 
 // unreadable is a store some of whose parts cannot be read.
 type unreadable struct {
-	session.Store
+	index.Store
 	create, annotations bool
 	backward            int // how often the branch can be read; -1: always
 }
@@ -376,11 +373,11 @@ func (s *unreadable) Create(ctx context.Context, c session.Created) (session.Ses
 	return s.Store.Create(ctx, c)
 }
 
-func (s *unreadable) Annotations(ctx context.Context, id session.SessionID, kinds ...string) iter.Seq2[session.Event, error] {
-	if s.annotations {
+func (s *unreadable) Read(ctx context.Context, id session.SessionID, after int64, kinds ...string) iter.Seq2[session.Event, error] {
+	if s.annotations && len(kinds) > 0 {
 		return broken
 	}
-	return s.Store.Annotations(ctx, id, kinds...)
+	return s.Store.Read(ctx, id, after, kinds...)
 }
 
 func (s *unreadable) Backward(ctx context.Context, id session.SessionID, leaf session.ID) iter.Seq2[session.Event, error] {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -163,19 +164,11 @@ var scenarios = []scenario{
 			---
 			text As you wish.`,
 		do: func(t *testing.T, b *bench) []session.Event {
-			var got []session.Event
-			for e, err := range b.Run(t.Context(), llm.UserText("do two things")) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				got = append(got, e)
-				if _, ok := e.Body.(session.CallStarted); ok {
-					if _, err := b.Steer(t.Context(), llm.UserText("only one")); err != nil {
-						t.Fatal(err)
-					}
-				}
+			var once sync.Once
+			b.log.working = func() {
+				once.Do(func() { queued(t, b, "only-one", "") })
 			}
-			return got
+			return b.run("do two things")
 		},
 	},
 	{
@@ -241,9 +234,7 @@ var scenarios = []scenario{
 		name:   "rejected",
 		script: "text never asked",
 		change: func(o *agent.Options) {
-			o.Filters = []agent.Filter{func(context.Context, llm.Message) agent.Screening {
-				return agent.Screening{Reject: "not in this house"}
-			}}
+			hook(o, agent.Hook{Prompt: func(context.Context, session.Message) (string, error) { return "", errors.New("not in this house") }})
 		},
 		do: say("hi"),
 	},
@@ -251,9 +242,33 @@ var scenarios = []scenario{
 		name:   "vetoed",
 		script: "text never asked",
 		change: func(o *agent.Options) {
-			o.Hooks.BeforeRun = func(context.Context, session.RunStarted) error { return errors.New("not today") }
+			hook(o, agent.Hook{BeforeRun: func(context.Context, session.RunStarted) error { return errors.New("not today") }})
 		},
 		do: say("hi"),
+	},
+	{
+		name:   "hooks",
+		script: "call change {\"path\":\"/a\"}\n---\ntext Done.\n---\ntext The tests pass.",
+		change: func(o *agent.Options) {
+			asked := false
+			hook(o, agent.Hook{
+				Prompt: func(context.Context, session.Message) (string, error) { return "The build is broken.", nil },
+				BeforeCall: func(context.Context, agent.Proposed) (string, error) {
+					return `{"path":"/b"}`, nil
+				},
+				AfterCall: func(_ context.Context, _ agent.Proposed, m session.Message) (session.Message, error) {
+					m.Content = append(m.Content, llm.Text{Text: "; gofmt: ok"})
+					return m, nil
+				},
+				BeforeEnd: func(context.Context, llm.Message) (again string) {
+					if !asked {
+						asked, again = true, "Run the tests."
+					}
+					return again
+				},
+			})
+		},
+		do: say("go"),
 	},
 	{
 		name:   "length",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/live"
 )
 
 // What was found to have changed under a call that was interrupted is in its result, and in no other.
@@ -24,7 +25,7 @@ func TestFoundChangesAreTold(t *testing.T) {
 		found []session.Body
 		want  []string
 	}{
-		{"some", []session.Body{some}, []string{"(2):\n\"/p/a\": changed\n\"/p/b\": removed, perhaps by somebody else"}},
+		{"some", []session.Body{some}, []string{"(2):\n\"/p/a\": changed\n\"/p/b\": removed, perhaps by someone else"}},
 		{"many", []session.Body{many}, []string{"(50):\n\"/p/0\": new\n", "\n… and 10 more\nAnd more."}},
 		{"none", []session.Body{session.FilesChanged{Call: "2", Found: true}}, []string{"No file that is followed was different"}},
 		{"not known", []session.Body{session.FilesChanged{Call: "2", Found: true, Note: "It is damaged."}}, []string{"call it again.\nIt is damaged."}},
@@ -35,7 +36,7 @@ func TestFoundChangesAreTold(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			left := append([]session.Body{
-				session.RunStarted{Trigger: session.TriggerUser},
+				session.RunStarted{Trigger: live.TriggerUser},
 				session.Message{Message: text("go")},
 				calls(call("1", "look"), call("2", "command")),
 				started("1", "look", true), started("2", "command", false),

@@ -74,14 +74,14 @@ func TestDecisionsInTheJournal(t *testing.T) {
 		return map[string]agent.Verdict{
 			"a": {Allow: true},
 			"b": {Allow: true, By: "rule 7", Reason: "reads are fine"},
-			"c": {By: "Ada", Reason: "I would rather not"},
+			"c": {By: "Ada", Code: "approval.denied", Reason: "I would rather not"},
 			"d": {},
 		}[c.Call.ID]
 	})))
 	b.run("go")
 	want := []session.Decision{
 		{Call: "b", Verdict: "allow", By: "rule 7", Reason: "reads are fine"},
-		{Call: "c", Verdict: "deny", By: "Ada", Reason: "I would rather not"},
+		{Call: "c", Verdict: "deny", By: "Ada", Code: "approval.denied", Reason: "I would rather not"},
 		{Call: "d", Verdict: "deny"},
 	}
 	got := bodies[session.Decision](b.journal())
@@ -106,8 +106,8 @@ func TestDecisionsInTheJournal(t *testing.T) {
 // Arguments that were changed before the call was allowed are checked like any others, and are what runs.
 func TestChangedArguments(t *testing.T) {
 	for arguments, want := range map[string]string{
-		`{"path":"/elsewhere"}`: `tool look ok "[Before this call was allowed, its arguments were changed to {\"path\":\"/elsewhere\"}]\n" "seen /elsewhere"`,
-		`{"path":7}`: `tool look invalid "The arguments of this call were changed before it was allowed, but not well: ` +
+		`{"path":"/elsewhere"}`: `tool look ok "[This call ran with other arguments: {\"path\":\"/elsewhere\"}. Changed by: tenon]\n" "seen /elsewhere"`,
+		`{"path":7}`: `tool look invalid "This call was not run: its arguments were changed when it was allowed, and they are invalid: ` +
 			`look: the arguments do not fit: path: must be a string, not the number 7"`,
 	} {
 		b := newBench(t, "call look {\"path\":\"/a\"}\n---\ntext I see.", gated(agent.GateFunc(
@@ -147,7 +147,7 @@ func TestGateThatFails(t *testing.T) {
 			}
 			endsWith(t, events, session.ReasonError, err.Error())
 			for _, m := range toolResults(events) {
-				hasResult(t, m, session.OutcomeDenied, "its permission could not be decided")
+				hasResult(t, m, session.OutcomeDenied, "the permission check failed")
 			}
 			if len(toolResults(events)) != 2 || b.log.String() != "" {
 				t.Errorf("%d results; tools did %q", len(toolResults(events)), b.log)
@@ -179,7 +179,7 @@ func TestThreeDenials(t *testing.T) {
 	concluded := func(t *testing.T, b *bench, last string) {
 		t.Helper()
 		events := b.run("go")
-		endsWith(t, events, session.ReasonDenied, "call after call was denied")
+		endsWith(t, events, session.ReasonDenied, "every call in a row was denied")
 		requests := b.client.Requests()
 		for i, req := range requests {
 			want := llm.ToolAuto
@@ -259,13 +259,13 @@ func TestTheQuestionIsSeenWhileTheGateWaits(t *testing.T) {
 	var b *bench
 	b = newBench(t, "call look {\"path\":\"/a\"}\n---\ntext I see.", gated(decide(
 		func(ctx context.Context, calls []agent.Proposed) ([]agent.Verdict, error) {
-			b.Agent.Announce(session.Asking{ID: "q"})
+			_ = b.Agent.Record(ctx, session.Asking{ID: "q"})
 			select {
 			case <-answered:
 			case <-ctx.Done():
 				return nil, context.Cause(ctx)
 			}
-			b.Agent.Announce(session.Asked{ID: "q"})
+			_ = b.Agent.Record(ctx, session.Asked{ID: "q"})
 			return []agent.Verdict{{Allow: true, By: "Ada"}}, nil
 		})))
 	var kinds []string
@@ -285,22 +285,18 @@ func TestTheQuestionIsSeenWhileTheGateWaits(t *testing.T) {
 	checkJournal(t, b)
 }
 
-// Whoever leaves while a question is open takes the question along.
-func TestLeavingWhileTheGateWaits(t *testing.T) {
+// A run that is aborted while the gate waits does not wait any longer.
+func TestAbortWhileTheGateWaits(t *testing.T) {
 	gone := make(chan struct{})
 	var b *bench
 	b = newBench(t, "call look {\"path\":\"/a\"}", gated(decide(
 		func(ctx context.Context, calls []agent.Proposed) ([]agent.Verdict, error) {
 			defer close(gone)
-			b.Agent.Announce(session.Asking{ID: "q"})
+			b.Abort()
 			<-ctx.Done()
 			return nil, context.Cause(ctx)
 		})))
-	for e := range b.Agent.Run(t.Context(), llm.UserText("go")) {
-		if _, ok := e.Body.(session.Asking); ok {
-			break
-		}
-	}
+	endsWith(t, b.run("go"), session.ReasonCancelled, "aborted")
 	<-gone
 	checkJournal(t, b)
 }

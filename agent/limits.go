@@ -1,19 +1,26 @@
 package agent
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 	"time"
 
+	"github.com/tenon-agent/tenon/budget"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/live"
 )
 
 // Unlimited, as the value of a limit, switches it off.
 const Unlimited = -1
 
-// Limits ends runs before they become too long or too dear. A zero field has its default. What a run has used is that of its answers and of
-// the summaries that took effect in it; to the session and the day count also titles, and summaries that were made in vain.
+// Limits ends runs before they become too long or too expensive. A zero field has its default. Everything that asks models for a run counts:
+// its answers, retries, summaries, titles and sub-agents. A request that could exceed a limit waits for those in flight, so that all of them
+// together exceed a limit by one request at most; see package budget.
 type Limits struct {
 	Turns  int           // answers of one run; default 50
 	Tokens int64         // all tokens of one run, cached ones too; default 1 000 000
@@ -22,6 +29,17 @@ type Limits struct {
 	Cost        float64 // US dollars of one run; default unlimited
 	SessionCost float64 // US dollars of the session, all branches; default unlimited
 	DayCost     float64 // US dollars of all sessions of the store since midnight, local time; default unlimited
+
+	Unpriced budget.Policy // for models without a price under a limit of money; default refuse
+}
+
+// With returns the limits with every field of over that is set in place of their own.
+func (l Limits) With(over Limits) Limits {
+	return Limits{
+		Turns: cmp.Or(over.Turns, l.Turns), Tokens: cmp.Or(over.Tokens, l.Tokens), Time: cmp.Or(over.Time, l.Time),
+		Cost: cmp.Or(over.Cost, l.Cost), SessionCost: cmp.Or(over.SessionCost, l.SessionCost), DayCost: cmp.Or(over.DayCost, l.DayCost),
+		Unpriced: cmp.Or(over.Unpriced, l.Unpriced),
+	}
 }
 
 func (l Limits) withDefaults() Limits {
@@ -37,40 +55,165 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// reached returns the end of a run that has come to one of its limits, nil for one that has not. What sessions and days
-// cost is asked of the store only where there is a limit. The time is not looked at here: it ends the run's context.
-func (l Limits) reached(
-	ctx context.Context, store session.Store, id session.SessionID, turns int, used llm.Usage,
-) (*session.RunEnded, error) {
+// spending is the budgets of an agent: each run draws from that of the session, which draws from that of the day.
+type spending struct {
+	day     *Day
+	session *budget.Budget
+
+	mu      sync.Mutex
+	noticed map[string]bool // the models without a price that people know of
+}
+
+func newSpending(o Options) *spending {
+	s := &spending{day: o.Day, noticed: make(map[string]bool)}
 	switch {
-	case l.Turns > 0 && turns >= l.Turns:
-		return limitEnd("turns", "the limit of %s", count(int64(l.Turns), "turn")), nil
-	case l.Tokens > 0 && used.Total() >= l.Tokens:
-		return limitEnd("tokens", "the limit of %s (%d used)", count(l.Tokens, "token"), used.Total()), nil
-	case l.Cost > 0 && used.Cost >= l.Cost:
-		return limitEnd("cost", "the limit of $%.2f for a run ($%.2f spent)", l.Cost, used.Cost), nil
+	case o.Budget != nil: // which draws from the day of its own agent
+		s.day = &Day{budget: o.Budget.Child("day", budget.Limits{})}
+	case s.day == nil:
+		s.day = NewDay()
 	}
+	s.session = s.day.budget.Child("session", budget.Limits{})
+	return s
+}
+
+// Day is the budget of a store since midnight, local time. Agents that share one exceed Limits.DayCost by at most one request, all of them
+// together. It is safe for concurrent use.
+type Day struct {
+	budget *budget.Budget
+
+	mu       sync.Mutex
+	midnight time.Time
+}
+
+// NewDay returns a budget for [Options.Day].
+func NewDay() *Day { return &Day{budget: budget.New("day", budget.Limits{})} }
+
+// account sets the limit, and adds the requests of other processes.
+func (d *Day) account(ctx context.Context, store index.Store, l budget.Limits) error {
+	now := time.Now()
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	usage, err := store.Spent(ctx, midnight)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.budget.Set(l)
+	if !d.midnight.Equal(midnight) {
+		d.midnight = midnight
+		d.budget.Reset()
+	}
+	d.budget.AtLeast(usage)
+	return nil
+}
+
+// Budget returns the budget that requests of the session draw from now: that of the run if one is on, else that of the session. Those
+// who ask models for the session, such as for summaries and titles, wrap their clients with it.
+func (a *Agent) Budget() *budget.Budget {
+	if r := a.slot.running.Load(); r != nil {
+		return r.budget
+	}
+	return a.spending.session
+}
+
+// meter is what a run has spent, and its limits.
+type meter struct {
+	a       *Agent
+	budget  *budget.Budget
+	usage   llm.Usage
+	begunAt time.Time
+	limit   time.Duration // of its time
+	timer   *time.Timer   // that enforces it
+}
+
+// limitTime ends the run's context when its time is over, so that a call that hangs cannot outlive the limit.
+func (m *meter) limitTime(limit time.Duration, cancel context.CancelCauseFunc) {
+	if limit == m.limit {
+		return
+	}
+	if m.timer != nil {
+		m.timer.Stop()
+	}
+	if m.limit = limit; limit > 0 {
+		m.timer = time.AfterFunc(limit-time.Since(m.begunAt), func() { cancel(errTime) })
+	}
+}
+
+// spend counts towards the run what the window has spent for it: what its summaries have cost.
+func (m *meter) spend(entries []session.Body) {
+	for _, b := range entries {
+		if d, ok := b.(session.Summarized); ok {
+			m.usage = m.usage.Plus(d.Usage)
+		}
+	}
+}
+
+// account brings the budgets up to date with the limits of the options and with the journals of the store. It asks the store for the
+// spending of sessions and days only where there is a limit.
+func (m *meter) account(ctx context.Context) error {
+	a, s := m.a, m.a.spending
+	l := a.setup.Load().limits
+	unpriced := s.notice(a)
+	if l.Unpriced != budget.Notice {
+		unpriced = nil
+	}
+	m.budget.Set(budget.Limits{Turns: l.Turns, Tokens: l.Tokens, Money: l.Cost, Unpriced: unpriced})
+	m.budget.AtLeast(m.usage)
+	s.session.Set(budget.Limits{Money: l.SessionCost, Unpriced: unpriced})
 	if l.SessionCost > 0 {
-		summary, err := summaryOf(ctx, store, id)
+		summary, err := summaryOf(ctx, a.store, a.Session())
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if summary.Usage.Cost >= l.SessionCost {
-			return limitEnd("session_cost", "the limit of $%.2f for a session ($%.2f spent)", l.SessionCost, summary.Usage.Cost), nil
+		s.session.AtLeast(summary.Usage)
+	}
+	if l.DayCost <= 0 {
+		return nil
+	}
+	return s.day.account(ctx, a.store, budget.Limits{Money: l.DayCost, Unpriced: unpriced})
+}
+
+// notice reports a model without a price, once.
+func (s *spending) notice(a *Agent) func(llm.Model) {
+	return func(m llm.Model) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !s.noticed[m.Ref()] {
+			s.noticed[m.Ref()] = true
+			a.Announce(live.Notice{Text: fmt.Sprintf("the price of %s is unknown: its requests do not count towards the limits of money", m.Ref())})
 		}
 	}
-	if l.DayCost > 0 {
-		now := time.Now()
-		midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-		usage, err := store.Spent(ctx, midnight)
-		if err != nil {
-			return nil, err
-		}
-		if usage.Cost >= l.DayCost {
-			return limitEnd("day_cost", "the limit of $%.2f for a day ($%.2f spent)", l.DayCost, usage.Cost), nil
-		}
+}
+
+// reached returns the end of a run that has come to one of its limits, nil for one that has not. The time is not looked at here: it ends
+// the run's context.
+func (m *meter) reached(ctx context.Context) (*session.RunEnded, error) {
+	if err := m.account(ctx); err != nil {
+		return nil, err
 	}
-	return nil, nil
+	return m.limitOf(m.budget.Err()), nil
+}
+
+// limitOf returns the end of a run by the error of a budget that is exhausted, nil for any other error.
+func (m *meter) limitOf(err error) *session.RunEnded {
+	e, ok := errors.AsType[*budget.Error](err)
+	if !ok || e.Limit == budget.Unpriced {
+		return nil
+	}
+	switch e.Budget {
+	case m.budget:
+		limit := string(e.Limit)
+		if e.Limit == budget.Money {
+			limit = "cost"
+		}
+		return limitEnd(limit, "%s", e.Words())
+	case m.a.spending.session:
+		return limitEnd("session_cost", "%s", e.Words())
+	case m.a.spending.day.budget:
+		return limitEnd("day_cost", "%s", e.Words())
+	default:
+		return limitEnd("budget", "%s, which it shares", e.Words())
+	}
 }
 
 func limitEnd(limit, format string, args ...any) *session.RunEnded {
@@ -79,16 +222,9 @@ func limitEnd(limit, format string, args ...any) *session.RunEnded {
 	return end
 }
 
-func count(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func summaryOf(ctx context.Context, store session.Store, id session.SessionID) (session.Summary, error) {
-	for s, err := range store.List(ctx, session.Query{Prefix: string(id), Limit: 1}) {
+func summaryOf(ctx context.Context, store index.Store, id session.SessionID) (index.Summary, error) {
+	for s, err := range store.List(ctx, index.Query{Prefix: string(id), Limit: 1}) {
 		return s, err
 	}
-	return session.Summary{}, fmt.Errorf("agent: session %s: %w", id, session.ErrNotFound)
+	return index.Summary{}, fmt.Errorf("agent: session %s: %w", id, session.ErrNotFound)
 }

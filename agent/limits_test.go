@@ -12,6 +12,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/memory"
 )
 
@@ -53,12 +54,12 @@ func TestLimits(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := clientBench(t, llmtest.New(t, endless, llmtest.WithModel(priced)), func(o *agent.Options) {
 					o.Limits = test.limits
-					o.Hooks.BeforeTurn = func(_ context.Context, turn int) error {
+					hook(o, agent.Hook{BeforeTurn: func(_ context.Context, turn int) error {
 						if turn > test.turns {
 							t.Errorf("the hook is asked about turn %d, which cannot be", turn)
 						}
 						return nil
-					}
+					}})
 				})
 				events := b.run("look around")
 				endsWith(t, events, session.ReasonLimit, test.says)
@@ -203,10 +204,10 @@ func TestCostThatTheStoreCannotTell(t *testing.T) {
 var errBlind = errors.New("the sums cannot be read")
 
 // blindStore is a store that cannot tell what was spent.
-type blindStore struct{ session.Store }
+type blindStore struct{ index.Store }
 
-func (*blindStore) List(context.Context, session.Query) iter.Seq2[session.Summary, error] {
-	return func(yield func(session.Summary, error) bool) { yield(session.Summary{}, errBlind) }
+func (*blindStore) List(context.Context, index.Query) iter.Seq2[index.Summary, error] {
+	return func(yield func(index.Summary, error) bool) { yield(index.Summary{}, errBlind) }
 }
 
 func (*blindStore) Spent(context.Context, time.Time) (llm.Usage, error) { return llm.Usage{}, errBlind }

@@ -3,37 +3,53 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/tenon-agent/tenon/budget"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
-	"github.com/tenon-agent/tenon/window"
+	"github.com/tenon-agent/tenon/session/live"
 )
 
-// run is one run of the loop. All its methods are called on the goroutine that iterates over it.
+// run is one run of the loop. All its methods are called on its own goroutine.
 type run struct {
-	a        *Agent
-	id       session.RunID
-	previous session.RunID // the run before it, if there is one
-	input    []llm.Message
-	how      Continuation
-	ctx      context.Context // ends when the run is cancelled
-	cancel   context.CancelCauseFunc
-	yield    func(session.Event, error) bool
-	left     bool            // the consumer left: nothing is yielded any more
-	spare    []session.Event // memory for the feed
-	started  time.Time
-	begun    bool // its start is in the journal
+	a      *Agent
+	id     session.RunID
+	setup  *setup          // of this turn
+	ctx    context.Context // ends when the run is cancelled
+	cancel context.CancelCauseFunc
+	origin
+	meter
+	calls *caller
+
+	begun       bool          // its start is in the journal
+	started     chan struct{} // closed when its start is in the journal, or it cannot be
+	markStarted func()        // closes it
+	ended       atomic.Bool   // its end is in the journal, or about to be
+	over        chan struct{} // closed when the agent is free again
+	refused     error         // why it did not start; good once started is closed
+	failed      error         // what ended the run, if its end says error; good once over is closed
 
 	turn       int
-	room       window.Room // for the results of the calls that are on
-	usage      llm.Usage
 	recoveries int  // answers in a row that the output limit cut
-	unusable   int  // turns in a row whose calls could not be used
-	denials    int  // calls in a row that were denied
+	again      int  // times that hooks continued the run
 	concluding bool // denied too often: the last answer must do without tools
 	steered    bool // the next turn has its steering message already
-	told       bool // the hook has seen the error that ends the run
+}
+
+func newRun(ctx context.Context, a *Agent, in Input, previous session.RunID) *run {
+	r := &run{
+		a: a, setup: a.setup.Load(), id: session.NewID(), started: make(chan struct{}), over: make(chan struct{}),
+		origin: origin{a: a, in: in, previous: previous},
+		meter:  meter{a: a, begunAt: time.Now(), budget: a.spending.session.Child("run", budget.Limits{})},
+	}
+	r.markStarted = sync.OnceFunc(func() { close(r.started) })
+	r.calls = &caller{run: r}
+	r.ctx, r.cancel = context.WithCancelCause(r.budget.With(ctx))
+	return r
 }
 
 // The patience of the loop with a model that gets nowhere.
@@ -43,50 +59,55 @@ const (
 	maxDenials    = 3
 )
 
-// run is the whole life of a run: it starts, takes turns, and ends. What cannot start at all is an error and leaves no
-// trace; for the rest there is exactly one session.RunStarted and one session.RunEnded.
-func (r *run) run() {
-	head, err := r.head()
-	if err != nil {
-		r.yield(session.Event{}, err)
-		return
-	}
-	defer r.abandon()
+// live is the whole life of a run: it starts, takes turns, and ends. There is exactly one session.RunStarted and one session.RunEnded.
+func (r *run) live(head []session.Body) {
+	whole := false
+	defer func() {
+		if !whole {
+			r.abandon(recover())
+		}
+		r.a.slot.leave(r)
+		r.markStarted()
+		close(r.over)
+	}()
 	end, err := r.start(head)
+	r.refused = err
+	r.markStarted()
 	if end == nil {
-		stop := r.limitTime()
 		end, err = r.turns()
-		stop()
+		r.limitTime(Unlimited, r.cancel)
 	}
 	r.end(*end, err)
+	whole = true
 }
 
 // start makes the run durable, with its input. It returns an end when the run is over before its first turn.
 func (r *run) start(head []session.Body) (*session.RunEnded, error) {
 	start := r.description()
-	refused := ""
-	if before := r.a.options.Hooks.BeforeRun; before != nil {
-		if veto := before(r.ctx, start); veto != nil {
-			refused, head = veto.Error(), nil // the branch stays where it is
-		}
+	refused := r.a.hooks.beforeRun(r.ctx, start)
+	if refused != nil {
+		head = nil // the branch stays where it is
 	}
-	entries := append(head, start)
-	for _, m := range r.input {
-		entry, reason := r.a.entry(r.ctx, m, session.FromInput, "")
-		if refused != "" {
-			entry = session.Rejected{Message: m.Valid(), Reason: refused}
+	entries, speaker := append(head, start), r.in.Speaker
+	if speaker.Kind == "" {
+		speaker = r.a.options.person()
+	}
+	for _, m := range r.in.Messages {
+		if refused != nil {
+			entries = append(entries, session.Rejected{Message: m.Valid(), Reason: refused.Error(), By: refused.by})
+			continue
 		}
-		entries = append(entries, entry)
-		refused = firstOf(refused, reason)
+		var came []session.Body
+		came, refused = r.a.hooks.prompt(r.ctx, incoming(session.Message{Message: m, Speaker: speaker}))
+		entries = append(entries, came...)
 	}
 	_, err := r.a.feed.append(r.ctx, entries...)
-	r.begun = err == nil // also when the consumer panics at what it is handed now
-	r.drain()
+	r.begun = err == nil
 	if err != nil {
 		return r.failure(err), err
 	}
-	if refused != "" {
-		return ended(session.ReasonRefused, refused), nil
+	if refused != nil {
+		return refused.end(), nil
 	}
 	return nil, nil
 }
@@ -99,7 +120,7 @@ func (r *run) turns() (*session.RunEnded, error) {
 		}
 		r.beginTurn()
 		answer, err := r.exchange()
-		r.endTurn(answer, err)
+		r.endTurn(answer)
 		if err != nil {
 			return r.failure(err), err
 		}
@@ -112,6 +133,10 @@ func (r *run) turns() (*session.RunEnded, error) {
 
 // exchange is what a turn is about: messages that wait enter, the model answers, and its calls are run.
 func (r *run) exchange() (llm.Message, error) {
+	if open := r.open; len(open) > 0 { // they waited for a question when the process died
+		r.open, r.resumed.Usage = nil, llm.Usage{}
+		return r.resumed, r.calls.runCalls(open, r.resumed.Stop)
+	}
 	if err := r.steer(); err != nil {
 		return llm.Message{}, err
 	}
@@ -119,7 +144,7 @@ func (r *run) exchange() (llm.Message, error) {
 	if err != nil {
 		return llm.Message{}, err
 	}
-	return answer, r.runCalls(answer)
+	return answer, r.calls.runCalls(answer.Calls(), answer.Stop)
 }
 
 // mayGoOn returns an end when there must be no further turn: the run was cancelled, a limit is reached, or a hook vetoes.
@@ -128,37 +153,32 @@ func (r *run) mayGoOn() (*session.RunEnded, error) {
 	if r.ctx.Err() != nil {
 		return r.cancelled(), nil
 	}
-	end, err := r.a.options.Limits.reached(r.ctx, r.a.store, r.a.Session(), r.turn, r.usage)
+	r.setup = r.a.setup.Load()
+	r.limitTime(r.setup.limits.Time, r.cancel)
+	end, err := r.reached(r.ctx)
 	switch {
 	case err != nil:
 		return r.failure(err), err
 	case end != nil:
 		return end, nil
 	}
-	if before := r.a.options.Hooks.BeforeTurn; before != nil {
-		if veto := before(r.ctx, r.turn+1); veto != nil {
-			return ended(session.ReasonRefused, veto.Error()), nil
-		}
+	if refused := r.a.hooks.beforeTurn(r.ctx, r.turn+1); refused != nil {
+		return refused.end(), nil
 	}
-	return nil, nil
+	return r.limitOf(r.budget.Turn()), nil
 }
 
 func (r *run) beginTurn() {
 	r.turn++
 	r.a.feed.turn(r.turn)
-	r.moment(session.TurnStarted{Trigger: r.trigger()})
+	r.moment(live.TurnStarted{Trigger: r.trigger(r.turn)})
 }
 
-// endTurn ends a turn with the answer that it had, or the error that ends the run.
-func (r *run) endTurn(answer llm.Message, err error) {
-	if err != nil {
-		r.tell(r.failure(err), err)
-	}
-	t := session.TurnEnded{Usage: answer.Usage, Calls: len(answer.Calls())}
+// endTurn ends a turn with the answer that it had.
+func (r *run) endTurn(answer llm.Message) {
+	t := live.TurnEnded{Usage: answer.Usage, Calls: len(answer.Calls())}
 	r.moment(t)
-	if after := r.a.options.Hooks.AfterTurn; after != nil {
-		after(r.ctx, r.turn, t)
-	}
+	r.a.hooks.afterTurn(r.ctx, r.turn, t)
 	r.a.feed.turn(0)
 }
 
@@ -169,11 +189,11 @@ func (r *run) next(answer llm.Message) (again bool, _ *session.RunEnded, _ error
 	}
 	switch {
 	case r.concluding:
-		return false, ended(session.ReasonDenied, "stopped because call after call was denied"), nil
-	case r.unusable >= maxUnusable:
-		end := ended(session.ReasonError, "stopped because the model wrote tool calls that cannot be used, turn after turn")
+		return false, ended(session.ReasonDenied, "stopped because every call in a row was denied"), nil
+	case r.calls.unusable >= maxUnusable:
+		end := ended(session.ReasonError, "stopped because the model wrote unusable tool calls, turn after turn")
 		return false, end, &llm.Error{Kind: llm.KindProtocol, Model: answer.Model, Message: end.Message}
-	case r.denials >= maxDenials:
+	case r.calls.denials >= maxDenials:
 		r.concluding = true // one more answer, in which the model says how far it came
 		return true, nil, nil
 	case len(answer.Calls()) > 0:
@@ -188,9 +208,38 @@ func (r *run) next(answer llm.Message) (again bool, _ *session.RunEnded, _ error
 		return r.recoverLength()
 	case llm.StopRefused:
 		return false, ended(session.ReasonRefused, "the model declined to answer"), nil
-	default:
-		return r.admit(session.FromFollowUp)
 	}
+	if again, end, err := r.admit(session.FromFollowUp); again || err != nil {
+		return again, end, err
+	}
+	return r.keepOn(answer)
+}
+
+// keepOn asks the hooks before a run ends as done.
+func (r *run) keepOn(answer llm.Message) (again bool, _ *session.RunEnded, _ error) {
+	done := ended(session.ReasonDone, "")
+	messages, asked := r.a.hooks.beforeEnd(r.ctx, answer)
+	switch {
+	case !asked:
+		return false, done, nil
+	case len(messages) == 0: // drafts may have come meanwhile
+		for _, lane := range []session.Source{session.FromSteering, session.FromFollowUp} {
+			if again, end, err := r.admit(lane); again || err != nil {
+				r.steered = again && lane == session.FromSteering
+				return again, end, err
+			}
+		}
+		return false, done, nil
+	case r.again == maxAgain:
+		end := ended(session.ReasonLimit, fmt.Sprintf("stopped because hooks continued the run %d times", maxAgain))
+		end.Limit = "hooks"
+		return false, end, nil
+	}
+	r.again++
+	if _, err := r.append(messages...); err != nil {
+		return false, r.failure(err), err
+	}
+	return true, nil, nil
 }
 
 // admit lets drafts in after an answer without calls. When filters turn all of them away, there is nothing to answer.
@@ -206,34 +255,31 @@ func (r *run) admit(lane session.Source) (again bool, _ *session.RunEnded, _ err
 func (r *run) recoverLength() (again bool, _ *session.RunEnded, _ error) {
 	r.recoveries++
 	if r.recoveries > maxRecoveries {
-		return false, ended(session.ReasonLength, "the answer was cut at the output limit again and again; it is not complete"), nil
+		return false, ended(session.ReasonLength, "the answer reached the output limit again and again and is not complete"), nil
 	}
 	m := llm.UserText("Your answer was cut at the output limit. Go on exactly where it stopped, without repeating anything.")
-	if _, err := r.append(session.Message{Message: m, Source: session.FromLoop}); err != nil {
+	if _, err := r.append(session.Message{Message: m, Source: session.FromLoop, Speaker: session.Speaker{Kind: session.SpeakerTenon}}); err != nil {
 		return false, r.failure(err), err
 	}
 	return true, nil, nil
 }
 
-// end makes the end of the run durable and tells it.
+// end makes the end of the run durable and publishes it.
 func (r *run) end(end session.RunEnded, err error) {
 	end.Turns, end.Usage = r.turn, r.usage
-	end.Elapsed = session.Duration(time.Since(r.started))
+	end.Elapsed = session.Duration(time.Since(r.begunAt))
 	if e, ok := errors.AsType[*llm.Error](err); ok && end.Reason == session.ReasonError {
 		end.Error = e
 	}
-	r.tell(&end, err)
 	r.a.feed.turn(0)
+	r.ended.Store(true)
 	if _, failed := r.append(end); failed != nil {
 		err = failed
 		end.Reason, end.Message = session.ReasonError, failed.Error()
-		r.tell(&end, err)
-		r.moment(end) // it is not in the journal, but the consumer is told
+		r.moment(end) // it is not in the journal, but listeners see it
 	}
-	if after := r.a.options.Hooks.AfterRun; after != nil {
-		after(context.WithoutCancel(r.ctx), end)
+	if err != nil && end.Reason == session.ReasonError {
+		r.failed = err
 	}
-	if err != nil && end.Reason == session.ReasonError && !r.left {
-		r.left = !r.yield(session.Event{}, err)
-	}
+	r.a.hooks.afterRun(context.WithoutCancel(r.ctx), end)
 }

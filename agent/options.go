@@ -2,14 +2,15 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/tenon-agent/tenon/budget"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/window"
 )
@@ -20,49 +21,59 @@ type Options struct {
 	Tools  []tool.Tool
 	System string // system prompt; keep it the same for as long as possible, for the provider's cache
 
-	Window  Window   // makes requests from the journal; default window.Full
-	Gate    Gate     // decides which calls may run; default ReadOnly
-	Hooks   Hooks    // default none
-	Filters []Filter // screen every message that comes in, in order
-	Limits  Limits   // the zero value has limits too
+	Window Window // makes requests from the journal; default window.Full
+	Gate   Gate   // decides which calls may run; default ReadOnly
+	Hooks  []Hook // called in order; default none
+	Limits Limits // the zero value has limits too
+
+	// Budget is the budget from which the session draws next to its own Limits: for a sub-agent, that of the run that spawned it, see
+	// [budget.Of]. Nil: none.
+	Budget *budget.Budget
+
+	Day *Day // shared by the agents of a store in this process, for Limits.DayCost; nil: the agent has its own
 
 	Execution Execution // how the calls of one answer are run; default Parallel
 	Steering  Delivery  // how many steering messages enter at a time; default OneAtATime
 	FollowUps Delivery  // how many follow-ups enter at a time; default OneAtATime
 
-	Thinking    llm.Thinks
-	MaxTokens   int             // of one answer; 0: what the model allows
-	Cache       llm.CachePolicy // marks for the provider's prompt cache
-	Temperature *float64        // nil: the provider's default
-	Schema      json.RawMessage // JSON Schema that the last answer of a run must satisfy; nil: none
-	ToolTimeout time.Duration   // longest time of one call; 0: none but that of the run
-	ToolGrace   time.Duration   // how long a cancelled call may take to return before it is left behind; default 5 s
-	MaxResult   int             // bytes of text that one result may have for the model, where the window has room; default 64 KiB
+	llm.Settings // of every request; the Schema is that of the last answer of a run
+
+	ToolTimeout time.Duration // longest time of one call; 0: none but that of the run
+	ToolGrace   time.Duration // how long a cancelled call may take to return before it is left behind; default 5 s
+	MaxResult   int           // bytes of text that one result may have for the model, where the window has room; default 64 KiB
 
 	// Keep keeps the whole text of a result that is cut for the model and says where the model can read it. Nil: it is not kept.
 	Keep func(ctx context.Context, call llm.ToolCall, text string) (place string, err error)
 
+	// Change does what a session.Change asks for, of any process, such as to find the model of a reference and to Set it. It is called on a
+	// goroutine of the agent, one request at a time, also during a run. The agent records what became of each as a session.Changed.
+	// Nil: such requests are refused.
+	Change func(ctx context.Context, c session.Change) error
+
 	Dir      string // working directory of a new session, for lists
 	Version  string // of the program, for the journal
+	Name     string // of the agent, for usage and lists; empty: none
+	Frontend string // the name of a person as a speaker, such as "cli"
 	Owner    string // who asks for the lease, for the person who finds the session locked
 	TakeOver bool   // take the lease from a living writer
 
-	SubAgent  bool          // the runs are those of a sub-agent
-	ParentRun session.RunID // of a sub-agent: the run that spawned it
+	SubAgent  bool              // the runs are those of a sub-agent
+	Parent    session.SessionID // of a sub-agent: the session that spawned it
+	ParentRun session.RunID     // of a sub-agent: the run that spawned it
 }
 
-// Window decides what of the journal the model is sent. The entries that it returns are appended before anything else happens.
-// Implementations must not keep p.
+// Window makes requests from the journal. The agent appends the entries that it returns before anything else happens. An error of any method
+// ends the run, with [session.ReasonError] and that error. Implementations must not keep p.
 type Window interface {
-	// Request makes the request for the next answer.
-	Request(ctx context.Context, p session.Path, h window.Header) (*llm.Request, []session.Body, error)
+	// Request makes the request for the next answer. If it fails, nothing is sent.
+	Request(ctx context.Context, p view.Path, h window.Header) (*llm.Request, []session.Body, error)
 
-	// Room says what the results of the calls that were just asked for may take.
-	Room(ctx context.Context, p session.Path, h window.Header) (window.Room, error)
+	// Room says how much the results of the calls of the last answer may take. If it fails, none of the calls starts.
+	Room(ctx context.Context, p view.Path, h window.Header) (window.Room, error)
 
-	// Overflow is called when the provider refuses a request because it is too long. The entries make the next one smaller;
-	// when there are none, or an error, the run ends with it.
-	Overflow(ctx context.Context, p session.Path, h window.Header, cause error) ([]session.Body, error)
+	// Overflow makes the next request smaller after the provider has refused one as too long. Without entries, the run ends with the error of
+	// the provider.
+	Overflow(ctx context.Context, p view.Path, h window.Header, cause error) ([]session.Body, error)
 }
 
 // Execution says how the calls of one answer are run.
@@ -105,6 +116,9 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Client == nil {
 		return o, errNoClient
 	}
+	if err := hooks(o.Hooks).check(); err != nil {
+		return o, err
+	}
 	if o.Window == nil {
 		o.Window = window.Full{}
 	}
@@ -121,7 +135,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// toolset is the tools of an agent by name, and what a model is told of them.
+// toolset is the tools of an agent by name, and their descriptions for the model.
 type toolset struct {
 	byName map[string]tool.Tool
 	specs  []llm.Tool // sorted by name

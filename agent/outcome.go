@@ -8,16 +8,16 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// Outcome is what came of a run, for callers that do not follow its events.
+// Outcome is the result of a run, for callers that do not follow its events.
 type Outcome struct {
 	Text  string           // the text of the last answer, put together where the output limit cut it
 	Ended session.RunEnded // how and why the run ended
 }
 
-// Wait takes a run's stream to its end and returns what came of it. The error is that of the stream; a run that was
-// stopped by a limit, refused or cancelled is no error: see Outcome.Ended.
+// Wait reads the events of a run to their end and returns its outcome. The error is that of the sequence. A run that reached a limit, was
+// refused or was cancelled is no error: see Outcome.Ended.
 func Wait(events iter.Seq2[session.Event, error]) (o Outcome, err error) {
-	goesOn := false // the next answer goes on with the text of the last
+	goesOn := false // the next answer continues the text of the last
 	defer func() { o.Text = strings.TrimSpace(o.Text) }()
 	for e, err := range events {
 		if err != nil {

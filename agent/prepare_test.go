@@ -9,10 +9,11 @@ import (
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/window"
 )
 
-// A digest that a person asks for between two runs is there at once, and the next run goes on from it.
+// A summary that a person asks for between two runs is there at once, and the next run goes on from it.
 func TestPrepare(t *testing.T) {
 	w := window.New(window.Options{})
 	defer w.Close()
@@ -27,7 +28,7 @@ func TestPrepare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(entries, func(e session.Event) bool { d, ok := e.Body.(session.Digest); return ok && d.Focus == "the walls" }) {
+	if !slices.ContainsFunc(entries, func(e session.Event) bool { d, ok := e.Body.(session.Summarized); return ok && d.Focus == "the walls" }) {
 		t.Fatalf("entries = %+v", entries)
 	}
 	b.run("and on")
@@ -41,17 +42,13 @@ func TestPrepare(t *testing.T) {
 }
 
 func TestPrepareWhileARunIsOn(t *testing.T) {
-	b := newBench(t, "text x", nil)
-	for e, err := range b.Run(t.Context(), llm.UserText("go")) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, started := e.Body.(session.RunStarted); started {
-			if _, err := b.Prepare(t.Context()); !errors.Is(err, agent.ErrBusy) {
-				t.Errorf("error = %v", err)
-			}
+	b := newBench(t, "call command {\"path\":\"x\"}\n---\ntext x", nil)
+	b.log.working = func() {
+		if _, err := b.Prepare(t.Context()); !errors.Is(err, agent.ErrBusy) {
+			t.Errorf("error = %v", err)
 		}
 	}
+	b.run("go")
 }
 
 // payer is a window whose first requests each come with a summary that has cost something.
@@ -60,7 +57,7 @@ type payer struct {
 	left int
 }
 
-func (p *payer) Request(ctx context.Context, path session.Path, h window.Header) (*llm.Request, []session.Body, error) {
+func (p *payer) Request(ctx context.Context, path view.Path, h window.Header) (*llm.Request, []session.Body, error) {
 	req, entries, err := p.Full.Request(ctx, path, h)
 	if p.left--; p.left < 0 || err != nil {
 		return req, entries, err
@@ -70,7 +67,7 @@ func (p *payer) Request(ctx context.Context, path session.Path, h window.Header)
 		through = e.ID
 		break
 	}
-	return req, append(entries, session.Digest{Through: through, Summary: "x", Usage: llm.Usage{Output: 5}}, session.Epoch{Reason: "compaction"}), nil
+	return req, append(entries, session.Summarized{Through: through, Summary: "x", Usage: llm.Usage{Output: 5}}, session.Epoch{Reason: "compaction"}), nil
 }
 
 // What summaries cost counts to the run that needs them, and to its limits.

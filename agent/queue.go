@@ -2,158 +2,133 @@ package agent
 
 import (
 	"context"
-	"slices"
-	"sync"
+	"errors"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/request"
 )
 
-// Draft is a message that waits in a queue of the agent. It can be changed and removed until it enters the conversation.
-type Draft struct {
-	ID      session.ID
-	Lane    session.Source // FromSteering or FromFollowUp
-	Message llm.Message
+// Steer queues a message of a person that enters the conversation as soon as it can: after the calls that are running. Calls of the same
+// answer that have not begun by then are skipped. Without a run it waits for the next one.
+func (a *Agent) Steer(ctx context.Context, m llm.Message) (request.Draft, error) {
+	return a.Queue(ctx, request.Draft{Lane: session.FromSteering, Message: session.Message{Message: m, Speaker: a.options.person()}})
 }
 
-// queue holds the drafts, oldest first. Every change is in the journal before it counts, so that a queue outlives its
-// process.
-type queue struct {
-	mu     sync.Mutex
-	feed   *feed
-	drafts []Draft
+// FollowUp queues a message of a person that enters when the run would otherwise end.
+func (a *Agent) FollowUp(ctx context.Context, m llm.Message) (request.Draft, error) {
+	return a.Queue(ctx, request.Draft{Lane: session.FromFollowUp, Message: session.Message{Message: m, Speaker: a.options.person()}})
 }
 
-// Steer queues a message that enters the conversation as soon as it can: after the calls that are running. Calls of the
-// same answer that have not begun by then are skipped. Without a run it waits for the next one. It may be called at any
-// time from any goroutine; the error is that of the journal.
-func (a *Agent) Steer(ctx context.Context, m llm.Message) (Draft, error) {
-	return a.queue.add(ctx, session.FromSteering, m)
-}
-
-// FollowUp queues a message that enters when the run would otherwise end. It may be called as [Agent.Steer] may.
-func (a *Agent) FollowUp(ctx context.Context, m llm.Message) (Draft, error) {
-	return a.queue.add(ctx, session.FromFollowUp, m)
-}
-
-// Drafts returns the queued messages, oldest first.
-func (a *Agent) Drafts() []Draft {
-	a.queue.mu.Lock()
-	defer a.queue.mu.Unlock()
-	return slices.Clone(a.queue.drafts)
-}
-
-// EditDraft replaces the message of a draft, or returns [ErrTaken].
-func (a *Agent) EditDraft(ctx context.Context, id session.ID, m llm.Message) error {
-	return a.queue.change(ctx, id, &m)
-}
-
-// RemoveDraft takes a draft out of its queue, or returns [ErrTaken].
-func (a *Agent) RemoveDraft(ctx context.Context, id session.ID) error {
-	return a.queue.change(ctx, id, nil)
-}
-
-func (q *queue) add(ctx context.Context, lane session.Source, m llm.Message) (Draft, error) {
-	if m.Empty() {
-		return Draft{}, errEmpty
+// Queue queues a message at the end of a lane. The message needs a speaker. A draft without an ID gets one. The queue is in the journal, so it
+// outlives the process, and other processes can add to it. Drafts change by [Agent.Request]. Queue returns a [*request.LateError] if there
+// was a draft with the ID before.
+func (a *Agent) Queue(ctx context.Context, d request.Draft) (request.Draft, error) {
+	if d.Message.Empty() {
+		return request.Draft{}, errEmpty
 	}
+	if d.ID == "" {
+		d.ID = session.NewID()
+	}
+	d.Message = incoming(d.Message)
+	_, err := a.Request(ctx, session.Queued{
+		Draft: d.ID, Change: "added", Lane: d.Lane, Message: d.Message.Message, Speaker: d.Message.Speaker,
+	})
+	return d, err
+}
+
+// incoming is a message as it may come in: valid, and in the role of the user.
+func incoming(m session.Message) session.Message {
 	m.Role = llm.RoleUser
-	d := Draft{ID: session.NewID(), Lane: lane, Message: m.Valid()}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	_, err := q.feed.append(ctx, session.Queued{Draft: d.ID, Change: "added", Lane: lane, Message: d.Message})
+	m.Message = m.Valid()
+	return m
+}
+
+// person is the person who uses the agent, as a speaker.
+func (o *Options) person() session.Speaker {
+	return session.Speaker{Kind: session.SpeakerPerson, Name: o.Frontend}
+}
+
+// Request makes a request to the agent, as [request.Send] does from another process: a change of a draft, an answer to a question, an
+// abort, a change of the agent. It returns a [*request.LateError] if others were first.
+func (a *Agent) Request(ctx context.Context, b session.Body) (session.Event, error) {
+	if err := request.Check(b); err != nil {
+		return session.Event{}, err
+	}
+	if q, ok := b.(session.Queued); ok && q.Change == "edited" {
+		q.Message = incoming(session.Message{Message: q.Message}).Message
+		b = q
+	}
+	return a.feed.request(ctx, b)
+}
+
+// Requests returns the drafts, questions and requests that wait now.
+func (a *Agent) Requests() request.State {
+	r, _ := a.feed.now()
+	return r
+}
+
+// request appends a request and says whether it counts.
+func (f *feed) request(ctx context.Context, b session.Body) (session.Event, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.verdict = nil
+	events, err := f.write(ctx, session.Stamp{}, []session.Body{b})
 	if err != nil {
-		return Draft{}, err
+		return session.Event{}, err
 	}
-	q.drafts = append(q.drafts, d)
-	return d, nil
+	return events[0], f.verdict
 }
 
-// change edits the draft, or removes it when m is nil.
-func (q *queue) change(ctx context.Context, id session.ID, m *llm.Message) error {
-	if m != nil && m.Empty() {
-		return errEmpty
+// enter moves drafts from a lane into the conversation and returns how many. Drafts that hooks reject leave the queue too, but do not
+// count. If another process changes the queue meanwhile, it looks again.
+func (r *run) enter(lane session.Source) (entered int, _ error) {
+	how := r.a.options.Steering
+	switch lane {
+	case session.FromFollowUp:
+		how = r.a.options.FollowUps
+	case session.FromNews:
+		how = All
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	i := slices.IndexFunc(q.drafts, func(d Draft) bool { return d.ID == id })
-	if i < 0 {
-		return ErrTaken
+	for {
+		var bodies []session.Body
+		drafts, at := r.a.feed.drafts()
+		entered = 0
+		for _, d := range drafts {
+			if d.Lane != lane || how == OneAtATime && entered == 1 {
+				continue
+			}
+			came, refused := r.a.hooks.prompt(r.ctx, incoming(d.Message))
+			if refused == nil {
+				entered++
+			}
+			bodies = append(append(bodies, session.Queued{Draft: d.ID, Change: "taken", Lane: lane}), came...)
+		}
+		_, err := r.a.feed.appendAt(r.ctx, at, bodies...)
+		if !errors.Is(err, errMoved) {
+			return entered, err
+		}
 	}
-	entry := session.Queued{Draft: id, Change: "removed", Lane: q.drafts[i].Lane}
-	if m != nil {
-		m.Role = llm.RoleUser
-		entry.Change, entry.Message = "edited", m.Valid()
-	}
-	if _, err := q.feed.append(ctx, entry); err != nil {
-		return err
-	}
-	if m != nil {
-		q.drafts[i].Message = entry.Message
-	} else {
-		q.drafts = slices.Delete(q.drafts, i, i+1)
-	}
-	return nil
 }
 
-// waiting reports whether a draft waits in a lane.
-func (q *queue) waiting(lane session.Source) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return slices.ContainsFunc(q.drafts, func(d Draft) bool { return d.Lane == lane })
+// errMoved says that the journal has another end than the caller saw.
+var errMoved = errors.New("the journal has gone on")
+
+// drafts returns the queue, and the entry up to which it is known.
+func (f *feed) drafts() ([]request.Draft, int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.requests.Drafts, f.last
 }
 
-// enter moves drafts of a lane into the conversation, one or all of them. entry makes the entry that a draft becomes. It
-// returns how many messages entered: those that entry rejects leave the queue too, but do not count.
-func (q *queue) enter(ctx context.Context, lane session.Source, how Delivery, entry func(Draft) (session.Body, bool)) (int, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	var (
-		bodies  []session.Body
-		kept    []Draft
-		entered int
-	)
-	for _, d := range q.drafts {
-		if d.Lane != lane || how == OneAtATime && entered == 1 {
-			kept = append(kept, d)
-			continue
-		}
-		body, ok := entry(d)
-		if ok {
-			entered++
-		}
-		bodies = append(bodies, session.Queued{Draft: d.ID, Change: "taken", Lane: lane}, body)
+// appendAt is append if the journal still ends with an entry, and [errMoved] if it does not.
+func (f *feed) appendAt(ctx context.Context, last int64, bodies ...session.Body) ([]session.Event, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.last != last {
+		return nil, errMoved
 	}
-	if _, err := q.feed.append(ctx, bodies...); err != nil {
-		return 0, err
-	}
-	q.drafts = kept
-	return entered, nil
-}
-
-// restore fills the queue from the journal.
-func (q *queue) restore(ctx context.Context, store session.Store, id session.SessionID) error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.drafts = nil
-	for e, err := range store.Annotations(ctx, id, session.Queued{}.Kind()) {
-		if err != nil {
-			return err
-		}
-		b, ok := e.Body.(session.Queued)
-		if !ok {
-			continue
-		}
-		i := slices.IndexFunc(q.drafts, func(d Draft) bool { return d.ID == b.Draft })
-		switch {
-		case b.Change == "added":
-			q.drafts = append(q.drafts, Draft{ID: b.Draft, Lane: b.Lane, Message: b.Message})
-		case i < 0:
-		case b.Change == "edited":
-			q.drafts[i].Message = b.Message
-		default:
-			q.drafts = slices.Delete(q.drafts, i, i+1)
-		}
-	}
-	return nil
+	at := f.stamp
+	at.Expect = last
+	return f.write(ctx, at, bodies)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/request"
 )
 
 // echo is a model that repeats the last message in capitals.
@@ -71,7 +72,7 @@ func TestDeliveries(t *testing.T) {
 			queued(t, b, "s1 s2", "f1 f2")
 			endsWith(t, b.run("go"), session.ReasonDone, "")
 			same(t, b.texts(), test.want)
-			if left := b.Drafts(); len(left) != 0 {
+			if left := b.drafts(); len(left) != 0 {
 				t.Errorf("drafts are left: %v", left)
 			}
 			checkJournal(t, b)
@@ -81,17 +82,14 @@ func TestDeliveries(t *testing.T) {
 
 // A message that comes while the last answer streams is answered in the same run.
 func TestSteeringDuringTheLastAnswer(t *testing.T) {
-	b := clientBench(t, llmtest.Func(echo), nil)
-	steered := false
-	for e, err := range b.Run(t.Context(), text("go")) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, ok := e.Body.(session.Delta); ok && !steered {
-			steered = true
+	var b *bench
+	b = clientBench(t, llmtest.Func(func(ctx context.Context, req *llm.Request) (llm.Message, error) {
+		if len(req.Messages) == 1 {
 			queued(t, b, "left right", "")
 		}
-	}
+		return echo(ctx, req)
+	}), nil)
+	b.run("go")
 	same(t, b.texts(), `
 		user "go"
 		assistant "GO"
@@ -115,11 +113,12 @@ func TestSteeringBetweenCalls(t *testing.T) {
 			var b *bench
 			b = newBench(t, script, func(o *agent.Options) {
 				o.Execution = how
-				o.Hooks.AfterTool = func(_ context.Context, c llm.ToolCall, _ session.Message) {
-					if strings.Contains(c.Arguments, "2") {
+				hook(o, agent.Hook{AfterCall: func(_ context.Context, c agent.Proposed, m session.Message) (session.Message, error) {
+					if strings.Contains(c.Call.Arguments, "2") {
 						queued(t, b, "stop", "")
 					}
-				}
+					return m, nil
+				}})
 			})
 			b.run("go")
 			same(t, b.outcomes(), `
@@ -138,7 +137,7 @@ func TestSteeringBetweenCalls(t *testing.T) {
 func TestDraftsCanBeChangedUntilTheyAreTaken(t *testing.T) {
 	ctx := t.Context()
 	b := clientBench(t, llmtest.Func(echo), nil)
-	add := func(s string) agent.Draft {
+	add := func(s string) request.Draft {
 		d, err := b.FollowUp(ctx, text(s))
 		if err != nil {
 			t.Fatal(err)
@@ -146,10 +145,10 @@ func TestDraftsCanBeChangedUntilTheyAreTaken(t *testing.T) {
 		return d
 	}
 	one, two, three := add("one"), add("two"), add("three")
-	if err := b.EditDraft(ctx, two.ID, text("zwei")); err != nil {
+	if err := b.edit(ctx, two.ID, "zwei"); err != nil {
 		t.Error(err)
 	}
-	if err := b.RemoveDraft(ctx, one.ID); err != nil {
+	if err := b.remove(ctx, one.ID); err != nil {
 		t.Error(err)
 	}
 	same(t, draftTexts(b), `follow_up zwei, follow_up three`)
@@ -162,18 +161,18 @@ func TestDraftsCanBeChangedUntilTheyAreTaken(t *testing.T) {
 		user follow_up "three"
 		assistant "THREE"`)
 	for _, id := range []session.ID{one.ID, two.ID, three.ID, "", "nonsense"} {
-		if err := b.EditDraft(ctx, id, text("late")); !errors.Is(err, agent.ErrTaken) {
-			t.Errorf("edit of draft %q: %v, want ErrTaken", id, err)
+		if err := b.edit(ctx, id, "late"); !late(err) {
+			t.Errorf("edit of draft %q: %v, want a late error", id, err)
 		}
-		if err := b.RemoveDraft(ctx, id); !errors.Is(err, agent.ErrTaken) {
-			t.Errorf("removal of draft %q: %v, want ErrTaken", id, err)
+		if err := b.remove(ctx, id); !late(err) {
+			t.Errorf("removal of draft %q: %v, want a late error", id, err)
 		}
 	}
 }
 
 func draftTexts(b *bench) string {
 	var out []string
-	for _, d := range b.Drafts() {
+	for _, d := range b.drafts() {
 		out = append(out, string(d.Lane)+" "+d.Message.Text())
 	}
 	return strings.Join(out, ", ")
@@ -184,19 +183,19 @@ func TestDraftsOutliveTheAgent(t *testing.T) {
 	ctx := t.Context()
 	b := clientBench(t, llmtest.Func(echo), nil)
 	queued(t, b, "steer gone", "follow")
-	drafts := b.Drafts()
-	if err := b.EditDraft(ctx, drafts[0].ID, text("steer well")); err != nil {
+	drafts := b.drafts()
+	if err := b.edit(ctx, drafts[0].ID, "steer well"); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.RemoveDraft(ctx, drafts[1].ID); err != nil {
+	if err := b.remove(ctx, drafts[1].ID); err != nil {
 		t.Fatal(err)
 	}
 	b.reopen(nil)
 	same(t, draftTexts(b), "steering steer well, follow_up follow")
 	b.run("go")
 	b.reopen(nil)
-	if len(b.Drafts()) != 0 {
-		t.Errorf("drafts that were taken are back: %v", b.Drafts())
+	if len(b.drafts()) != 0 {
+		t.Errorf("drafts that were taken are back: %v", b.drafts())
 	}
 }
 
@@ -243,12 +242,12 @@ func TestSteeringFromManyGoroutines(t *testing.T) {
 			}
 			d, err := add(context.Background(), text(fmt.Sprint("m", i)))
 			if err == nil && i%5 == 0 {
-				err = b.EditDraft(context.Background(), d.ID, text(fmt.Sprint("e", i)))
+				err = b.edit(context.Background(), d.ID, fmt.Sprint("e", i))
 			}
 			if err != nil {
 				t.Error(err)
 			}
-			b.Drafts()
+			b.drafts()
 		})
 	}
 	events := b.run("go")
@@ -269,15 +268,17 @@ func TestSteeringFromManyGoroutines(t *testing.T) {
 }
 
 func TestOneRunAtATime(t *testing.T) {
-	b := clientBench(t, llmtest.Func(echo), nil)
-	for range b.Run(t.Context(), text("go")) {
+	var b *bench
+	b = clientBench(t, llmtest.Func(func(ctx context.Context, req *llm.Request) (llm.Message, error) {
 		if events, err := drain(b.Run(t.Context(), text("again"))); !errors.Is(err, agent.ErrBusy) || len(events) != 0 {
-			t.Fatalf("a second run: %d events, %v; want ErrBusy", len(events), err)
+			t.Errorf("a second run: %d events, %v; want ErrBusy", len(events), err)
 		}
 		if _, err := drain(b.Continue(t.Context(), agent.Continuation{})); !errors.Is(err, agent.ErrBusy) {
-			t.Fatalf("a continuation during the run: %v, want ErrBusy", err)
+			t.Errorf("a continuation during the run: %v, want ErrBusy", err)
 		}
-	}
+		return echo(ctx, req)
+	}), nil)
+	b.run("go")
 	same(t, b.texts(), "user \"go\"\nassistant \"GO\"")
 }
 
@@ -285,7 +286,7 @@ func TestClosed(t *testing.T) {
 	ctx := t.Context()
 	b := clientBench(t, llmtest.Func(echo), nil)
 	queued(t, b, "one", "")
-	draft := b.Drafts()[0].ID
+	draft := b.drafts()[0].ID
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +296,7 @@ func TestClosed(t *testing.T) {
 	_, followUp := b.FollowUp(ctx, text("later"))
 	for what, err := range map[string]error{
 		"Run": run, "Continue": goOn, "Steer": steer, "FollowUp": followUp,
-		"EditDraft": b.EditDraft(ctx, draft, text("x")), "RemoveDraft": b.RemoveDraft(ctx, draft),
+		"EditDraft": b.edit(ctx, draft, "x"), "RemoveDraft": b.remove(ctx, draft),
 		"SetClient": b.SetClient(ctx, b.client),
 	} {
 		if !errors.Is(err, agent.ErrClosed) || errors.Is(err, fs.ErrClosed) {
@@ -322,4 +323,9 @@ func TestCloseDuringARun(t *testing.T) {
 		synctest.Wait()
 		checkJournal(t, b)
 	})
+}
+
+func late(err error) bool {
+	_, ok := errors.AsType[*request.LateError](err)
+	return ok
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/live"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/tool"
 )
 
@@ -27,14 +29,14 @@ func TestRecord(t *testing.T) {
 	if len(changes) != 1 || changes[0].Call != "c7" {
 		t.Errorf("changes = %+v", changes)
 	}
-	if todos, err := session.Todos(t.Context(), b.Path()); err != nil || len(todos) != 1 {
+	if todos, err := view.Todos(t.Context(), b.Path()); err != nil || len(todos) != 1 {
 		t.Errorf("todos = %v, %v", todos, err)
 	}
 	if wishes := bodies[session.Cleanup](b.journal()); len(wishes) != 1 {
 		t.Errorf("cleanups = %+v", wishes)
 	}
 	checkJournal(t, b)
-	for _, b2 := range []session.Body{nil, session.Notice{}, session.RunEnded{}, session.Message{Message: llm.UserText("x")}} {
+	for _, b2 := range []session.Body{nil, live.Notice{}, session.RunEnded{}, session.Message{Message: llm.UserText("x"), Speaker: session.Speaker{Kind: session.SpeakerPerson}}} {
 		if err := b.Record(t.Context(), b2); err == nil {
 			t.Errorf("%T was recorded", b2)
 		}

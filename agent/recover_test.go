@@ -12,7 +12,9 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/live"
 	"github.com/tenon-agent/tenon/session/memory"
+	"github.com/tenon-agent/tenon/session/view"
 )
 
 // died makes an agent from what a process left behind that died in a run.
@@ -70,7 +72,7 @@ func started(id, name string, again bool) session.CallStarted {
 // What was under way when the process died has its end when the session is opened again, and the conversation goes on. No
 // call is run again by itself.
 func TestOpenAfterACrash(t *testing.T) {
-	start := session.RunStarted{Trigger: session.TriggerUser}
+	start := session.RunStarted{Trigger: live.TriggerUser}
 	input := session.Message{Message: text("go")}
 	tests := []struct {
 		name string
@@ -191,7 +193,7 @@ func TestWhereARunCanGoOn(t *testing.T) {
 
 	events := collect(t, b.Continue(t.Context(), agent.Continuation{Kind: session.ContinuesBranch, From: seen, Tag: "other"}))
 	start := bodies[session.RunStarted](events)[0]
-	if start.Tag != "other" || start.Trigger != session.TriggerBranch || start.Continues != session.ContinuesBranch || start.ParentRun == "" {
+	if start.Tag != "other" || start.Trigger != live.TriggerBranch || start.Continues != session.ContinuesBranch || start.ParentRun == "" {
 		t.Errorf("start = %+v", start)
 	}
 	same(t, b.texts(), `
@@ -291,7 +293,7 @@ func TestSetClientFromManySides(t *testing.T) {
 	}
 	all.Wait()
 	changes := bodies[session.ModelChanged](b.journal())
-	answer := bodies[session.MessageStarted](b.run("go"))[0]
+	answer := bodies[live.MessageStarted](b.run("go"))[0]
 	if got, want := answer.Model, changes[len(changes)-1].Model.Ref(); got != want {
 		t.Errorf("%s answers, the journal says %s", got, want)
 	}
@@ -330,22 +332,14 @@ func TestSetClient(t *testing.T) {
 
 // A model may be changed while a run is on: it answers from the next turn on.
 func TestSetClientDuringARun(t *testing.T) {
-	b := newBench(t, "call look {\"path\":\"/a\"}\n---\ntext never asked", nil)
+	b := newBench(t, "call command {\"path\":\"/a\"}\n---\ntext never asked", nil)
 	other := llmtest.New(t, "text Zwei.", llmtest.WithModel(llm.Model{Provider: "test", ID: "other"}))
-	changed := make(chan error, 1)
-	var events []session.Event
-	for e, err := range b.Run(t.Context(), text("go")) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		events = append(events, e)
-		if _, ok := e.Body.(session.CallStarted); ok {
-			go func() { changed <- b.SetClient(t.Context(), other) }()
-			if err := <-changed; err != nil {
-				t.Fatal(err)
-			}
+	b.log.working = func() {
+		if err := b.SetClient(t.Context(), other); err != nil {
+			t.Error(err)
 		}
 	}
+	events := b.run("go")
 	if got := bodies[session.Message](events); got[len(got)-1].Text() != "Zwei." || got[len(got)-1].Model != "test/other" {
 		t.Errorf("last message = %+v", got[len(got)-1])
 	}
@@ -361,16 +355,14 @@ func TestStateOfARun(t *testing.T) {
 		call change {"path":"/b"}
 		---
 		text Done.`, func(o *agent.Options) { o.Gate = agent.ReadOnly() })
-	for e := range b.Run(t.Context(), text("go")) {
-		if _, ok := e.Body.(session.CallStarted); !ok {
-			continue
-		}
-		s, err := session.StateOf(t.Context(), b.Path())
+	b.at.Store(&mark{9, func() { // the call begins
+		s, err := view.StateOf(t.Context(), b.Path())
 		if err != nil || !s.Running || s.Intent != "See what is there." || len(s.Tools) != 2 || s.Tools[0].Done || !s.Tools[1].Done {
 			t.Errorf("during the run: %+v, %v", s, err)
 		}
-	}
-	s, err := session.StateOf(t.Context(), b.Path())
+	}})
+	b.run("go")
+	s, err := view.StateOf(t.Context(), b.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -387,7 +379,7 @@ func TestSubAgent(t *testing.T) {
 	b := newBench(t, "text One.\n---\ntext Two.\n---\ntext Three.", func(o *agent.Options) { o.SubAgent, o.ParentRun = true, "parent" })
 	for range 2 {
 		start := bodies[session.RunStarted](b.run("go"))[0]
-		if start.Trigger != session.TriggerSubAgent || start.ParentRun != "parent" {
+		if start.Trigger != live.TriggerSubAgent || start.ParentRun != "parent" {
 			t.Errorf("start = %+v", start)
 		}
 	}

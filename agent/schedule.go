@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/tool"
 )
 
@@ -18,7 +20,7 @@ const maxRunning = 16
 
 // scheduler runs the calls of one answer.
 type scheduler struct {
-	*run
+	*caller
 	pending []*task // not begun, in the order of the calls
 	running []*task
 	done    chan *task // those that have ended, for the run's goroutine
@@ -29,22 +31,27 @@ type scheduler struct {
 // task is a call that is run.
 type task struct {
 	*job
-	place int   // among the calls, from 0
-	err   error // of the journal, when the result could not be kept
+	place int             // among the calls, from 0
+	came  session.Message // the result of the tool, before hooks and bounds
 }
 
 // schedule runs jobs, each as soon as it collides with none before it, and returns when all of them have a result. Before
 // a call begins it looks whether a message waits to enter: then the calls that have not begun are skipped.
-func (r *run) schedule(jobs []*job) error {
-	s := scheduler{run: r, done: make(chan *task, len(jobs))}
+func (r *caller) schedule(jobs []*job) error {
+	s := scheduler{caller: r, done: make(chan *task, len(jobs))}
 	for i, j := range jobs {
 		s.pending = append(s.pending, &task{job: j, place: i})
 	}
 	over := false
 	defer func() {
-		if !over { // a panic of the consumer or a hook passes through: no call may outlive the run
+		if !over { // a panic of a hook ends the run: no call may outlive it
 			s.cancel(errLeft)
 			s.calls.Wait()
+			for len(s.done) > 0 {
+				t := <-s.done
+				s.withhold(t)
+				_, _ = s.append(*t.result) // if the journal fails, the next process recovers the call
+			}
 		}
 	}()
 	for {
@@ -53,7 +60,7 @@ func (r *run) schedule(jobs []*job) error {
 			over = true
 			return s.failed
 		}
-		s.wait()
+		s.ended(<-s.done)
 	}
 }
 
@@ -70,7 +77,7 @@ func (s *scheduler) begin() {
 		s.failed = firstError(s.failed, s.a.feed.err())
 		s.drop(session.OutcomeSkipped, "This call was not run: the run failed before it began.")
 		return
-	case s.a.queue.waiting(session.FromSteering):
+	case s.a.feed.waiting(session.FromSteering):
 		s.drop(session.OutcomeSkipped, "This call was not run: a new message came first.")
 		return
 	}
@@ -78,10 +85,6 @@ func (s *scheduler) begin() {
 	for _, t := range s.pending {
 		if !s.may(t, still) {
 			still = append(still, t)
-			continue
-		}
-		if veto := s.veto(t); veto != nil {
-			s.block(t, veto)
 			continue
 		}
 		now = append(now, t)
@@ -109,20 +112,6 @@ func (s *scheduler) may(t *task, waiting []*task) bool {
 	return !slices.ContainsFunc(s.running, blocks) && !slices.ContainsFunc(waiting, blocks)
 }
 
-func (s *scheduler) veto(t *task) error {
-	if before := s.a.options.Hooks.BeforeTool; before != nil {
-		return before(s.ctx, t.call)
-	}
-	return nil
-}
-
-// block answers a call that a hook has vetoed.
-func (s *scheduler) block(t *task, veto error) {
-	t.settle(session.OutcomeDenied, "This call was not run: "+veto.Error()+".")
-	_, err := s.append(*t.result)
-	s.failed = firstError(s.failed, err)
-}
-
 // start makes it durable that calls begin, and lets them.
 func (s *scheduler) start(now []*task) {
 	if len(now) == 0 {
@@ -130,10 +119,14 @@ func (s *scheduler) start(now []*task) {
 	}
 	entries := make([]session.Body, len(now))
 	for i, t := range now {
-		entries[i] = session.CallStarted{
-			Call: t.call.ID, Tool: t.call.Name, Arguments: t.ready.Arguments,
-			Effects: encode(t.ready.Effects), Again: t.ready.Effects.Idempotent,
+		started := session.CallStarted{
+			Call: t.call.ID, Tool: t.call.Name, Title: tool.Line(t.ready.Title), Arguments: t.ready.Arguments,
+			ChangedBy: t.changed, Effects: encode(t.ready.Effects), Again: t.ready.Effects.Idempotent,
 		}
+		if name := t.name(); name != t.call.Name {
+			started.As = name
+		}
+		entries[i] = started
 	}
 	if _, err := s.append(entries...); err != nil {
 		s.failed = firstError(s.failed, err)
@@ -145,10 +138,9 @@ func (s *scheduler) start(now []*task) {
 	}
 }
 
-// call runs one call, keeps its result at once, and reports that it has ended. A tool that does not return after its
-// context has ended is left behind.
+// call runs one call and hands its result to the goroutine of the run. It abandons a tool that does not return after its context has ended.
 func (s *scheduler) call(t *task) {
-	ctx, cancel := context.WithCancelCause(context.WithValue(s.ctx, callKey{}, t.call.ID))
+	ctx, cancel := context.WithCancelCause(context.WithValue(s.ctx, callKey{}, calling{t.call.ID, s.id, s.a.Session()}))
 	defer cancel(nil)
 	o := &s.a.options
 	if o.ToolTimeout > 0 {
@@ -157,7 +149,7 @@ func (s *scheduler) call(t *task) {
 	}
 	returned := make(chan session.Message, 1)
 	go func() {
-		result := session.Result(t.call, session.OutcomeUnknown, "The tool went away without a result. What it did is unknown.")
+		result := view.Result(t.call, session.OutcomeUnknown, "The tool ended without a result. Its effects are unknown.")
 		defer func() { returned <- result }() // also when the tool ends its goroutine
 		result = s.carryOut(ctx, t)
 	}()
@@ -170,41 +162,36 @@ func (s *scheduler) call(t *task) {
 		select {
 		case result = <-returned:
 		case <-grace.C:
-			result = session.Result(t.call, session.OutcomeUnknown, fmt.Sprintf(
-				"This call was told to stop and did not within %s. It was left behind; what it did or will do is unknown.", o.ToolGrace))
+			result = view.Result(t.call, session.OutcomeUnknown, fmt.Sprintf(
+				"The call ignored cancellation for %s and was abandoned. Its effects are unknown, and it may still be running.", o.ToolGrace))
 		}
 	}
-	cancel(nil) // what the tool may have left behind tells no more
-	if t.changed {
-		result.Content = slices.Insert(slices.Clone(result.Content), 0, llm.Part(llm.Text{Text: fmt.Sprintf(
-			"[Before this call was allowed, its arguments were changed to %s]\n", t.ready.Arguments)}))
-	}
-	t.finish(result)
-	_, t.err = s.a.feed.append(s.ctx, *t.result)
+	cancel(nil) // goroutines that the tool abandoned report no more
+	t.came = result
 	s.done <- t
 }
 
 // carryOut runs the tool, if there still is time, and makes the result of what it returns.
 func (s *scheduler) carryOut(ctx context.Context, t *task) session.Message {
 	if ctx.Err() != nil {
-		return session.Result(t.call, session.OutcomeCancelled, "This call was not run: the run was cancelled as it began.")
+		return view.Result(t.call, session.OutcomeCancelled, "This call was not run: the run was cancelled as it began.")
 	}
 	m, err := contained(func() (session.Message, error) {
 		res, err := contained(func() (tool.Result, error) { return t.ready.Run(ctx, s.report(ctx, t.call)) })
 		if ctx.Err() != nil && (err != nil || res.IsError) {
 			return s.stopped(t.call, res, context.Cause(ctx)), nil
 		}
-		return s.message(t.call, res, err), nil
+		return message(t.call, res, err), nil
 	})
 	if err != nil { // its error or its details panicked
-		return s.message(t.call, tool.Result{}, err)
+		return message(t.call, tool.Result{}, err)
 	}
 	return m
 }
 
 var errToolTime = errors.New("the time limit of a call was reached")
 
-// stopped makes the result of a call that ended because its context did: what it had so far, and why it ended.
+// stopped makes the result of a call that ended because its context did: its output so far, and the reason.
 func (s *scheduler) stopped(c llm.ToolCall, res tool.Result, cause error) session.Message {
 	outcome, why := session.OutcomeCancelled, "the run was cancelled"
 	switch {
@@ -219,32 +206,42 @@ func (s *scheduler) stopped(c llm.ToolCall, res tool.Result, cause error) sessio
 	}
 	res.Content = append(slices.Clone(res.Content), llm.Text{Text: separator + "This call was stopped: " + why + "."})
 	res.IsError = true
-	m := s.message(c, res, nil)
+	m := message(c, res, nil)
 	m.Outcome = outcome
 	return m
 }
 
-// wait hands out what happens until a call has ended.
-func (s *scheduler) wait() {
-	for {
-		select {
-		case t := <-s.done:
-			s.ended(t)
-			return
-		case <-s.a.feed.arrived:
-			s.drain()
-		}
-	}
-}
-
-// ended takes a call off the list.
+// ended makes the result of a call that has ended durable, as the hooks let it through.
 func (s *scheduler) ended(t *task) {
 	s.running = slices.DeleteFunc(s.running, func(o *task) bool { return o == t })
-	s.failed = firstError(s.failed, t.err)
-	s.drain()
-	if after := s.a.options.Hooks.AfterTool; after != nil {
-		after(s.ctx, t.call, *t.result)
+	through := false
+	defer func() {
+		if !through { // a hook panicked
+			s.withhold(t)
+		}
+		_, err := s.append(*t.result)
+		s.failed = firstError(s.failed, err)
+	}()
+	s.result(t, s.a.hooks.afterCall(s.ctx, t.proposed(), t.came))
+	through = true
+}
+
+// withhold is the result of a call if a hook panicked before it let the result through.
+func (s *scheduler) withhold(t *task) {
+	s.result(t, withheld(t.came, session.Speaker{Kind: session.SpeakerTenon}, "a hook failed."))
+}
+
+// result gives a call its result.
+func (s *scheduler) result(t *task, m session.Message) {
+	if len(t.changed) > 0 {
+		by := make([]string, len(t.changed))
+		for i, one := range t.changed {
+			by[i] = strings.TrimSpace(string(one.Kind) + " " + one.Name)
+		}
+		m.Content = slices.Insert(slices.Clone(m.Content), 0, llm.Part(llm.Text{Text: fmt.Sprintf(
+			"[This call ran with other arguments: %s. Changed by: %s]\n", t.ready.Arguments, strings.Join(by, ", "))}))
 	}
+	t.finish(s.bounded(t.call, m))
 }
 
 // drop gives the calls that have not begun their results.

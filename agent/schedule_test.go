@@ -13,6 +13,8 @@ import (
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/live"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/tool"
 )
 
@@ -33,7 +35,7 @@ func (l *callLog) touching(start time.Time) tool.Tool {
 			case "w":
 				return tool.Effects{Writes: []tool.Path{tool.File(path)}}, nil
 			default:
-				return tool.Effects{Exec: true}, nil
+				return tool.Effects{Unknown: true, Exclusive: true}, nil
 			}
 		},
 		func(_ context.Context, a touch, _ tool.Report) (tool.Result, error) {
@@ -163,7 +165,7 @@ func TestResultsAsTheyEnd(t *testing.T) {
 			return strings.Join(out, ", ")
 		}
 		same(t, texts(b.run("go")), "slept 1s, slept 2s, slept 3s")
-		messages, err := session.Messages(t.Context(), b.Path())
+		messages, err := view.Messages(t.Context(), b.Path())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,7 +226,7 @@ func TestProgress(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p, ok := e.Body.(session.Progress); ok {
+			if p, ok := e.Body.(live.Progress); ok {
 				got = append(got, p.Text)
 				time.Sleep(90 * time.Second) // the tool has long ended when the consumer comes back
 			}
@@ -247,7 +249,7 @@ func TestProgressBeforeResult(t *testing.T) {
 		switch body := e.Body.(type) {
 		case session.CallStarted:
 			open = body.Call
-		case session.Progress:
+		case live.Progress:
 			if body.Call != open {
 				t.Errorf("progress of %s while %s runs", body.Call, open)
 			}

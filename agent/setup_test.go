@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,11 +16,17 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/memory"
+	"github.com/tenon-agent/tenon/session/request"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/tool"
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(otherRole) != "" {
+		os.Exit(otherMain())
+	}
 	if crashing() {
 		os.Exit(crashMain())
 	}
@@ -30,9 +37,16 @@ func TestMain(m *testing.M) {
 type bench struct {
 	*agent.Agent
 	t      testing.TB
-	store  session.Store
+	store  index.Store
 	client *llmtest.Client
 	log    *callLog
+	at     atomic.Pointer[mark]
+}
+
+// mark is an entry at which something is to be done.
+type mark struct {
+	seq int64
+	do  func()
 }
 
 // newBench makes an agent from a script. change may be nil.
@@ -43,7 +57,12 @@ func newBench(t testing.TB, script string, change func(*agent.Options)) *bench {
 
 func clientBench(t testing.TB, client *llmtest.Client, change func(*agent.Options)) *bench {
 	t.Helper()
-	b := &bench{t: t, store: memory.New(), client: client, log: &callLog{}}
+	b := &bench{t: t, client: client, log: &callLog{}}
+	b.store = at{memory.New(), func(n int64) {
+		if m := b.at.Load(); m != nil && m.seq == n {
+			m.do()
+		}
+	}}
 	o := agent.Options{Client: client, Tools: b.log.tools(), Gate: agent.AllowAll(), Dir: "/project"}
 	if change != nil {
 		change(&o)
@@ -72,6 +91,45 @@ func unbroken(t testing.TB, journal []session.Event) {
 	}
 }
 
+// drafts are the messages that wait.
+func (b *bench) drafts() []request.Draft { return b.Requests().Drafts }
+
+// edit changes the message of a draft.
+func (b *bench) edit(ctx context.Context, id session.ID, text string) error {
+	_, err := b.Request(ctx, session.Queued{Draft: id, Change: "edited", Message: llm.UserText(text), Speaker: session.Speaker{Kind: session.SpeakerPerson}})
+	return err
+}
+
+// remove removes a draft.
+func (b *bench) remove(ctx context.Context, id session.ID) error {
+	_, err := b.Request(ctx, session.Queued{Draft: id, Change: "removed"})
+	return err
+}
+
+// at is a store that calls f when the journal of a session gets its n-th entry, on the goroutine that appends, once it is durable.
+type at struct {
+	index.Store
+	f func(n int64)
+}
+
+func (s at) Open(ctx context.Context, id session.SessionID, l session.Lease) (session.Writer, error) {
+	w, err := s.Store.Open(ctx, id, l)
+	return atWriter{w, s.f}, err
+}
+
+type atWriter struct {
+	session.Writer
+	f func(n int64)
+}
+
+func (w atWriter) Append(ctx context.Context, at session.Stamp, bodies ...session.Body) ([]session.Event, error) {
+	events, err := w.Writer.Append(ctx, at, bodies...)
+	for _, e := range events {
+		w.f(e.Seq)
+	}
+	return events, err
+}
+
 // run gives the agent a text and returns the events.
 func (b *bench) run(text string) []session.Event {
 	b.t.Helper()
@@ -87,7 +145,7 @@ func (b *bench) journal() []session.Event {
 // texts is the conversation as the model would be sent it, one line a message.
 func (b *bench) texts() string {
 	b.t.Helper()
-	messages, err := session.Messages(context.WithoutCancel(b.t.Context()), b.Path())
+	messages, err := view.Messages(context.WithoutCancel(b.t.Context()), b.Path())
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -100,8 +158,9 @@ func (b *bench) texts() string {
 
 // callLog tells what tools did.
 type callLog struct {
-	mu   sync.Mutex
-	done []string
+	mu      sync.Mutex
+	done    []string
+	working func() // called by the tool command before it reports; nil: nothing
 }
 
 func (l *callLog) add(format string, args ...any) {
@@ -152,14 +211,19 @@ func (l *callLog) tools() []tool.Tool {
 				}, nil
 			}),
 		tool.New("command", "Do something.",
-			func(context.Context, look) (tool.Effects, error) { return tool.Effects{Exec: true}, nil },
+			func(context.Context, look) (tool.Effects, error) {
+				return tool.Effects{Unknown: true, Exclusive: true}, nil
+			},
 			func(_ context.Context, a look, report tool.Report) (tool.Result, error) {
 				l.add("command(%s)", a.Path)
+				if l.working != nil {
+					l.working()
+				}
 				report("working\n")
 				return tool.TextResult("did " + a.Path), nil
 			}),
 		tool.New("nap", "Wait.",
-			nil,
+			tool.Nothing,
 			func(ctx context.Context, a wait, _ tool.Report) (tool.Result, error) {
 				d, err := time.ParseDuration(a.For)
 				if err != nil {
@@ -173,11 +237,11 @@ func (l *callLog) tools() []tool.Tool {
 					return tool.Result{}, context.Cause(ctx)
 				}
 			}),
-		tool.New("broken", "Fail.", nil,
+		tool.New("broken", "Fail.", tool.Nothing,
 			func(context.Context, struct{}, tool.Report) (tool.Result, error) {
 				return tool.Result{}, fmt.Errorf("it is broken")
 			}),
-		tool.New("crash", "Panic.", nil,
+		tool.New("crash", "Panic.", tool.Nothing,
 			func(context.Context, struct{}, tool.Report) (tool.Result, error) { panic("on purpose") }),
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/live"
 )
 
 // trace writes events as a tree, one line each: what docs/events.md shows and what tests compare.
@@ -16,12 +17,12 @@ func trace(events []session.Event) string {
 	depth := 0
 	for _, e := range events {
 		switch e.Body.(type) {
-		case session.TurnEnded, session.RunEnded:
+		case live.TurnEnded, session.RunEnded:
 			depth--
 		}
 		fmt.Fprintf(&b, "%s%s\n", strings.Repeat("  ", max(depth, 0)), line(e))
 		switch e.Body.(type) {
-		case session.TurnStarted, session.RunStarted:
+		case live.TurnStarted, session.RunStarted:
 			depth++
 		}
 	}
@@ -41,21 +42,21 @@ func detail(b session.Body) string {
 	switch b := b.(type) {
 	case session.RunStarted:
 		return " " + strings.TrimSpace(string(b.Trigger)+" "+string(b.Continues))
-	case session.TurnStarted:
+	case live.TurnStarted:
 		return " " + string(b.Trigger)
 	case session.RunEnded:
 		return " " + strings.TrimSpace(string(b.Reason)+" "+b.Limit)
 	case session.Message:
 		return " " + message(b)
-	case session.Delta:
+	case live.Delta:
 		return fmt.Sprintf(" %s %q", b.Type, b.Text)
-	case session.CallReady:
+	case live.CallReady:
 		return " " + b.Call.Name
 	case session.CallStarted:
 		return " " + b.Tool + " " + string(b.Arguments)
 	case session.Decision:
 		return " " + b.Verdict
-	case session.Progress:
+	case live.Progress:
 		return fmt.Sprintf(" %s %q", b.Tool, b.Text)
 	case session.Partial:
 		return fmt.Sprintf(" %q", b.Content.Text())
@@ -67,7 +68,7 @@ func detail(b session.Body) string {
 		return " " + b.Change + " " + string(b.Lane)
 	case session.Rejected:
 		return fmt.Sprintf(" %q", b.Reason)
-	case session.Waiting:
+	case live.Waiting:
 		return fmt.Sprintf(" attempt %d of %d", b.Attempt, b.Of)
 	default:
 		return ""

@@ -18,7 +18,7 @@ type Part interface{ partType() string }
 // JSON: {"type":"text","text","opaque"}.
 type Text struct {
 	Text   string          `json:"text"`
-	Opaque json.RawMessage `json:"opaque,omitempty"` // what the provider wants back untouched
+	Opaque json.RawMessage `json:"opaque,omitempty"` // provider data to send back unchanged
 }
 
 // Thinking is a model's reasoning before its answer. It goes back only to the provider that wrote it.
@@ -37,7 +37,7 @@ type ToolCall struct {
 	ID        string          `json:"id"`                 // unique within the answer
 	Name      string          `json:"name"`               // Tool.Name
 	Arguments string          `json:"arguments"`          // the JSON text as the model wrote it; it may be malformed
-	Opaque    json.RawMessage `json:"opaque,omitempty"`   // what the provider wants back untouched
+	Opaque    json.RawMessage `json:"opaque,omitempty"`   // provider data to send back unchanged
 	Truncated bool            `json:"truncated,omitzero"` // the answer was cut within this call: never run it
 }
 

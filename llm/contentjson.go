@@ -67,7 +67,7 @@ func wire(p Part) (any, error) {
 	}
 }
 
-// check makes sure that what is written can be read again as the same part.
+// check returns an error if a written part would be read back as another one.
 func (p UnknownPart) check() error {
 	if p.Type == "" || known(p.Type) {
 		return fmt.Errorf("an unknown part cannot be of the type %q", p.Type)

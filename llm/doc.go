@@ -3,10 +3,10 @@
 //
 // A conversation is a list of [Message]. A [Request] carries it to a [Client], whose Stream yields [Event] values and ends
 // with [Done], or with an [*Error] and nothing after it. [Collect] runs a stream to its end for callers that only want the
-// message. Behaviour that is the same for every provider is added by wrapping a client: [Retry], [Record] and [Replay].
+// message. Behaviour that is the same for every provider is added by wrapping a client, as [Retry] does.
 //
 // Every type has a stable JSON form, given in its comment. A part of a message whose kind this version does not know, because a
 // newer one wrote it, is kept as an [UnknownPart]; fields that it does not know are not.
 //
-// Package llmtest has a client for tests that answers from a script.
+// Package llmtest has a client for tests that answers from a script, and records and replays other clients.
 package llm

@@ -24,6 +24,7 @@ const (
 	KindInvalidRequest  Kind = "invalid_request"  // the provider does not accept the request
 	KindRefused         Kind = "refused"          // a content filter declined
 	KindCancelled       Kind = "cancelled"        // the caller went away
+	KindBudget          Kind = "budget"           // a limit of the caller's own budget does not allow it; see package budget
 	KindOther           Kind = "other"            // none of the above
 )
 
@@ -61,6 +62,9 @@ func (e *Error) Error() string {
 	}
 	return b.String()
 }
+
+// Code returns the kind as a stable code, such as "llm.rate_limited".
+func (e *Error) Code() string { return "llm." + string(e.Kind) }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }

@@ -45,7 +45,7 @@ type Waiting struct {
 	Cause   *Error        `json:"cause"`
 }
 
-// Reset says that what came since the start of this answer is void: it begins anew.
+// Reset says that everything since the start of this answer is void: the answer starts again.
 type Reset struct {
 	Cause *Error `json:"cause,omitzero"`
 }
@@ -57,7 +57,7 @@ type Routed struct {
 	Cause *Error `json:"cause,omitzero"`
 }
 
-// RateLimits is what a provider said of its limits beside an answer. A [Quota] that it did not mention is zero.
+// RateLimits has the limits that a provider reported with an answer. A [Quota] without a report is zero.
 type RateLimits struct {
 	Model        string `json:"model"`        // "provider/model" that was asked
 	Key          string `json:"key,omitzero"` // name of the key

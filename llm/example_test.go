@@ -1,7 +1,6 @@
 package llm_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -56,27 +55,4 @@ func ExampleRetry() {
 	// void, begin again
 	// text: Four.
 	// done: Four.
-}
-
-func ExampleRecord() {
-	ctx := context.Background()
-	req := &llm.Request{Messages: []llm.Message{llm.UserText("What is two and two?")}}
-
-	var recording bytes.Buffer // a file, most often
-	recorder := llm.Record(llmtest.Must(`text Four.`), &recording)
-	if _, err := llm.Collect(ctx, recorder, req); err != nil {
-		fmt.Println(err)
-	}
-	if err := recorder.Err(); err != nil {
-		fmt.Println(err)
-	}
-
-	player, err := llm.Replay(&recording)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	answer, err := llm.Collect(ctx, player, req)
-	fmt.Println(answer.Text(), err)
-	// Output: Four. <nil>
 }

@@ -121,19 +121,3 @@ func FuzzValid(f *testing.F) {
 		}
 	})
 }
-
-func FuzzReplay(f *testing.F) {
-	f.Add([]byte(`{"version":1,"n":1,"model":{"provider":"a","id":"b"},"request":{"messages":null}}
-{"n":1,"ms":3,"event":{"type":"text","text":"Hello"}}
-{"n":1,"ms":4,"error":{"kind":"network"}}
-{"version":1,"n":2,"request":{"messages":null}}
-{"n":2,"end":"left"}
-`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := llm.Replay(bytes.NewReader(data))
-		if err != nil {
-			return
-		}
-		_, _ = llm.Collect(t.Context(), c, &llm.Request{})
-	})
-}

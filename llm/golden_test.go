@@ -55,15 +55,11 @@ func TestGoldenJSON(t *testing.T) {
 		Price: llm.Price{Input: 3, CacheRead: 0.3, CacheWrite: 3.75, Output: 15},
 	})
 	golden(t, "request", llm.Request{
-		System:      "Be brief.",
-		Messages:    []llm.Message{llm.UserText("Hi")},
-		Tools:       []llm.Tool{{Name: "read", Description: "Reads a file.", Schema: json.RawMessage(`{"type":"object"}`)}},
-		ToolChoice:  llm.ToolRequired,
-		Schema:      json.RawMessage(`{"type":"string"}`),
-		MaxTokens:   100,
-		Temperature: new(0.0),
-		Thinking:    llm.ThinkLow,
-		Cache:       llm.CacheOff,
+		System:     "Be brief.",
+		Messages:   []llm.Message{llm.UserText("Hi")},
+		Tools:      []llm.Tool{{Name: "read", Description: "Reads a file.", Schema: json.RawMessage(`{"type":"object"}`)}},
+		ToolChoice: llm.ToolRequired,
+		Settings:   llm.Settings{Schema: json.RawMessage(`{"type":"string"}`), MaxTokens: 100, Temperature: new(0.0), Thinking: llm.ThinkLow, Cache: llm.CacheOff},
 	})
 	golden(t, "request_minimal", llm.Request{Messages: []llm.Message{}})
 }

@@ -2,7 +2,7 @@ package llm
 
 import "strings"
 
-// Role says who speaks in a [Message]. The system prompt is no message: it is [Request.System].
+// Role is the role of a [Message] in the conversation. The system prompt is no message: it is [Request.System].
 type Role string
 
 // The roles of a message.
@@ -21,7 +21,7 @@ const (
 	StopCalls   StopReason = "tool_calls" // the model waits for the results of its calls
 	StopLength  StopReason = "length"     // the output limit cut the answer
 	StopRefused StopReason = "refused"    // the model or a content filter declined
-	StopAborted StopReason = "aborted"    // the caller left before the end; what had come is kept
+	StopAborted StopReason = "aborted"    // the caller left before the end; the message has the part received so far
 )
 
 // Message is one contribution to a conversation. Which fields are used depends on Role. A Message is treated as immutable

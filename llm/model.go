@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Client is one model behind one protocol. Implementations are safe for concurrent use.
+// Client is one model that is reached through one protocol. Implementations are safe for concurrent use.
 type Client interface {
 	// Model returns the facts about the model. It is cheap and does not block.
 	Model() Model
@@ -31,8 +31,11 @@ type Model struct {
 	NoTools   bool   `json:"no_tools,omitzero"`   // cannot call tools
 	Price     Price  `json:"price,omitzero"`
 
+	// Reference is the name by which a person chose the model, if it is not Ref: a reference with a variant, or a pool.
+	Reference string `json:"reference,omitzero"`
+
 	Thinks []Thinks `json:"thinks,omitzero"` // the thinking levels that it has; nil: not known
-	Quirks []Quirk  `json:"quirks,omitzero"` // where it differs from other models behind the same protocol
+	Quirks []Quirk  `json:"quirks,omitzero"` // its differences from other models of the same protocol
 }
 
 // Quirk is a way in which a model differs from others that speak the same protocol. A client ignores those that it does not know.
@@ -49,20 +52,26 @@ const (
 // Has reports whether the model has the quirk.
 func (m Model) Has(q Quirk) bool { return slices.Contains(m.Quirks, q) }
 
-// Price is in US dollars for a million tokens of each kind.
+// Price is in US dollars for a million tokens of each kind. The zero value is an unknown price.
 type Price struct {
 	Input      float64 `json:"input,omitzero"`
 	CacheRead  float64 `json:"cache_read,omitzero"`
 	CacheWrite float64 `json:"cache_write,omitzero"`
 	Output     float64 `json:"output,omitzero"` // reasoning too
+	Free       bool    `json:"free,omitzero"`   // it costs nothing
 }
 
 // Ref is the model's name as people write it: "provider/id".
 func (m Model) Ref() string { return m.Provider + "/" + m.ID }
 
-// MayThink reports whether the model can think. Of one whose levels are not known, that is believed.
+// MayThink reports whether the model can think. If its levels are not known, MayThink assumes that it can.
 func (m Model) MayThink() bool {
 	return len(m.Thinks) == 0 || slices.ContainsFunc(m.Thinks, func(t Thinks) bool { return t != ThinkOff })
+}
+
+// Known reports whether the price is known: it is free, or something has a price.
+func (p Price) Known() bool {
+	return p.Free || p.Input > 0 || p.Output > 0 || p.CacheRead > 0 || p.CacheWrite > 0
 }
 
 // Cost returns what u costs in US dollars. A cost that the provider reported itself wins.

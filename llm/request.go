@@ -1,26 +1,26 @@
 package llm
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
-	"strings"
+	"hash"
+	"strconv"
 )
 
-// Request is all that a model is told for one answer.
+// Request asks a model for one answer. The embedded [Settings] say how it answers.
 //
-// JSON: the fields by their lower-case names, empty ones left out.
+// JSON: the fields by their names in snake case, empty ones left out.
 type Request struct {
-	System      string          `json:"system,omitzero"`      // static instructions; the same for as long as possible, for the provider's cache
-	Messages    []Message       `json:"messages"`             // oldest first; every tool call is followed by its result
-	Tools       []Tool          `json:"tools,omitzero"`       // sorted by name, for the provider's cache
-	ToolChoice  ToolChoice      `json:"tool_choice,omitzero"` // default ToolAuto
-	Schema      json.RawMessage `json:"schema,omitempty"`     // JSON Schema that the answer must satisfy
-	MaxTokens   int             `json:"max_tokens,omitzero"`  // limit of the answer; 0: what the model allows
-	Temperature *float64        `json:"temperature,omitzero"` // nil: the provider's default
-	Thinking    Thinks          `json:"thinking,omitzero"`    // default: the model's own
-	Cache       CachePolicy     `json:"cache,omitzero"`       // default CacheAuto
+	System     string     `json:"system,omitzero"`      // static instructions; the same for as long as possible, for the provider's cache
+	Messages   []Message  `json:"messages"`             // oldest first; every tool call is followed by its result
+	Tools      []Tool     `json:"tools,omitzero"`       // sorted by name, for the provider's cache
+	ToolChoice ToolChoice `json:"tool_choice,omitzero"` // default ToolAuto
+	Settings
 }
 
-// Tool is what a model is told about a tool.
+// Tool describes a tool to a model.
 type Tool struct {
 	Name        string          `json:"name"`        // 1 to 64 of a-z A-Z 0-9 _ -
 	Description string          `json:"description"` // when and how to use it
@@ -37,56 +37,76 @@ const (
 	ToolNone     ToolChoice = "none"
 )
 
-// Thinks is how much a model may reason before it answers.
-type Thinks string
-
-// The thinking levels. Each protocol maps them to what it has.
-const (
-	ThinkDefault Thinks = ""
-	ThinkOff     Thinks = "off"
-	ThinkMinimal Thinks = "minimal"
-	ThinkLow     Thinks = "low"
-	ThinkMedium  Thinks = "medium"
-	ThinkHigh    Thinks = "high"
-)
-
-// CachePolicy says where a provider that wants marks for its prompt cache gets them: CacheAuto, CacheOff, or a choice of places
-// separated by commas, such as "system,tools".
-type CachePolicy string
-
-// The cache policies and the places of marks.
-const (
-	CacheAuto     CachePolicy = ""         // all places
-	CacheOff      CachePolicy = "off"      // none
-	CacheSystem   CachePolicy = "system"   // behind the system prompt
-	CacheTools    CachePolicy = "tools"    // behind the last tool
-	CacheMessages CachePolicy = "messages" // moving marks near the end of the conversation
-)
-
-// Marks reports whether the policy wants marks at a place, one of CacheSystem, CacheTools and CacheMessages.
-func (p CachePolicy) Marks(place CachePolicy) bool {
-	if p == CacheAuto {
-		return true
+// Hash identifies a request: two requests have the same hash if providers receive the same. It covers everything but the [Message.Model],
+// [Message.Stop] and [Message.Usage] of earlier answers, which are no part of the conversation.
+func (r *Request) Hash() string {
+	w := hasher{hash: sha256.New()}
+	for _, s := range r.SegmentHashes() {
+		w.text(s)
 	}
-	for one := range strings.SplitSeq(string(p), ",") {
-		if strings.TrimSpace(one) == string(place) {
-			return true
-		}
+	w.text(string(r.ToolChoice), string(r.Schema), strconv.Itoa(r.MaxTokens), string(r.Thinking), string(r.Cache))
+	if r.Temperature != nil {
+		w.text(strconv.FormatFloat(*r.Temperature, 'g', -1, 64))
 	}
-	return false
+	return hex.EncodeToString(w.hash.Sum(nil))
 }
 
-// Valid reports whether the policy is one that there is.
-func (p CachePolicy) Valid() bool {
-	if p == CacheAuto || p == CacheOff {
-		return true
+// SegmentHashes returns one hash for each segment of the request, in the order in which providers cache them: every tool, the system prompt,
+// every message. Two requests share a prefix up to the first segment whose hashes differ.
+func (r *Request) SegmentHashes() []string {
+	hashes := make([]string, 0, len(r.Tools)+1+len(r.Messages))
+	w := hasher{hash: sha256.New()}
+	for _, t := range r.Tools {
+		w.text(t.Name, t.Description, string(t.Schema))
+		hashes = append(hashes, w.segment())
 	}
-	for one := range strings.SplitSeq(string(p), ",") {
-		switch CachePolicy(strings.TrimSpace(one)) {
-		case CacheSystem, CacheTools, CacheMessages:
-		default:
-			return false
+	w.text(r.System)
+	hashes = append(hashes, w.segment())
+	for _, m := range r.Messages {
+		w.message(m)
+		hashes = append(hashes, w.segment())
+	}
+	return hashes
+}
+
+// hasher writes the parts of a segment, each with its length, so that no two segments have the same bytes.
+type hasher struct {
+	hash    hash.Hash
+	scratch []byte
+}
+
+func (w *hasher) text(parts ...string) {
+	for _, p := range parts {
+		w.scratch = binary.LittleEndian.AppendUint64(w.scratch[:0], uint64(len(p)))
+		w.scratch = append(w.scratch, p...)
+		_, _ = w.hash.Write(w.scratch)
+	}
+}
+
+func (w *hasher) message(m Message) {
+	w.text(string(m.Role), m.CallID, m.Tool, strconv.FormatBool(m.IsError))
+	for _, p := range m.Content {
+		switch p := p.(type) {
+		case Text:
+			w.text("text", p.Text, string(p.Opaque))
+		case Thinking:
+			w.text("thinking", p.Text, p.Signature, string(p.Opaque))
+		case ToolCall:
+			w.text("call", p.ID, p.Name, p.Arguments, string(p.Opaque))
+		case Image:
+			w.text("image", p.MIME, p.Blob, string(p.Data))
+		case Document:
+			w.text("document", p.MIME, p.Name, p.Blob, string(p.Data))
+		case UnknownPart:
+			w.text("unknown", p.Type, string(p.JSON))
 		}
 	}
-	return true
+}
+
+// segment ends a segment and returns its hash.
+func (w *hasher) segment() string {
+	var sum [sha256.Size]byte
+	w.hash.Sum(sum[:0])
+	w.hash.Reset()
+	return hex.EncodeToString(sum[:8])
 }

@@ -18,8 +18,8 @@ type RetryPolicy struct {
 	MaxRetryAfter time.Duration // longest wait that a provider may ask for, beyond it the request fails at once; 0: 10 min
 }
 
-// WithDefaults returns the policy with its defaults filled in, for clients that follow it. It is called once: what was negative is 0
-// afterwards.
+// WithDefaults returns the policy with its defaults filled in, for clients that follow it. Call it once: negative values
+// become 0.
 func (p RetryPolicy) WithDefaults() RetryPolicy {
 	defaults := RetryPolicy{
 		Retries: 3, Delay: time.Second, Factor: 2, MaxDelay: 30 * time.Second, Jitter: 0.2, MaxRetryAfter: 10 * time.Minute,
@@ -33,7 +33,7 @@ func (p RetryPolicy) WithDefaults() RetryPolicy {
 	return p
 }
 
-// or returns v, or the default for zero; what is negative counts as none.
+// or returns v, the default for zero, and zero for a negative v.
 func or[T int | float64 | time.Duration](v, byDefault T) T {
 	if v == 0 {
 		return byDefault
@@ -58,8 +58,8 @@ func (p RetryPolicy) Wait(try int, err *Error) time.Duration {
 // Retry returns a client that sends a request again when it failed in a way that may pass, see [Error.Retryable].
 //
 // Before each wait it yields [Waiting]. The delay that a provider asks for wins over the policy's. When the wait is over
-// and something of the failed answer was yielded, it yields [Reset]; then the answer begins anew. The error of the last try is
-// handed on. When ctx ends during a wait, the error is of [KindCancelled].
+// and the consumer has part of the failed answer, it yields [Reset]; then the answer starts again. The error of the last try is
+// returned. If ctx ends during a wait, the error is of [KindCancelled].
 //
 // An answer that is empty without having been refused, and a stream that ends without its final event, are errors of
 // [KindProtocol].

@@ -1,12 +1,12 @@
 package llm
 
-// Usage is what an answer consumed, in tokens. The five counts are disjoint: their sum is what the provider processed.
+// Usage counts the tokens of an answer. The five counts are disjoint: their sum is the number of tokens that the provider processed.
 //
 // JSON: {"input","cache_read","cache_write","output","reasoning","cost"}, zeroes left out.
 type Usage struct {
-	Input      int64   `json:"input,omitzero"`       // read anew
+	Input      int64   `json:"input,omitzero"`       // read without the cache
 	CacheRead  int64   `json:"cache_read,omitzero"`  // read from the provider's prompt cache
-	CacheWrite int64   `json:"cache_write,omitzero"` // read anew and written to that cache
+	CacheWrite int64   `json:"cache_write,omitzero"` // read without the cache and written to that cache
 	Output     int64   `json:"output,omitzero"`      // written, without reasoning
 	Reasoning  int64   `json:"reasoning,omitzero"`   // written as reasoning
 	Cost       float64 `json:"cost,omitzero"`        // in US dollars; 0 when unknown or free

@@ -8,7 +8,7 @@ import (
 )
 
 // Valid returns m with every string in valid UTF-8: bytes that are not are replaced by U+FFFD, once for each run of them.
-// JSON knows no other text, so what is sent, what is kept and what is shown stay the same. What JSON cannot carry is left out:
+// JSON has no other text, so the sent, the stored and the shown message are the same. Valid leaves out values that JSON cannot carry:
 // parts that are nil, and an Opaque that is no JSON; a text stands for an UnknownPart that is not what it says. So a valid message
 // can always be encoded. One that needs nothing of this is returned as it is, others share what stays.
 func (m Message) Valid() Message {

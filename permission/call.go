@@ -10,7 +10,7 @@ import (
 	"github.com/tenon-agent/tenon/tool"
 )
 
-// Command returns the call that runs a command line in the workspace, as the shell tool makes it.
+// Command returns the call that the shell tool makes of a command line in the workspace.
 func (p *Policy) Command(line string) Call {
 	o := command.Options{Dir: p.options.Root, Home: p.options.Home, Roots: p.roots}
 	e := Effects(line, o)
@@ -19,10 +19,10 @@ func (p *Policy) Command(line string) Call {
 }
 
 // ParseCall reads a call as examples write it: write(docs/a.md), fetch(example.com:443), shell(git push), mcp(server/tool),
-// agent(name), or a tool alone. The error says what can be written.
+// agent(name), or the name of a tool. The error lists the forms.
 func (p *Policy) ParseCall(text string) (Call, error) { return p.example("", text) }
 
-// call is a call of a tool that touches one thing.
+// call makes a call of a tool with one subject: a path, a host or a name.
 func (p *Policy) call(name, subject string) (Call, bool) {
 	c := Call{Tool: name}
 	language, known := vocabulary[name]
@@ -47,27 +47,27 @@ func (p *Policy) call(name, subject string) (Call, bool) {
 		c.Effects.Hosts = []string{subject}
 	case serving:
 		server, one, ok := strings.Cut(subject, "/")
-		c.Tool, c.Effects.Exec = "mcp__"+server+"__"+one, true
+		c.Tool = "mcp__" + server + "__" + one
+		c.Effects.Unknown, c.Effects.Exclusive = true, true
 		return c, ok
 	case sending:
 		c.Effects.Agents = true
-		c.Arguments, _ = json.Marshal(map[string]string{"agent": subject}) // a string can always be written
+		c.Arguments, _ = json.Marshal(map[string]string{"agent": subject}) // never fails for strings
 	case bare:
-		c.Effects.Asks = name == "question"
+		c.Effects.Asks, c.Effects.None = name == "question", known // a tool without a row declares nothing
 	default:
 		return c, false
 	}
 	return c, true
 }
 
-// absolute is where a path of an example leads.
-func (p *Policy) absolute(name string) string {
+// absolute resolves a path of an example.
+func (e *environment) absolute(name string) string {
 	if rest, ok := strings.CutPrefix(name, "~/"); ok {
-		name = filepath.Join(p.options.Home, rest)
+		name = filepath.Join(e.options.Home, rest)
 	}
 	if !filepath.IsAbs(name) {
-		name = filepath.Join(p.options.Root, name)
+		name = filepath.Join(e.options.Root, name)
 	}
-	at, _ := resolve(p.options.Root, name)
-	return at
+	return e.resolver.Guess(name).Path
 }

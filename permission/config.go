@@ -16,27 +16,27 @@ type Config struct {
 	Examples []Example `json:"examples,omitzero"`
 }
 
-// Example is a test that a configuration carries. Either it names one of its rules and says what that must and must not fit,
-// or it names a call and says what the whole policy must decide about it.
+// Example is a test in a configuration. It names a rule and lists texts that the rule must and must not match, or it names a call
+// and the action of the whole policy.
 type Example struct {
-	Rule     string   `json:"rule,omitzero"` // as in the lists, or with its verdict in front: deny shell(rm *)
+	Rule     string   `json:"rule,omitzero"` // as in the lists, or with its action in front: deny shell(rm *)
 	Match    []string `json:"match,omitzero"`
 	NotMatch []string `json:"not_match,omitzero"`
 
-	Command string  `json:"command,omitzero"` // a command line
-	Call    string  `json:"call,omitzero"`    // or another call: write(docs/a.md), fetch(example.com), mcp(server/tool), todo
-	Mode    Mode    `json:"mode,omitzero"`    // in which that is decided; "" is the mode that holds
-	Want    Verdict `json:"want,omitzero"`
+	Command string `json:"command,omitzero"` // a command line
+	Call    string `json:"call,omitzero"`    // or another call: write(docs/a.md), fetch(example.com), mcp(server/tool), todo
+	Mode    Mode   `json:"mode,omitzero"`    // "": the mode of the policy
+	Want    Action `json:"want,omitzero"`
 }
 
-// Layer is a [Config] with where it comes from.
+// Layer is a [Config] and its origin.
 type Layer struct {
 	Config
 	Scope Scope
-	Where string // for errors and warnings, such as the name of the file
+	Where string // names the origin in errors and warnings, such as a file
 }
 
-// at names a place in the layer.
+// at names a member of the layer in errors and warnings.
 func (l Layer) at(member string, i int) string {
 	where := "permissions." + member
 	if i >= 0 {
@@ -48,7 +48,7 @@ func (l Layer) at(member string, i int) string {
 	return where
 }
 
-// Errors is everything that is wrong with a configuration.
+// Errors is all errors of a configuration.
 type Errors []error
 
 // Error lists the errors, one to a line.
@@ -65,11 +65,11 @@ func (p *Policy) check(l Layer) (wrong []error) {
 		}
 		switch calls := x.Command != "" || x.Call != ""; {
 		case calls == (x.Rule != "") || x.Command != "" && x.Call != "":
-			fail(`an example has either "rule", "command" or "call"`)
+			fail(`needs exactly one of "rule", "command" and "call"`)
 		case calls:
 			p.checkCall(x, fail)
 		case len(x.Match)+len(x.NotMatch) == 0:
-			fail(`the example of %s tests nothing; give it "match" or "not_match"`, x.Rule)
+			fail(`the example of %s tests nothing; add "match" or "not_match"`, x.Rule)
 		default:
 			p.checkRule(l, x, fail)
 		}
@@ -84,7 +84,7 @@ func (p *Policy) checkCall(x Example, fail func(string, ...any)) {
 		return
 	}
 	if x.Want != Allow && x.Want != Ask && x.Want != Deny {
-		fail(`"want" is %q; it is allow, ask or deny`, x.Want)
+		fail(`invalid "want" %q; use allow, ask or deny`, x.Want)
 		return
 	}
 	q := p
@@ -96,24 +96,24 @@ func (p *Policy) checkCall(x Example, fail func(string, ...any)) {
 		}
 		q = p.InMode(m)
 	}
-	if d := q.Judge(c); d.Verdict != x.Want {
-		fail("%s%s is to be %q and is %q: %s", x.Command, x.Call, x.Want, d.Verdict, d.Reason)
+	if v := q.Judge(c); v.Action != x.Want {
+		fail("want %s for %s%s, got %s: %s", x.Want, x.Command, x.Call, v.Action, v.Reason)
 	}
 }
 
 func (p *Policy) checkRule(l Layer, x Example, fail func(string, ...any)) {
 	var rule *Rule
 	for i := range p.rules {
-		if r := &p.rules[i]; r.Text() == x.Rule || string(r.verdict)+" "+r.Text() == x.Rule {
+		if r := &p.rules[i]; r.Text() == x.Rule || string(r.action)+" "+r.Text() == x.Rule {
 			rule = r
 			break
 		}
 	}
 	switch {
 	case rule == nil && l.Scope == Project && slices.Contains(l.Allow, strings.TrimPrefix(x.Rule, "allow ")):
-		return // it is ignored, and that is told
+		return // the policy ignores the rule, and warns
 	case rule == nil:
-		fail("there is no rule %q", x.Rule)
+		fail("unknown rule %q", x.Rule)
 		return
 	}
 	for _, want := range []bool{true, false} {
@@ -123,15 +123,15 @@ func (p *Policy) checkRule(l Layer, x Example, fail func(string, ...any)) {
 			case err != nil:
 				fail("%v", err)
 			case want && !got:
-				fail("the rule %s does not fit %q, which it is to fit", x.Rule, text)
+				fail("the rule %s must match %q, and does not", x.Rule, text)
 			case !want && got:
-				fail("the rule %s fits %q, which it is not to fit", x.Rule, text)
+				fail("the rule %s must not match %q, and does", x.Rule, text)
 			}
 		}
 	}
 }
 
-// matches reports whether a rule fits what an example says: a command line, a path, a host, a name.
+// matches reports whether a rule matches the text of an example: a command line, a path, a host or a name.
 func (p *Policy) matches(r *Rule, text string) (bool, error) {
 	call, line := text, ""
 	switch {
@@ -146,8 +146,8 @@ func (p *Policy) matches(r *Rule, text string) (bool, error) {
 	}
 	c.Effects.Unconfined = r.language == freeing
 	needs, a := p.needs(c)
-	j := judgement{policy: p, call: c, mode: AskMode, analysis: a, needs: needs, mentioned: map[int][]string{}}
-	if r.verdict == Allow {
+	j := judgement{policy: p, call: c, mode: AskMode.row(), analysis: a, needs: needs, mentioned: map[int][]string{}}
+	if r.action == Allow {
 		for i := range needs {
 			if !j.covers(r, &needs[i]) {
 				return false, nil
@@ -163,7 +163,7 @@ func (p *Policy) matches(r *Rule, text string) (bool, error) {
 	return false, nil
 }
 
-// example makes a call of the words of an example.
+// example makes the call of an example.
 func (p *Policy) example(line, text string) (Call, error) {
 	name, subject, _ := strings.Cut(strings.TrimSuffix(text, ")"), "(")
 	if name == "shell" {
@@ -175,5 +175,5 @@ func (p *Policy) example(line, text string) (Call, error) {
 	if c, ok := p.call(name, subject); ok {
 		return c, nil
 	}
-	return Call{}, fmt.Errorf("%q is no call; write write(docs/a.md), fetch(example.com), mcp(server/tool), agent(name) or a bare name", text)
+	return Call{}, fmt.Errorf("invalid call %q; use write(docs/a.md), fetch(example.com), mcp(server/tool), agent(name) or the name of a tool", text)
 }

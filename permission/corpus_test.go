@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/tenon-agent/tenon/tool"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what is decided now to the corpus; then read the difference")
@@ -14,7 +16,7 @@ var written = strings.NewReplacer("⏎", "\n", "␍", "\r")
 
 const corpus = "testdata/verdicts.txt"
 
-var signs = map[Verdict]byte{Allow: '+', Ask: '?', Deny: '-'}
+var signs = map[Action]byte{Allow: '+', Ask: '?', Deny: '-'}
 
 // TestCorpus judges every line of the corpus in every mode.
 func TestCorpus(t *testing.T) {
@@ -36,7 +38,12 @@ func TestCorpus(t *testing.T) {
 		var got []byte
 		for _, m := range Modes() {
 			c := p.Command(written.Replace(command))
-			got = append(got, signs[p.InMode(m).Judge(c).Verdict])
+			v := p.InMode(m).Judge(c)
+			got = append(got, signs[v.Action])
+			c.Effects.Analysis = nil
+			if again := p.InMode(m).Judge(c); again.String() != v.String() {
+				t.Errorf("%s: with the carried analysis\n%swithout\n%s", command, v, again)
+			}
 		}
 		out.WriteString(string(got) + " " + command + "\n")
 		if string(got) != want {
@@ -50,5 +57,44 @@ func TestCorpus(t *testing.T) {
 		if err := os.WriteFile(corpus, []byte(out.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A policy judges the line and the directory of a call, whatever analysis the call carries.
+func TestAnAnalysisOfAnotherLine(t *testing.T) {
+	p := policy(t, AskMode)
+	harmless := p.Command("ls")
+	if v := p.Judge(harmless); v.Action != Allow {
+		t.Fatal(v)
+	}
+	for name, change := range map[string]func(*tool.Effects){
+		"another line":      func(e *tool.Effects) { e.Command = "rm -rf /" },
+		"another directory": func(e *tool.Effects) { e.Dir = "/etc" },
+		"no analysis":       func(e *tool.Effects) { e.Command, e.Analysis = "rm -rf /", "ls" },
+	} {
+		c := harmless
+		change(&c.Effects)
+		got := p.Judge(c)
+		c.Effects.Analysis = nil
+		if want := p.Judge(c); got.String() != want.String() || got.Action == Allow {
+			t.Errorf("%s: %s want %s", name, got, want)
+		}
+	}
+	moved := p.Command("cat $HOME/x")
+	other, err := New(Options{Root: p.options.Root, Home: "/elsewhere"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := other.Judge(moved); !strings.Contains(v.String(), "/elsewhere/x") {
+		t.Errorf("the analysis of another home is used: %s", v)
+	}
+}
+
+// A policy does not analyze a line again whose call carries the analysis.
+func TestALineIsAnalyzedOnce(t *testing.T) {
+	p := policy(t, AskMode)
+	c := p.Command("for f in a b; do gofmt -l $f; done")
+	if got := p.analyze(c.Effects); &got.Commands[0] != &c.Effects.Analysis.(*analyzed).Commands[0] {
+		t.Error("the line was analyzed again")
 	}
 }

@@ -1,16 +1,17 @@
-// Package permission decides what a call of a tool may do: whether it runs, is asked about, or is denied, and says why.
+// Package permission judges calls of tools before they run: it allows a call, asks a person about it, or denies it, with a reason.
 //
-// A [Policy] is made of a [Mode], which has a verdict for every kind of effect (see [Table]), and of rules such as
+// A [Policy] has a [Mode], which decides about every kind of effect (see [Table]), and rules such as
 //
 //	allow shell(go test *)
 //	ask   write(docs/**)
 //	deny  fetch(*.example.com)
 //
-// Deny beats ask beats allow, wherever a rule stands and however special it is. A rule that allows turns what the mode asks
-// about into what is allowed; what a mode denies, such as changes in plan mode, no rule allows. Rules that allow are read
-// strictly: every simple command of a line must be covered, word by word. Rules that ask or deny are read generously: one
-// command that is, or could be, what they say is enough.
+// Deny beats ask, and ask beats allow, whatever the order of the rules and however specific they are. An allow rule lifts a question
+// of the mode. No rule lifts a denial of the mode, such as that of changes in plan mode. Allow rules are strict: rules must cover
+// every simple command of a line, word by word. Ask and deny rules are broad: one command that may match is enough.
 //
-// A call is judged by its [tool.Effects], commands by their syntax tree (package permission/command). Nothing is run;
-// of the file system only links and directories are looked at, so that a link does not hide where a path leads.
+// A [Judge] is a policy, a live one that changes while a session is open, or the [Meet] of two.
+//
+// Policies judge the [tool.Effects] of a call, and command lines by their syntax tree (package permission/command). They run
+// nothing and read no files. They look up links and directories, so that a link does not hide the target of a path.
 package permission

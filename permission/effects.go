@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"slices"
@@ -8,20 +9,42 @@ import (
 
 	"github.com/tenon-agent/tenon/permission/command"
 	"github.com/tenon-agent/tenon/tool"
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
-// everything stands for reading what is not known before.
+// everything is the path of a read that cannot be determined in advance.
 var everything = tool.Tree(string(filepath.Separator))
 
-// Effects returns what a command line would touch, for a tool that runs it. Exec is false only for a line of which everything
-// is known and that only reads; where it reads is then in Reads, which is the whole file system when that is not known.
+// analyzed is the analysis of a command line with its input. [Effects] carries it, and policies with the same directories judge it. Only
+// this package can make one, and it never changes.
+type analyzed struct {
+	line    string
+	options command.Options
+	command.Analysis
+}
+
+// analyze returns the analysis of the command line in the effects of a call, which is the carried one if it has the same input.
+func (e *environment) analyze(call tool.Effects) command.Analysis {
+	o := command.Options{Dir: cmp.Or(call.Dir, e.options.Root), Home: e.options.Home, Roots: e.roots}
+	if a, ok := call.Analysis.(*analyzed); ok && a.line == call.Command && a.options.Dir == o.Dir && a.options.Home == o.Home &&
+		slices.Equal(a.options.Roots, o.Roots) {
+		return a.Analysis
+	}
+	return command.Analyze(call.Command, o)
+}
+
+// Effects returns the effects of a command line, for a tool that runs it. They are declared only if the whole line is known and
+// only reads. Reads then lists the paths, or the whole file system if a path cannot be determined. The effects carry the analysis, so
+// that a policy need not repeat it.
 func Effects(line string, o command.Options) tool.Effects {
+	o.Roots = slices.Clone(o.Roots)
 	a := command.Analyze(line, o)
-	e := tool.Effects{Command: line, Dir: o.Dir, Exec: !a.Harmless()}
+	e := tool.Effects{Command: line, Dir: o.Dir, Unknown: !a.Harmless(), Analysis: &analyzed{line, o, a}}
+	e.Exclusive, e.Idempotent = e.Unknown, !e.Unknown
 	for _, c := range a.Commands {
 		reads := c.ReadPaths
-		if len(reads) == 0 && !e.Exec && !still(c) {
-			reads = []string{c.Dir} // such as git log: nothing that is written there may run beside it
+		if len(reads) == 0 && !e.Unknown && !still(c) {
+			reads = []string{c.Dir} // such as git log: no call that writes there may run at the same time
 		}
 		e.Reads = touched(e.Reads, reads, o.Dir)
 		e.Writes = touched(e.Writes, c.WritePaths, o.Dir)
@@ -31,21 +54,21 @@ func Effects(line string, o command.Options) tool.Effects {
 			}
 		}
 	}
-	e.Writes = slices.DeleteFunc(e.Writes, func(p tool.Path) bool { return p == everything }) // Exec says so
-	e.Idempotent = !e.Exec
+	e.Writes = slices.DeleteFunc(e.Writes, func(p tool.Path) bool { return p == everything }) // Unknown says so
+	e.None = !e.Unknown && len(e.Reads) == 0 && len(e.Writes) == 0 && len(e.Hosts) == 0
 	return e
 }
 
-// resting are programs that look at no file of the work.
+// resting are programs that read no file of the project.
 var resting = strings.Fields(": true false echo printf seq sleep date pwd basename dirname expr id whoami uname hostname uptime nproc env printenv cd")
 
-// still reports whether a harmless command looks at no files: their names alone, which a pattern stands for, are files too.
+// still reports whether a harmless command reads no file and lists no directory, as the expansion of a pattern does.
 func still(c command.Command) bool {
 	pattern := func(w string) bool { return strings.ContainsAny(w, "*?[") }
 	return len(c.Words) > 0 && slices.Contains(resting, path.Base(c.Words[0])) && !slices.ContainsFunc(c.Words, pattern)
 }
 
-// touched adds the places of a command, links resolved.
+// touched adds the paths of a command, with links resolved.
 func touched(all []tool.Path, names []string, dir string) []tool.Path {
 	for _, name := range names {
 		at := everything
@@ -54,8 +77,8 @@ func touched(all []tool.Path, names []string, dir string) []tool.Path {
 			if pattern {
 				name = literal(path.Clean(name))
 			}
-			to, tree := resolve("", filepath.FromSlash(name))
-			at = tool.Path{Name: to, Tree: tree || pattern || name == dir}
+			to := (&paths.Resolver{}).Guess(filepath.FromSlash(name))
+			at = tool.Path{Name: to.Path, Tree: to.Dir || pattern || name == dir}
 		}
 		if !slices.Contains(all, at) {
 			all = append(all, at)

@@ -21,20 +21,20 @@ func Example() {
 		panic(err)
 	}
 	for _, line := range []string{"go test ./... | tail -3", "go test && evil", "cd sub; git -C .. push"} {
-		fmt.Println(p.Judge(p.Command(line)).Verdict, line)
+		fmt.Println(p.Judge(p.Command(line)).Action, line)
 	}
 	d := p.Judge(permission.Call{Tool: "write", Effects: tool.Effects{Writes: []tool.Path{tool.File("/etc/hosts")}}})
-	fmt.Println(d.Verdict, d.Reason)
+	fmt.Println(d.Action, d.Reason)
 	fmt.Println(d.Suggest[0].Words())
 	// Output:
 	// allow go test ./... | tail -3
 	// ask go test && evil
 	// deny cd sub; git -C .. push
-	// ask writes /etc/hosts; mode edits asks about a call that changes a file outside the workspace
-	// changing /etc/hosts and all below it, in this session
+	// ask writes /etc/hosts; mode edits needs approval to change files outside the workspace
+	// changing /etc/hosts and everything below it, in this session
 }
 
-// What a person agrees to is a rule for the rest of the session.
+// A grant is a rule for the rest of the session.
 func ExamplePolicy_With() {
 	p, err := permission.New(permission.Options{Root: "/project"})
 	if err != nil {
@@ -45,20 +45,38 @@ func ExamplePolicy_With() {
 		fmt.Println(s.Words())
 	}
 	p = p.With(d.Suggest[1].Rules...)
-	fmt.Println(p.Judge(p.Command("git push --tags")).Verdict, p.Judge(p.Command("git push $(evil)")).Verdict)
+	fmt.Println(p.Judge(p.Command("git push --tags")).Action, p.Judge(p.Command("git push $(evil)")).Action)
 	// Output:
 	// exactly `git push origin main`, in this session
 	// `git push` with any further arguments, in this session
 	// allow ask
 }
 
-// Where nobody can be asked, the reason says how the call can be allowed.
-func ExampleDecision_Or() {
+// In a run in which no person answers, the reason says how to allow the call.
+func ExampleVerdict_Unattended() {
 	p, err := permission.New(permission.Options{Root: "/project"})
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(p.Judge(p.Command("touch a")).Or(permission.Deny).Reason)
+	fmt.Println(p.Judge(p.Command("touch a")).Unattended().Reason)
 	// Output:
-	// touch a: writes /project/a; mode ask asks about a call that changes a file in the workspace; nobody can be asked here, allow it with --allow 'shell(touch a)' or --mode edits
+	// touch a: writes /project/a; mode ask needs approval to change files in the workspace; this run is not interactive: use --allow 'shell(touch a)' or --mode edits
+}
+
+// A sub-agent is judged by the meet of its own policy and of its parent's.
+func ExampleMeet() {
+	parent, err := permission.New(permission.Options{Root: "/project", Mode: permission.Auto, Sandboxed: true})
+	if err != nil {
+		panic(err)
+	}
+	child := parent.InMode(permission.Edits)
+	judge := permission.Meet(child, permission.Live(func() *permission.Policy { return parent }))
+	call := permission.Call{Tool: "write", Effects: tool.Effects{Writes: []tool.Path{tool.File("/project/a")}}}
+	fmt.Println(judge.Judge(call).Action)
+	parent = parent.InMode(permission.Plan)
+	v := judge.Judge(call)
+	fmt.Println(v.Action, v.Code)
+	// Output:
+	// allow
+	// deny permission.write
 }

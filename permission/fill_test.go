@@ -34,23 +34,23 @@ func TestFillingADirectory(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for rule, want := range map[string]Verdict{"write(docs/**)": Deny, "write(docs/)": Deny, "write(docs/secret/**)": Ask, "write(*.pem)": Ask} {
+		for rule, want := range map[string]Action{"write(docs/**)": Deny, "write(docs/)": Deny, "write(docs/secret/**)": Ask, "write(*.pem)": Ask} {
 			p := base.With(parse(t, User, "deny "+rule)...)
 			for _, line := range fills {
-				if d := p.Judge(p.Command(line)); d.Verdict != want {
-					t.Errorf("deny %s, there %v: %s is %s, want %s: %s", rule, there, line, d.Verdict, want, d.Reason)
+				if d := p.Judge(p.Command(line)); d.Action != want {
+					t.Errorf("deny %s, there %v: %s is %s, want %s: %s", rule, there, line, d.Action, want, d.Reason)
 				}
 			}
 			for _, line := range files[:7] {
-				if d := p.Judge(p.Command(line)); !there && d.Verdict != Allow {
-					t.Errorf("deny %s: %s is %s: %s", rule, line, d.Verdict, d.Reason)
+				if d := p.Judge(p.Command(line)); !there && d.Action != Allow {
+					t.Errorf("deny %s: %s is %s: %s", rule, line, d.Action, d.Reason)
 				}
 			}
 		}
 		p := base.InMode(AskMode).With(parse(t, User, "allow write(docs/**)")...)
 		for _, line := range fills[:5] {
-			if d := p.Judge(p.Command(line)); d.Verdict != Ask {
-				t.Errorf("allow write(docs/**): %s is %s: %s", line, d.Verdict, d.Reason)
+			if d := p.Judge(p.Command(line)); d.Action != Ask {
+				t.Errorf("allow write(docs/**): %s is %s: %s", line, d.Action, d.Reason)
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/tenon-agent/tenon/permission/command"
 )
 
-// foreign is how names that tools have elsewhere are written here.
+// foreign maps the names of tools in other programs to ours.
 var foreign = map[string]string{
 	"bash": "shell", "sh": "shell", "zsh": "shell", "powershell": "shell", "cmd": "shell", "command": "shell", "exec": "shell",
 	"execute": "shell", "run": "shell", "terminal": "shell", "run_command": "shell", "run_shell_command": "shell",
@@ -21,7 +21,7 @@ var foreign = map[string]string{
 	"todowrite": "todo", "todoread": "todo", "task": "agent", "subagent": "agent", "all": "*",
 }
 
-// hint says how a rule whose tool is not known is written here: `; write shell(go test *)`. "" when that is not known.
+// hint translates a rule with an unknown tool: `; write shell(go test *)`. "" means no translation.
 func hint(text string, tools []string) string {
 	for _, rule := range translations(text, tools) {
 		if _, err := ParseRule(Allow, Session, rule, tools...); err == nil {
@@ -31,7 +31,7 @@ func hint(text string, tools []string) string {
 	return ""
 }
 
-// translations are what a rule of another language may mean here, the likeliest first.
+// translations lists possible meanings of a rule in the syntax of another program, the likeliest first.
 func translations(text string, tools []string) []string {
 	name, pattern, open := strings.Cut(strings.TrimSpace(text), "(")
 	name = strings.TrimSpace(name)
@@ -59,7 +59,7 @@ func translations(text string, tools []string) []string {
 	return nil
 }
 
-// native is the name that a tool has here, "" for one that is not known.
+// native is our name of a tool, "" for an unknown one.
 func native(name string, tools []string) string {
 	name = strings.ToLower(name)
 	if _, ok := vocabulary[name]; ok || slices.Contains(tools, name) {
@@ -68,7 +68,7 @@ func native(name string, tools []string) string {
 	return foreign[name]
 }
 
-// translated is a rule for a tool, with the pattern as it is written here.
+// translated is a rule with its pattern in our syntax.
 func translated(tool, pattern string) string {
 	pattern = strings.TrimSpace(pattern)
 	switch vocabulary[tool] {

@@ -33,17 +33,17 @@ func FuzzJudge(f *testing.F) {
 		for _, m := range Modes() {
 			p := base.InMode(m).With(random(t, seed, !unknown)...)
 			if denied {
-				if d := p.With(parse(t, User, "deny shell(rm *)")...).Judge(p.Command(line)); d.Verdict == Allow {
+				if d := p.With(parse(t, User, "deny shell(rm *)")...).Judge(p.Command(line)); d.Action == Allow {
 					t.Errorf("mode %s allows rm, which is denied: %s", m, d)
 				}
 			}
 			if unknown && m != Yolo && m != Auto {
-				if d := p.Judge(p.Command(line)); d.Verdict == Allow {
+				if d := p.Judge(p.Command(line)); d.Action == Allow {
 					t.Errorf("mode %s allows evil, of which nothing is known: %s", m, d)
 				}
 			}
 			if p.options.Sandboxed = false; unknown && m == Auto {
-				if d := p.Judge(p.Command(line)); d.Verdict == Allow {
+				if d := p.Judge(p.Command(line)); d.Action == Allow {
 					t.Errorf("mode auto without a sandbox allows evil, of which nothing is known: %s", d)
 				}
 			}

@@ -16,7 +16,7 @@ type hostPattern struct {
 
 func parseHost(s string) (hostPattern, error) {
 	var p hostPattern
-	wrong := errors.New("it is no host; write example.com, *.example.com:443, 10.0.0.0/8 or [::1]:80")
+	wrong := errors.New("not a host; use example.com, *.example.com:443, 10.0.0.0/8 or [::1]:80")
 	if s == "" || strings.ContainsAny(s, " \t@?#") || strings.Contains(s, "://") {
 		return p, wrong
 	}
@@ -45,7 +45,7 @@ func parseHost(s string) (hostPattern, error) {
 	return p, nil
 }
 
-// splitHost takes the port from a host, and writes the name in one way.
+// splitHost splits a host and its port, and normalizes the name.
 func splitHost(s string) (name, port string) {
 	name = s
 	if i := strings.LastIndexByte(s, ':'); i >= 0 && (strings.Count(s, ":") == 1 || strings.HasPrefix(s, "[") && s[i-1] == ']') {
@@ -55,7 +55,7 @@ func splitHost(s string) (name, port string) {
 	return strings.ToLower(strings.TrimSuffix(name, ".")), port
 }
 
-// address reads an address as programs do, which take 127.1, 0x7f000001 and 2130706433 for 127.0.0.1.
+// address parses an address as programs do: 127.1, 0x7f000001 and 2130706433 are 127.0.0.1.
 func address(name string) (netip.Addr, bool) {
 	if a, err := netip.ParseAddr(name); err == nil {
 		return a.WithZone("").Unmap(), true
@@ -82,7 +82,7 @@ func address(name string) (netip.Addr, bool) {
 	return netip.AddrFrom4([4]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}), true
 }
 
-// hits says whether the pattern fits a host; one whose port is not known may fit a pattern with one.
+// hits reports whether the pattern matches a host. A host without a port may match a pattern with one.
 func (p hostPattern) hits(host string) certainty {
 	if host == "" {
 		if p.name == "*" && p.port == "" {

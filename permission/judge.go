@@ -11,106 +11,109 @@ import (
 	"github.com/tenon-agent/tenon/permission/command"
 )
 
-// Judge decides about a call. It may be called concurrently.
-func (p *Policy) Judge(c Call) Decision {
-	needs, a := p.needs(c)
-	j := judgement{policy: p, call: c, mode: p.effective(), analysis: a, needs: needs, mentioned: map[int][]string{}}
-	d := j.decide()
-	if d.Verdict == Ask {
-		d.Suggest = j.suggest()
-		d.modes = j.widest()
+// Judge implements [Judge].
+func (p *Policy) Judge(c Call, grants ...Rule) Verdict {
+	if len(grants) > 0 {
+		p = p.With(grants...)
 	}
-	return d
+	needs, a := p.needs(c)
+	j := judgement{policy: p, call: c, mode: p.effective().row(), analysis: a, needs: needs, mentioned: map[int][]string{}}
+	v := j.decide()
+	if v.Action == Ask {
+		v.Suggest = j.suggest()
+		v.mode = j.wider()
+	}
+	return v
 }
 
-// judgement is one call on its way to a decision.
+// judgement is one call on its way to a verdict.
 type judgement struct {
 	policy    *Policy
 	call      Call
-	mode      Mode
+	mode      *modeRow
 	analysis  command.Analysis
 	needs     []need
 	found     []ruling         // for each need
-	mentioned map[int][]string // the files that commands of which not all is known may mean
+	mentioned map[int][]string // the files that partly unknown commands may mean
 }
 
-// ruling is what was decided about one need.
+// ruling is the answer to one need.
 type ruling struct {
-	verdict Verdict
-	rule    *Rule // nil: the mode
-	unsure  bool  // the rule may fit: that is not known before
+	action Action
+	rule   *Rule // nil: the mode decided
+	unsure bool  // it cannot be determined in advance whether the rule applies
 }
 
-func (j *judgement) decide() Decision {
+func (j *judgement) decide() Verdict {
 	j.found = make([]ruling, len(j.needs))
 	last := 0
 	for i := range j.needs {
 		j.found[i] = j.rule(&j.needs[i])
-		if j.found[i].verdict.rank() > j.found[last].verdict.rank() {
+		if j.found[i].action.rank() > j.found[last].action.rank() {
 			last = i
 		}
 	}
-	d := Decision{Tool: j.call.Tool, Verdict: j.found[last].verdict, Mode: j.policy.mode}
-	d.Rule, d.Reason = j.words(last)
+	v := Verdict{Tool: j.call.Tool, Action: j.found[last].action, Mode: j.policy.mode, Code: j.code(last)}
+	v.Rule, v.Reason = j.words(last)
 	for _, problem := range j.analysis.Problems {
-		d.Problems = append(d.Problems, problem.String())
+		v.Problems = append(v.Problems, problem.String())
 	}
 	for i, c := range j.analysis.Commands {
-		d.Commands = append(d.Commands, j.part(i, c))
+		v.Commands = append(v.Commands, j.part(i, c))
 	}
-	return d
+	return v
 }
 
-// part is what one command has to do with the decision.
+// part is the verdict on one command of the line.
 func (j *judgement) part(i int, c command.Command) Part {
 	last := -1
 	for n := range j.needs {
-		if j.needs[n].command == i && (last < 0 || j.found[n].verdict.rank() > j.found[last].verdict.rank()) {
+		if j.needs[n].command == i && (last < 0 || j.found[n].action.rank() > j.found[last].action.rank()) {
 			last = n
 		}
 	}
 	part := Part{Command: c}
 	if last >= 0 {
-		part.Verdict = j.found[last].verdict
+		part.Action, part.Code = j.found[last].action, j.code(last)
 		part.Rule, part.Reason = j.words(last)
 	}
 	return part
 }
 
-// rule finds what decides about one need.
+// rule finds the mode or the rule that decides about one need.
 func (j *judgement) rule(n *need) ruling {
-	best := ruling{verdict: n.kind.in(j.mode)}
+	best := ruling{action: j.mode.on(n.kind)}
 	lifted := false
 	for i := range j.policy.rules {
 		r := &j.policy.rules[i]
-		switch r.verdict {
+		switch r.action {
 		case Deny:
 			switch j.hits(r, n) {
 			case yes:
-				return ruling{verdict: Deny, rule: r}
+				return ruling{action: Deny, rule: r}
 			case maybe:
-				if best.verdict != Deny {
-					best, lifted = ruling{verdict: Ask, rule: r, unsure: true}, true
+				if best.action != Deny {
+					best, lifted = ruling{action: Ask, rule: r, unsure: true}, true
 				}
 			}
 		case Ask:
-			if j.mode != Yolo && best.verdict != Deny && !lifted && j.hits(r, n) != no {
-				best, lifted = ruling{verdict: Ask, rule: r}, true
+			if !j.mode.free && best.action != Deny && !lifted && j.hits(r, n) != no {
+				best, lifted = ruling{action: Ask, rule: r}, true
 			}
 		}
 	}
-	if best.verdict != Ask || lifted {
+	if best.action != Ask || lifted {
 		return best
 	}
 	for i := range j.policy.rules {
-		if r := &j.policy.rules[i]; r.verdict == Allow && j.covers(r, n) {
-			return ruling{verdict: Allow, rule: r}
+		if r := &j.policy.rules[i]; r.action == Allow && j.covers(r, n) {
+			return ruling{action: Allow, rule: r}
 		}
 	}
 	return best
 }
 
-// hits says whether a rule asks about or denies a need.
+// hits reports whether an ask or deny rule matches a need.
 func (j *judgement) hits(r *Rule, n *need) certainty {
 	files := n.path != "" || n.kind == readSomewhere || n.kind == writeSomewhere
 	switch r.language {
@@ -153,7 +156,7 @@ func (j *judgement) hits(r *Rule, n *need) certainty {
 	return no
 }
 
-// touches says whether a rule about paths fits the one of a need.
+// touches reports whether a rule about paths matches the path of a need.
 func (j *judgement) touches(r *Rule, n *need) certainty {
 	o := &j.policy.options
 	switch {
@@ -161,15 +164,15 @@ func (j *judgement) touches(r *Rule, n *need) certainty {
 		return yes
 	case n.path == "":
 		return maybe
-	case n.tree && !n.write && o.Filtered && n.command == noCommand && r.verdict == Deny:
-		return r.path.hits(n.path, false, j.policy.roots, o.Home) // the tool leaves out what is below
+	case n.tree && !n.write && o.Filtered && n.command == noCommand && r.action == Deny:
+		return r.path.hits(n.path, false, j.policy.roots, o.Home) // the tool leaves out unreadable files
 	case n.pattern != "" && r.path.apart(n.pattern):
 		return r.path.hits(filepath.Join(n.path, filepath.Base(n.pattern)), false, j.policy.roots, o.Home)
 	}
 	return r.path.hits(n.path, n.tree, j.policy.roots, o.Home)
 }
 
-// mentions says whether a command of which not all is known names a file of the rule.
+// mentions reports whether a partly unknown command names a file of the rule.
 func (j *judgement) mentions(r *Rule, n *need) certainty {
 	if r.pattern == "" || n.command == noCommand {
 		return no
@@ -185,7 +188,7 @@ func (j *judgement) mentions(r *Rule, n *need) certainty {
 	return no
 }
 
-// calls says whether a command of which not all is known reaches a host of the rule, or has its name in one of its words.
+// calls reports whether a partly unknown command reaches a host of the rule, or names it in one of its words.
 func (j *judgement) calls(r *Rule, n *need) certainty {
 	switch {
 	case n.kind == usesNetwork && (r.pattern == "" || r.host.hits("") == yes):
@@ -205,8 +208,8 @@ func (j *judgement) calls(r *Rule, n *need) certainty {
 	return no
 }
 
-// files is what the words of a command would be as paths.
-func (p *Policy) files(c *command.Command) (all []string) {
+// files reads the words of a command as paths.
+func (e *environment) files(c *command.Command) (all []string) {
 	for _, w := range c.Words[min(1, len(c.Words)):] {
 		if strings.HasPrefix(w, "-") {
 			_, w, _ = strings.Cut(w, "=")
@@ -215,10 +218,9 @@ func (p *Policy) files(c *command.Command) (all []string) {
 			continue
 		}
 		if !filepath.IsAbs(w) {
-			w = filepath.Join(cmp.Or(c.Dir, p.options.Root), w)
+			w = filepath.Join(cmp.Or(c.Dir, e.options.Root), w)
 		}
-		at, _ := resolve(p.options.Root, w)
-		all = append(all, at)
+		all = append(all, e.resolver.Guess(w).Path)
 	}
 	return all
 }
@@ -230,7 +232,7 @@ func either(is bool, c certainty) certainty {
 	return c
 }
 
-// runs says whether a rule about commands fits the one that needs this.
+// runs reports whether a rule about commands matches the command of a need.
 func (j *judgement) runs(r *Rule, n *need) certainty {
 	switch {
 	case j.call.Effects.Command == "":
@@ -245,7 +247,7 @@ func (j *judgement) runs(r *Rule, n *need) certainty {
 	return r.words.hits(&j.analysis.Commands[n.command])
 }
 
-// named says whether a rule that goes by names means the call.
+// named reports whether a rule about names matches the call.
 func (j *judgement) named(r *Rule) certainty {
 	switch r.language {
 	case serving:
@@ -267,7 +269,7 @@ func (j *judgement) named(r *Rule) certainty {
 	return either(takes(r.tool, j.call.Tool), no)
 }
 
-// agent is the name of the agent that the call starts, "" when it is not known.
+// agent is the name of the agent that the call starts, "" if it is unknown.
 func (c Call) agent() string {
 	var arguments struct {
 		Agent string `json:"agent"`
@@ -278,7 +280,7 @@ func (c Call) agent() string {
 	return arguments.Agent
 }
 
-// covers reports whether a rule allows what is needed.
+// covers reports whether an allow rule covers a need.
 func (j *judgement) covers(r *Rule, n *need) bool {
 	o := &j.policy.options
 	if n.kind == unconfined {
@@ -313,8 +315,8 @@ func (j *judgement) covers(r *Rule, n *need) bool {
 	return j.named(r) == yes
 }
 
-// names reports whether a rule that allows is about all there is, or about this protected place: a rule about src/** or cp * was
-// not meant for .git/hooks.
+// names reports whether an allow rule is about everything, or names this protected path. A rule about src/** or cp * does not cover
+// .git/hooks.
 func (j *judgement) names(r *Rule, n *need) bool {
 	switch r.language {
 	case anything:
@@ -324,7 +326,7 @@ func (j *judgement) names(r *Rule, n *need) bool {
 	case writing, filing:
 		for _, base := range r.path.bases(j.policy.roots[:min(1, len(j.policy.roots))], j.policy.options.Home) {
 			at := filepath.Join(base, filepath.FromSlash(r.path.prefix))
-			if r.path.prefix != "" && (in(j.policy.options.Protected, at) || steersGit(at)) {
+			if r.path.prefix != "" && (contains(j.policy.options.Protected, at) || steersGit(at)) {
 				return true
 			}
 		}
@@ -341,7 +343,7 @@ func (j *judgement) all(r *Rule) bool {
 		covered := false
 		for k := range j.policy.rules {
 			r := &j.policy.rules[k]
-			covered = covered || r.verdict == Allow && r.language == freeing &&
+			covered = covered || r.action == Allow && r.language == freeing &&
 				(r.pattern == "" || j.means(r, &j.analysis.Commands[i]))
 		}
 		if !covered {
@@ -351,13 +353,28 @@ func (j *judgement) all(r *Rule) bool {
 	return len(j.analysis.Problems) == 0 && len(j.analysis.Commands) > 0
 }
 
-// means reports whether a rule that allows commands means this one, which must run in the workspace: elsewhere the same words
-// do something else.
+// means reports whether an allow rule about commands covers this one. The command must run in the workspace: elsewhere the same words
+// have other effects.
 func (j *judgement) means(r *Rule, c *command.Command) bool {
-	return r.words.covers(c, j.policy.options.Root) && (len(j.policy.roots) == 0 || in(j.policy.roots, filepath.FromSlash(c.Dir)))
+	return r.words.covers(c, j.policy.options.Root) && (len(j.policy.roots) == 0 || contains(j.policy.roots, filepath.FromSlash(c.Dir)))
 }
 
-// words says what decided, and why.
+// code is the code of the verdict on a need.
+func (j *judgement) code(i int) string {
+	switch f := j.found[i]; {
+	case f.rule == nil:
+		return prefix + table[j.needs[i].kind].code
+	case f.unsure:
+		return ruleUnsure
+	case f.action == Allow:
+		return ruleAllowed
+	case f.action == Ask:
+		return ruleAsks
+	}
+	return ruleDenied
+}
+
+// words names the mode or rule that decided about a need, and the reason.
 func (j *judgement) words(i int) (rule, reason string) {
 	n, f := j.needs[i], j.found[i]
 	what := n.text
@@ -370,25 +387,26 @@ func (j *judgement) words(i int) (rule, reason string) {
 		}
 	}
 	switch {
-	case f.rule == nil && j.mode != j.policy.mode:
-		rule = fmt.Sprintf("mode %s (as mode %s, where nothing confines commands)", j.policy.mode, j.mode)
-		return rule, fmt.Sprintf("%s; mode %s %s, and mode auto does the same where nothing confines commands", what, j.mode, f.verdict.on(table[n.kind].words))
 	case f.rule == nil:
-		return "mode " + string(j.mode), fmt.Sprintf("%s; mode %s %s", what, j.mode, f.verdict.on(table[n.kind].words))
+		mode := "mode " + string(j.policy.mode)
+		if j.mode.mode != j.policy.mode {
+			mode += " without a sandbox"
+		}
+		return mode, fmt.Sprintf("%s; %s %s %s", what, mode, f.action.toDo(), table[n.kind].words)
 	case f.unsure:
-		return f.rule.String(), fmt.Sprintf("%s; it cannot be told before whether it is what the rule %s %s", what, f.rule.Text(), f.rule.verdict.verb())
+		return f.rule.String(), fmt.Sprintf("%s; cannot determine in advance whether the %s rule %s applies", what, f.rule.scope, f.rule.Text())
 	}
 	as := ""
-	if n.command >= 0 && f.rule.verdict != Allow {
+	if n.command >= 0 && f.action != Allow {
 		as = f.rule.words.synonyms(&j.analysis.Commands[n.command])
 	}
 	if as != "" {
 		as = " (" + as + ")"
 	}
-	return f.rule.String(), fmt.Sprintf("%s; the rule %s %s it%s, %s", what, f.rule.Text(), f.rule.verdict.verb(), as, f.rule.scope.words())
+	return f.rule.String(), fmt.Sprintf("%s; the %s rule %s %s%s", what, f.rule.scope, f.rule.Text(), f.action.toIt(), as)
 }
 
-// show is a command for people, with … for what is not known.
+// show is a command for people, with … for unknown words.
 func show(c command.Command) string {
 	words := slices.Clone(c.Words)
 	for _, i := range c.Dynamic {
@@ -404,22 +422,18 @@ func show(c command.Command) string {
 	return text
 }
 
-// widest returns the narrowest mode beside the present one that would allow the call.
-func (j *judgement) widest() []Mode {
-	for _, m := range []Mode{Edits, Auto, Yolo} {
-		if m == Auto && !j.policy.options.Sandboxed {
-			continue
-		}
-		other := judgement{policy: j.policy.InMode(m), call: j.call, mode: m, analysis: j.analysis, needs: j.needs, mentioned: j.mentioned}
-		allowed := true
-		for i := range other.needs {
-			if allowed = other.rule(&other.needs[i]).verdict == Allow; !allowed {
-				break
-			}
-		}
-		if allowed {
-			return []Mode{m}
+// wider returns the narrowest wider mode that would allow the call, "" if there is none.
+func (j *judgement) wider() Mode {
+	for i := j.mode.mode.width() + 1; i < len(modes); i++ {
+		if m := modes[i].mode; m.In(j.policy.options.Sandboxed) == m && j.allowed(j.policy.InMode(m), &modes[i]) {
+			return m
 		}
 	}
-	return nil
+	return ""
+}
+
+// allowed reports whether another policy would allow the call.
+func (j *judgement) allowed(p *Policy, mode *modeRow) bool {
+	other := judgement{policy: p, call: j.call, mode: mode, analysis: j.analysis, needs: j.needs, mentioned: j.mentioned}
+	return !slices.ContainsFunc(other.needs, func(n need) bool { return other.rule(&n).action != Allow })
 }

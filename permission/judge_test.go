@@ -12,7 +12,7 @@ import (
 func TestRules(t *testing.T) {
 	type row struct {
 		call string
-		want Verdict
+		want Action
 	}
 	tests := []struct {
 		name  string
@@ -223,8 +223,8 @@ func TestRules(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if d := p.Judge(c); d.Verdict != row.want {
-					t.Errorf("%s: %s, want %s\n%s", row.call, d.Verdict, row.want, d)
+				if d := p.Judge(c); d.Action != row.want {
+					t.Errorf("%s: %s, want %s\n%s", row.call, d.Action, row.want, d)
 				}
 			}
 		})
@@ -237,7 +237,9 @@ func TestEffectsOfTools(t *testing.T) {
 		call Call
 		want string // in the order of Modes
 	}{
-		{"nothing", Call{Tool: "todo"}, "++++++"},
+		{"nothing", Call{Tool: "todo", Effects: tool.Effects{None: true}}, "++++++"},
+		{"undeclared", Call{Tool: "todo"}, "-????+"},
+		{"unknown, and a read", Call{Tool: "x", Effects: tool.Effects{Unknown: true, Reads: []tool.Path{tool.File("/w/a")}}}, "-????+"},
 		{"read", Call{Tool: "read", Effects: tool.Effects{Reads: []tool.Path{tool.File("/w/a")}}}, "++++++"},
 		{"read outside", Call{Tool: "read", Effects: tool.Effects{Reads: []tool.Path{tool.File("/etc/a")}}}, "-???++"},
 		{"read a secret", Call{Tool: "read", Effects: tool.Effects{Reads: []tool.Path{tool.File("/w/.env")}}}, "-----+"},
@@ -250,18 +252,18 @@ func TestEffectsOfTools(t *testing.T) {
 		{"write outside", Call{Tool: "write", Effects: tool.Effects{Writes: []tool.Path{tool.File("/wx")}}}, "--???+"},
 		{"both ends of a rename", Call{Tool: "patch", Effects: tool.Effects{Writes: []tool.Path{tool.File("/w/a"), tool.File("/x")}}}, "--???+"},
 		{"fetch", Call{Tool: "fetch", Effects: tool.Effects{Hosts: []string{"example.com"}}}, "-????+"},
-		{"of a server", Call{Tool: "mcp__a__b", Effects: tool.Effects{Exec: true}}, "-????+"},
+		{"of a server", Call{Tool: "mcp__a__b", Effects: tool.Effects{Unknown: true, Exclusive: true}}, "-????+"},
 		{"unconfined", Call{Tool: "shell", Effects: tool.Effects{Command: "ls", Unconfined: true}}, "--???+"},
 		{"agent", Call{Tool: "agent", Effects: tool.Effects{Agents: true}}, "-???++"},
 		{"question", Call{Tool: "question", Effects: tool.Effects{Asks: true}}, "++++++"},
-		{"job", Call{Tool: "job", Effects: tool.Effects{Command: "make", Exec: true}}, "--??++"},
+		{"job", Call{Tool: "job", Effects: tool.Effects{Command: "make", Unknown: true, Exclusive: true}}, "--??++"},
 		{"command and file", Call{Tool: "x", Effects: tool.Effects{Command: "ls", Writes: []tool.Path{tool.File("/etc/a")}}}, "--???+"},
 	}
 	p := policy(t, "")
 	for _, test := range tests {
 		got := ""
 		for _, m := range Modes() {
-			got += string(signs[p.InMode(m).Judge(test.call).Verdict])
+			got += string(signs[p.InMode(m).Judge(test.call).Action])
 		}
 		if got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
@@ -270,20 +272,20 @@ func TestEffectsOfTools(t *testing.T) {
 }
 
 func TestUnconfined(t *testing.T) {
-	for rules, want := range map[string]Verdict{
+	for rules, want := range map[string]Action{
 		"allow shell": Ask, "allow *": Ask, "allow unconfined(go test *)": Allow, "allow unconfined": Allow, "allow unconfined(go *);deny shell(go test *)": Deny,
 	} {
 		p := policy(t, AskMode, strings.Split(rules, ";")...)
-		d := p.Judge(Call{Tool: "shell", Effects: tool.Effects{Command: "go test ./...", Unconfined: true, Exec: true}})
-		if d.Verdict != want {
+		d := p.Judge(Call{Tool: "shell", Effects: tool.Effects{Command: "go test ./...", Unconfined: true, Unknown: true, Exclusive: true}})
+		if d.Action != want {
 			t.Errorf("%s: %s, want %s", rules, d, want)
 		}
 	}
 	p := policy(t, AskMode, "allow unconfined(go test *)")
-	if d := p.Judge(Call{Tool: "shell", Effects: tool.Effects{Command: "go test; go build", Unconfined: true, Exec: true}}); d.Verdict != Ask {
+	if d := p.Judge(Call{Tool: "shell", Effects: tool.Effects{Command: "go test; go build", Unconfined: true, Unknown: true, Exclusive: true}}); d.Action != Ask {
 		t.Errorf("%s", d)
 	}
-	if d := p.Judge(p.Command("go test")); d.Verdict != Ask {
+	if d := p.Judge(p.Command("go test")); d.Action != Ask {
 		t.Errorf("a rule for outside the sandbox allows inside: %s", d)
 	}
 }
@@ -294,41 +296,53 @@ func TestAutoWithoutSandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := p.Judge(p.Command("make"))
-	if d.Verdict != Ask || !strings.Contains(d.Rule, "as mode ask") || len(p.Warnings()) != 1 || !strings.Contains(p.Warnings()[0], "does not confine") {
+	if d.Action != Ask || d.Rule != "mode auto without a sandbox" || d.Code != "permission.runs_code" || len(p.Warnings()) != 1 || !strings.Contains(p.Warnings()[0], "cannot confine") {
 		t.Errorf("%s%q", d, p.Warnings())
 	}
 }
 
-func TestReasonsAreSentences(t *testing.T) {
+// TestReasons holds that a verdict has the code of what decided, and that its reason names the mode or the rule.
+func TestReasons(t *testing.T) {
 	for line, want := range map[string]string{
-		"touch a":    "mode ask asks about a call that changes a file in the workspace",
-		"curl x.com": "mode ask asks about a command that uses the network",
-		"ls":         "mode ask allows a command that only reads",
-		"make":       "mode ask asks about a command that runs code: tests, builds, scripts",
-		"cat *.go;(": "mode ask asks about a command line that cannot be judged",
+		"touch a": "write: mode plan", "curl x.com": "network: mode plan", "ls": "reading_command: mode plan", "make": "runs_code: mode plan",
+		"cat *.go;(": "cannot_judge: mode plan", "cat $x": "undetermined_read: mode plan", "cat /etc/x": "outside_read: mode plan", "cat .env": "secret: mode plan",
+		"git push": "rule_denied: deny shell(git push *) (user)", "git log": "rule_asks: ask shell(git log *) (user)",
+		"git $x": "unknown_command: mode plan",
 	} {
-		if d := policy(t, AskMode).Judge(Call{Tool: "shell", Effects: tool.Effects{Command: line, Dir: "/w"}}); !strings.HasSuffix(d.Reason, want) {
-			t.Errorf("%s: %s, want %s", line, d.Reason, want)
+		p := policy(t, Plan, "deny shell(git push *)", "ask shell(git log *)")
+		v := p.Judge(Call{Tool: "shell", Effects: tool.Effects{Command: line, Dir: "/w"}})
+		names := "mode plan"
+		if v.Rule != names {
+			names = v.Rule[strings.Index(v.Rule, " ")+1 : strings.LastIndex(v.Rule, " ")]
 		}
+		if got := strings.TrimPrefix(v.Code, "permission.") + ": " + v.Rule; got != want || !strings.Contains(v.Reason, names) {
+			t.Errorf("%s: %s, want %s\n%s", line, got, want, v.Reason)
+		}
+	}
+	if v := policy(t, AskMode, "allow shell(make)").Judge(policy(t, AskMode).Command("make")); v.Code != "permission.rule_allowed" || v.Action != Allow {
+		t.Errorf("%s", v)
+	}
+	if v := policy(t, Yolo, "deny shell(git push *)").Judge(policy(t, Yolo).Command("git $x")); v.Code != "permission.rule_unsure" || v.Action != Ask {
+		t.Errorf("%s", v)
 	}
 }
 
-func TestOr(t *testing.T) {
+func TestUnattended(t *testing.T) {
 	p := policy(t, AskMode)
 	for line, want := range map[string]string{
-		"git push":     "nobody can be asked here, allow it with --allow 'shell(git push *)' or --mode auto",
-		"touch a":      "allow it with --allow 'shell(touch a)' or --mode edits",
-		"evil":         "nobody can be asked here, allow it with --mode auto",
-		"kill -9 1":    "nobody can be asked here, allow it with --mode yolo",
+		"git push":     "this run is not interactive: use --allow 'shell(git push *)' or --mode auto",
+		"touch a":      "this run is not interactive: use --allow 'shell(touch a)' or --mode edits",
+		"evil":         "this run is not interactive: use --mode auto",
+		"kill -9 1":    "this run is not interactive: use --mode yolo",
 		"echo x > a":   "--allow 'write(./a)' or --mode edits",
-		"make | tee a": "nobody can be asked here, allow it with --mode auto",
+		"make | tee a": "this run is not interactive: use --mode auto",
 	} {
-		d := p.Judge(p.Command(line)).Or(Deny)
-		if d.Verdict != Deny || !strings.HasSuffix(d.Reason, want) {
-			t.Errorf("%s: %s: %s, want %s", line, d.Verdict, d.Reason, want)
+		d := p.Judge(p.Command(line)).Unattended()
+		if d.Action != Deny || !strings.HasSuffix(d.Reason, want) {
+			t.Errorf("%s: %s: %s, want %s", line, d.Action, d.Reason, want)
 		}
 	}
-	if d := p.Judge(p.Command("ls")).Or(Deny); d.Verdict != Allow {
+	if d := p.Judge(p.Command("ls")).Unattended(); d.Action != Allow {
 		t.Errorf("%s", d)
 	}
 }
@@ -342,11 +356,11 @@ func TestUnreadable(t *testing.T) {
 		t.Error("what is asked about is not denied")
 	}
 	search := Call{Tool: "grep", Effects: tool.Effects{Reads: []tool.Path{tool.Tree("/w")}}}
-	if d := p.Judge(search); d.Verdict != Ask {
+	if d := p.Judge(search); d.Action != Ask {
 		t.Errorf("a search may show what must not be read: %s", d)
 	}
 	p.options.Filtered = true
-	if d := p.With(parse(t, User, "deny read(c/**)")...).Judge(search); d.Verdict != Ask || !strings.Contains(d.Reason, "read(b)") {
+	if d := p.With(parse(t, User, "deny read(c/**)")...).Judge(search); d.Action != Ask || !strings.Contains(d.Reason, "read(b)") {
 		t.Errorf("%s", d)
 	}
 }
@@ -358,17 +372,45 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got struct {
-		Verdict, Rule, Mode string
-		Commands            []struct {
-			Words   []string
-			Dynamic []int
-			Verdict string
+		Verdict, Code, Rule, Mode string
+		Commands                  []struct {
+			Words         []string
+			Dynamic       []int
+			Verdict, Code string
 		}
 	}
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Verdict != "ask" || got.Rule != "mode ask" || len(got.Commands) != 2 || got.Commands[0].Verdict != "allow" || got.Commands[1].Dynamic[0] != 2 {
+	if got.Verdict != "ask" || got.Code != "permission.unknown_command" || got.Rule != "mode ask" || len(got.Commands) != 2 || got.Commands[0].Verdict != "allow" || got.Commands[0].Code != "permission.reading_command" || got.Commands[1].Dynamic[0] != 2 {
 		t.Errorf("%s", data)
+	}
+}
+
+// TestUnknownToolsFailClosed holds that no mode but a free one, and no rule about another tool, allows a call with unknown effects.
+func TestUnknownToolsFailClosed(t *testing.T) {
+	effects := []tool.Effects{
+		{},
+		{Idempotent: true},
+		{Unknown: true},
+		{Unknown: true, Reads: []tool.Path{tool.File("/w/a")}},
+		{Unknown: true, None: true},
+		{Unknown: true, Exclusive: true, Hosts: []string{"example.com"}},
+	}
+	rules := []string{"allow shell", "allow read", "allow write", "allow fetch", "allow mcp(other/*)", "allow todo", "allow agent"}
+	for _, name := range []string{"x", "mcp__mail__send", "mcp__", "mcp(mail/send)", "shell", "read", ""} {
+		for _, e := range effects {
+			for _, m := range Modes() {
+				allowed := m.Free()
+				v := policy(t, m, rules...).Judge(Call{Tool: name, Effects: e}).Unattended()
+				if (v.Action == Allow) != allowed {
+					t.Errorf("mode %s, tool %q, effects %+v: %s", m, name, e, v)
+				}
+			}
+		}
+	}
+	v := policy(t, AskMode, "allow mcp(mail/send)").Judge(Call{Tool: "mcp__mail__send"})
+	if v.Action != Allow || v.Code != "permission.rule_allowed" {
+		t.Errorf("%s", v)
 	}
 }

@@ -1,23 +1,23 @@
 package permission
 
-// language is what the pattern of a rule means, by the name in front of it.
+// language is the meaning of a pattern. The name before the pattern determines it.
 type language int
 
 const (
-	bare     language = iota // no pattern is possible
+	bare     language = iota // without a pattern
 	anything                 // *
-	reading                  // paths that are read, whoever reads them
-	writing                  // paths that are changed, whoever changes them
-	filing                   // paths that one tool touches
+	reading                  // paths that any tool or command reads
+	writing                  // paths that any tool or command changes
+	filing                   // paths that one tool reads or changes
 	running                  // commands
 	freeing                  // commands outside the sandbox
-	reaching                 // hosts, whoever reaches them
+	reaching                 // hosts that any tool or command reaches
 	hosting                  // hosts that one tool reaches
 	serving                  // tools of MCP servers
 	sending                  // other agents
 )
 
-// vocabulary is the names that rules can begin with.
+// vocabulary maps the names at the start of rules to the languages of their patterns.
 var vocabulary = map[string]language{
 	"*":    anything,
 	"read": reading, "list": filing, "glob": filing, "grep": filing,
@@ -28,13 +28,13 @@ var vocabulary = map[string]language{
 	"job": bare, "web_search": bare, "todo": bare, "question": bare, "artifact": bare,
 }
 
-// groups is which tools the name of a tool means in rules, where it means more than itself.
+// groups lists the tools that one name means in rules.
 var groups = map[string][]string{
 	"edit":  {"edit", "multi_edit", "patch", "apply_patch"},
 	"patch": {"patch", "apply_patch"},
 }
 
-// takes reports whether the name of a rule means a tool.
+// takes reports whether the name of a rule includes a tool.
 func takes(name, tool string) bool {
 	if name == tool {
 		return true

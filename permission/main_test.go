@@ -26,8 +26,8 @@ func parse(t testing.TB, s Scope, rules ...string) []Rule {
 	t.Helper()
 	var all []Rule
 	for _, text := range rules {
-		var verdict Verdict
-		for _, v := range []Verdict{Allow, Ask, Deny} {
+		var verdict Action
+		for _, v := range []Action{Allow, Ask, Deny} {
 			if len(text) > len(v) && text[:len(v)+1] == string(v)+" " {
 				verdict, text = v, text[len(v)+1:]
 				break

@@ -6,7 +6,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/spelling"
 )
 
-// nearest says which of the names was most likely meant: `; did you mean "shell"?`.
+// nearest suggests the nearest of the names: `; did you mean "shell"?`.
 func nearest(word string, names []string) string {
 	best, least := "", 3
 	for _, n := range names {

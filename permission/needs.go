@@ -10,54 +10,55 @@ import (
 
 	"github.com/tenon-agent/tenon/permission/command"
 	"github.com/tenon-agent/tenon/tool"
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
-// Call is a call that is to be judged.
+// Call is the subject of a verdict.
 type Call struct {
-	Tool      string // its name; of an MCP server mcp__server__tool
+	Tool      string // its name; for a tool of an MCP server mcp__server__tool
 	Effects   tool.Effects
-	Arguments json.RawMessage // only the name of an agent is read here, from the member "agent"
+	Arguments json.RawMessage // Judge reads the member "agent", the name of an agent, and nothing else
 }
 
-// need is one thing that a call does, which the policy must allow.
+// need is one effect of a call. The policy must allow each.
 type need struct {
 	kind    kind
-	command int    // which command does it; -1: the call as a whole
-	own     bool   // the command's own doing, which a rule about the command covers
-	path    string // "" is a place that is not known
-	tree    bool   // the path stands for all below it
-	pattern string // what of that the shell makes names of, "" for all
+	command int    // the index of the command that has it; noCommand: the call as a whole
+	own     bool   // an effect of the command itself: a rule about the command covers it
+	path    string // "" if it cannot be determined
+	tree    bool   // with all paths below it
+	pattern string // the pattern that the shell expands to names in path, "" for all
 	write   bool
 	host    string
-	any     bool   // it reaches a host that is not known before
-	text    string // what it is, in words
+	any     bool   // it reaches a host that cannot be determined in advance
+	text    string // describes it
 }
 
-// noCommand is the index for what no single command does.
+// noCommand is the index for effects of the call as a whole.
 const noCommand = -1
 
-// needs takes a call apart. Every command has at least one need.
+// needs lists the effects of a call. Every command has at least one.
 func (p *Policy) needs(c Call) ([]need, command.Analysis) {
 	var all []need
 	var a command.Analysis
 	e := c.Effects
 	if e.Command != "" {
-		a = p.analyze(e.Command, e.Dir)
+		a = p.analyze(e)
 		all = p.line(a)
 	}
-	judged := len(all) // the shell tool tells of its command's paths too
-	told := func(at tool.Path, write bool) bool {
+	judged := len(all) // the shell tool declares the paths of its command too
+	listed := func(at tool.Path, write bool) bool {
 		return slices.ContainsFunc(all[:judged], func(n need) bool {
-			return n.write == write && n.path == at.Name || !write && at == everything // which stands for what is not known
+			return n.write == write && n.path == at.Name || !write && at == everything // the path of reads that cannot be determined
 		})
 	}
 	for _, r := range e.Reads {
-		if !told(r, false) {
+		if !listed(r, false) {
 			all = append(all, p.file(r, false))
 		}
 	}
 	for _, w := range e.Writes {
-		if !told(w, true) {
+		if !listed(w, true) {
 			all = append(all, p.file(w, true))
 		}
 	}
@@ -71,7 +72,7 @@ func (p *Policy) needs(c Call) ([]need, command.Analysis) {
 			all = append(all, need{kind: k, command: noCommand, text: text})
 		}
 	}
-	one(unknownTool, e.Exec && e.Command == "", c.Tool)
+	one(unknownTool, !e.Declared() && e.Command == "", c.Tool)
 	one(unconfined, e.Unconfined, c.Tool)
 	one(startsAgents, e.Agents, c.Tool)
 	one(asksPerson, e.Asks, c.Tool)
@@ -79,17 +80,17 @@ func (p *Policy) needs(c Call) ([]need, command.Analysis) {
 	return all, a
 }
 
-// file is what a tool does to a path.
-func (p *Policy) file(at tool.Path, write bool) need {
+// file is the need of a tool that reads or writes a path.
+func (e *environment) file(at tool.Path, write bool) need {
 	n := need{command: noCommand, path: at.Name, tree: at.Tree, write: write, text: touching(at.Name, write)}
-	n.kind = p.placed(at.Name, write)
-	if write && at.Tree && n.kind == writeInside && around(p.options.Protected, at.Name) {
+	n.kind = e.placed(at.Name, write)
+	if write && at.Tree && n.kind == writeInside && paths.Holds(at.Name, e.options.Protected) {
 		n.kind = writeProtected
 	}
 	return n
 }
 
-// touching says what is done to a path.
+// touching describes reading or writing a path.
 func touching(name string, write bool) string {
 	if write {
 		return "writes " + name
@@ -97,17 +98,17 @@ func touching(name string, write bool) string {
 	return "reads " + name
 }
 
-// placed is the kind of reading or writing a path.
-func (p *Policy) placed(name string, write bool) kind {
-	inside := in(p.roots, name)
+// placed is the kind of effect of reading or writing a path.
+func (e *environment) placed(name string, write bool) kind {
+	inside, shown := contains(e.roots, name), !write && contains(e.shown, name)
 	switch {
-	case in(p.options.Hidden, name):
+	case !shown && contains(e.options.Hidden, name):
 		return hidden
-	case !write && (inside || in(p.options.Readable, name)):
+	case !write && (inside || shown || contains(e.options.Readable, name)):
 		return readInside
 	case !write:
 		return readOutside
-	case in(p.options.Protected, name), inside && steersGit(name):
+	case contains(e.options.Protected, name), inside && steersGit(name):
 		return writeProtected
 	case inside:
 		return writeInside
@@ -115,21 +116,24 @@ func (p *Policy) placed(name string, write bool) kind {
 	return writeOutside
 }
 
-// steersGit reports whether a file says what git runs. A repository within the project is one too: git looks into it when it is
-// asked about the one around it.
+// contains reports whether a path is one of some directories or lies in one.
+func contains(dirs []string, name string) bool {
+	_, ok := paths.In(dirs, name)
+	return ok
+}
+
+// steersGit reports whether git reads from a file which programs to run. A repository within the project counts: git enters it for
+// the status of the repository around it.
 func steersGit(name string) bool {
 	parts := strings.Split(filepath.ToSlash(name), "/")
 	for i, part := range parts {
-		if folds {
-			part = strings.ToLower(part)
-		}
-		if part != ".git" {
+		if !paths.Same(part, ".git") {
 			continue
 		}
 		if i+1 == len(parts) {
-			return true // a file that says where the repository is
+			return true // a file that points to the repository
 		}
-		switch key(parts[i+1]) {
+		switch paths.Key(parts[i+1]) {
 		case "hooks", "config", "config.worktree", "commondir", "modules", "worktrees":
 			return true
 		}
@@ -137,9 +141,9 @@ func steersGit(name string) bool {
 	return false
 }
 
-func (p *Policy) reach(host string) need {
+func (e *environment) reach(host string) need {
 	n := need{kind: otherHost, command: noCommand, host: host, text: "reaches " + host}
-	for _, h := range p.network {
+	for _, h := range e.network {
 		if h.hits(host) == yes {
 			n.kind = listedHost
 		}
@@ -147,7 +151,7 @@ func (p *Policy) reach(host string) need {
 	return n
 }
 
-// line is what the commands of a line do.
+// line lists the effects of a command line.
 func (p *Policy) line(a command.Analysis) []need {
 	var all []need
 	for _, problem := range a.Problems {
@@ -163,12 +167,12 @@ func (p *Policy) line(a command.Analysis) []need {
 		}
 	}
 	if len(all) == 0 {
-		all = append(all, need{kind: harmless, command: noCommand, text: "nothing to run"})
+		all = append(all, need{kind: harmless, command: noCommand, text: "runs nothing"})
 	}
 	return all
 }
 
-// command is what one command does.
+// command lists the effects of one command.
 func (p *Policy) command(c *command.Command, i int) (all []need) {
 	say := func(k kind) { all = append(all, need{kind: k, command: i, own: true, text: c.Why}) }
 	paths := p.paths(c, i)
@@ -206,13 +210,13 @@ func (p *Policy) command(c *command.Command, i int) (all []need) {
 	return all
 }
 
-// outside are programs that let others act for them: another user, or a service that no sandbox of ours holds.
+// outside are programs that act through another user or a service, which no sandbox of ours confines.
 var outside = []string{
 	"sudo", "doas", "su", "runuser", "pkexec", "systemd-run", "systemctl", "launchctl", "at", "batch", "crontab", "nsenter",
 	"docker", "podman", "nerdctl", "lxc", "machinectl", "schtasks", "runas",
 }
 
-// outOfReach reports whether a command acts where the sandbox does not hold. What it only shows of itself is no such thing.
+// outOfReach reports whether a command acts outside the sandbox. A command that only reads does not.
 func outOfReach(c *command.Command) bool {
 	if c.Does&^command.Reads == 0 || len(c.Words) == 0 {
 		return false
@@ -225,15 +229,15 @@ func outOfReach(c *command.Command) bool {
 	return slices.Contains(outside, path.Base(c.Words[0]))
 }
 
-// paths is what a command does to files.
-func (p *Policy) paths(c *command.Command, i int) (all []need) {
+// paths lists the files that a command reads and writes.
+func (e *environment) paths(c *command.Command, i int) (all []need) {
 	for _, name := range c.ReadPaths {
-		n := p.commandPath(name, false, false)
+		n := e.commandPath(name, false, false)
 		n.command, n.own = i, !slices.Contains(c.Redirects, name)
 		all = append(all, n)
 	}
 	for _, name := range c.WritePaths {
-		n := p.commandPath(name, true, c.Does&command.Destroys != 0)
+		n := e.commandPath(name, true, c.Does&command.Destroys != 0)
 		n.tree = n.tree || slices.Contains(c.Trees, name) && (!c.Copies || directory(c.ReadPaths))
 		n.command, n.own = i, !slices.Contains(c.Redirects, name)
 		all = append(all, n)
@@ -241,7 +245,7 @@ func (p *Policy) paths(c *command.Command, i int) (all []need) {
 	return all
 }
 
-// directory reports whether one of the paths may be a directory. One that is not there yet may become one.
+// directory reports whether one of the paths may be a directory. A path that does not exist may become one.
 func directory(names []string) bool {
 	return len(names) == 0 || slices.ContainsFunc(names, func(name string) bool {
 		info, err := os.Stat(filepath.FromSlash(name))
@@ -249,9 +253,9 @@ func directory(names []string) bool {
 	})
 }
 
-func (p *Policy) commandPath(name string, write, destroys bool) need {
+func (e *environment) commandPath(name string, write, destroys bool) need {
 	if name == "" {
-		n := need{kind: readSomewhere, write: write, text: touching("a place that is not known before", write)}
+		n := need{kind: readSomewhere, write: write, text: touching("a path that cannot be determined in advance", write)}
 		if write {
 			n.kind = writeSomewhere
 		}
@@ -262,11 +266,12 @@ func (p *Policy) commandPath(name string, write, destroys bool) need {
 		pattern = path.Clean(name)
 		name = literal(pattern)
 	}
-	at, dir := resolve(p.options.Root, filepath.FromSlash(name))
-	n := need{path: at, tree: dir || pattern != "", pattern: pattern, write: write, text: touching(at, write), kind: p.placed(at, write)}
+	to := e.resolver.Guess(filepath.FromSlash(name))
+	at, dir := to.Path, to.Dir
+	n := need{path: at, tree: dir || pattern != "", pattern: pattern, write: write, text: touching(at, write), kind: e.placed(at, write)}
 	meets := func(places []string, deep bool) bool {
 		if pattern == "" {
-			return deep && around(places, at)
+			return deep && paths.Holds(at, places)
 		}
 		return slices.ContainsFunc(places, func(q string) bool {
 			q = filepath.ToSlash(q)
@@ -274,13 +279,13 @@ func (p *Policy) commandPath(name string, write, destroys bool) need {
 		})
 	}
 	switch {
-	case meets(p.options.Hidden, destroys && !slices.Contains(p.roots, at)):
-		n.kind = hidden // it names one, or removes what one is in
-	case n.kind == writeProtected && !destroys && filepath.Base(at) == ".git" && in(p.roots, filepath.Dir(at)):
-		n.kind = writeAround // what git does with its repository, also where .git is a file that leads there
-	case n.kind == readInside && !p.options.Sandboxed && meets(p.options.Hidden, true):
-		n.kind = readOutside // where no sandbox hides it
-	case n.kind == writeInside && meets(p.options.Protected, true):
+	case meets(e.options.Hidden, destroys && !slices.Contains(e.roots, at)):
+		n.kind = hidden // it names a secret path, or removes a directory with one
+	case n.kind == writeProtected && !destroys && filepath.Base(at) == ".git" && contains(e.roots, filepath.Dir(at)):
+		n.kind = writeAround // git changes its repository, also through a .git file
+	case n.kind == readInside && !e.options.Sandboxed && meets(e.options.Hidden, true):
+		n.kind = readOutside // no sandbox hides the secret paths
+	case n.kind == writeInside && meets(e.options.Protected, true):
 		if n.kind = writeAround; destroys {
 			n.kind = writeProtected
 		}
@@ -294,7 +299,7 @@ func literal(pattern string) string {
 	return path.Clean(pattern[:strings.LastIndexByte(pattern[:meta], '/')+1])
 }
 
-// reachable reports whether a pattern, as the shell expands it, may name a place, what it is in, or what is in it.
+// reachable reports whether a pattern, as the shell expands it, may name a path, a parent of it, or a path below it.
 func reachable(pattern, place string) bool {
 	have := strings.Split(place, "/")
 	for i, part := range strings.Split(pattern, "/") {
@@ -311,11 +316,11 @@ func reachable(pattern, place string) bool {
 	return true
 }
 
-// destruction tells what is lost with files in the workspace that are named, which checkpoints may have, from all else.
-func (p *Policy) destruction(c *command.Command, paths []need) kind {
+// destruction is the kind of a destructive command. Checkpoints may have files in the workspace that the line names, and nothing else.
+func (e *environment) destruction(c *command.Command, paths []need) kind {
 	named := len(c.WritePaths) > 0
 	for _, n := range paths {
-		if n.write && (n.kind != writeInside || filepath.Base(n.path) == ".git" || strings.Contains(filepath.ToSlash(n.path), "/.git/") || slices.Contains(p.roots, n.path)) {
+		if n.write && (n.kind != writeInside || filepath.Base(n.path) == ".git" || strings.Contains(filepath.ToSlash(n.path), "/.git/") || slices.Contains(e.roots, n.path)) {
 			named = false
 		}
 	}

@@ -51,7 +51,7 @@ func globOf(text string) glob {
 	return glob{text, strings.ContainsRune(text, star) || strings.ContainsRune(text, one), text == string(star)}
 }
 
-// hits says whether a command has the option, and how that is written there.
+// hits reports whether a command has the option, and in which spelling.
 func (o *optionPattern) hits(c *command.Command, dynamic func(int) bool) (certainty, string) {
 	best, given := no, ""
 	note := func(fits certainty, as string) {
@@ -99,7 +99,7 @@ func (o *optionPattern) means(names []string) bool {
 	return slices.ContainsFunc(o.names, func(g glob) bool { return slices.ContainsFunc(names, g.is) })
 }
 
-// with says whether the option has its value, attached or in the next word.
+// with reports whether the option has its value, attached or in the next word.
 func (o *optionPattern) with(value string, attached bool, c *command.Command, next int, dynamic func(int) bool) certainty {
 	switch {
 	case !o.valued || attached && o.value.is(value):
@@ -119,9 +119,9 @@ func has(c *command.Command, letter string, dynamic func(int) bool) bool {
 	return fits == yes
 }
 
-// letters returns the options that a bundle such as -rf stands for, where a program is not known that says so.
+// letters splits a bundle of options such as -rf, for programs that the table does not have.
 func (g glob) letters() (all []string) {
-	const most = 3 // what is longer is rather a word, such as -jar
+	const most = 3 // a longer one is probably a word, such as -jar
 	rest, ok := strings.CutPrefix(g.text, "-")
 	if !ok || g.wild || len(rest) > most || strings.Trim(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
 		return nil
@@ -150,7 +150,7 @@ func (g glob) option(word string) (value string, attached, ok bool) {
 	return value, attached, strings.HasPrefix(word, "-") && g.is("-"+name)
 }
 
-// synonyms says which words of a command fit the options of the pattern under another name: "--recursive is -r".
+// synonyms lists the words of a command that match options of the pattern in another spelling: "--recursive is -r".
 func (p wordPattern) synonyms(c *command.Command) string {
 	var all []string
 	for i := range p.options {

@@ -51,8 +51,8 @@ func TestSynonyms(t *testing.T) {
 			} else if rest, ok := strings.CutPrefix(line, "?"); ok {
 				line, want = rest, Ask
 			}
-			if d := p.Judge(p.Command(line)); d.Verdict != want {
-				t.Errorf("deny shell(%s): %s is %s, want %s: %s", rule, line, d.Verdict, want, d.Reason)
+			if d := p.Judge(p.Command(line)); d.Action != want {
+				t.Errorf("deny shell(%s): %s is %s, want %s: %s", rule, line, d.Action, want, d.Reason)
 			}
 		}
 	}
@@ -67,8 +67,8 @@ func TestARuleThatAllowsHasNoSynonyms(t *testing.T) {
 	} {
 		p := policy(t, AskMode, "allow shell("+rule+")")
 		for line := range strings.SplitSeq(lines, "; ") {
-			if d := p.Judge(p.Command(line)); d.Verdict != Ask {
-				t.Errorf("allow shell(%s): %s is %s", rule, line, d.Verdict)
+			if d := p.Judge(p.Command(line)); d.Action != Ask {
+				t.Errorf("allow shell(%s): %s is %s", rule, line, d.Action)
 			}
 		}
 	}
@@ -79,7 +79,7 @@ func TestTheReasonNamesSynonyms(t *testing.T) {
 	for line, want := range map[string]string{
 		"rm -v --recursive x":  "denies it (--recursive is -r)",
 		"rm -fR x":             "denies it (-R is -r)",
-		"rm -fr x":             "denies it, always",
+		"rm -fr x":             "rm -r *) denies it",
 		"git push origin +a":   "asks about it (+a is --force)",
 		"./rm --recursive x":   "denies it (--recursive is -r)",
 		"curl --output=x a.de": "denies it (--output is -o)",

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
 // pathPattern is a pattern of files in gitignore style. One that fits a directory fits all below it.
@@ -14,15 +16,15 @@ type pathPattern struct {
 	glob   string // with slashes; from the workspace, from the home directory or absolute
 	home   bool
 	abs    bool
-	below  bool   // only what is below it: the pattern ended in a slash
-	prefix string // the directory that all that fits lies in, "" when it may be anywhere
+	below  bool   // only paths below it: the pattern ended in a slash
+	prefix string // the directory of all paths that match, "" if there is none
 }
 
 func parsePath(s string) (pathPattern, error) {
 	var p pathPattern
 	s = filepath.ToSlash(s)
 	if s == "" || strings.HasPrefix(s, "!") {
-		return p, errors.New("it is no pattern of paths; write src/**, *.md, ~/notes or /etc/hosts")
+		return p, errors.New("not a path pattern; use src/**, *.md, ~/notes or /etc/hosts")
 	}
 	if rest, ok := strings.CutSuffix(s, "/"); ok && rest != "" {
 		s, p.below = rest, true
@@ -38,10 +40,10 @@ func parsePath(s string) (pathPattern, error) {
 		s = "**/" + s
 	}
 	if s = path.Clean(s); s == ".." || strings.HasPrefix(s, "../") {
-		return p, errors.New("it leads out of the workspace; write the absolute path, or one that begins with ~/")
+		return p, errors.New("it leads out of the workspace; use an absolute path, or one that starts with ~/")
 	}
 	if !doublestar.ValidatePattern(s) {
-		return p, errors.New("a bracket of the pattern has no end")
+		return p, errors.New("missing closing bracket in the pattern")
 	}
 	p.glob = s
 	dir, rest := doublestar.SplitPattern(s)
@@ -72,10 +74,10 @@ func (p pathPattern) bases(roots []string, home string) []string {
 // relative returns a path as the pattern sees it.
 func relative(base, name string) (string, bool) {
 	if base == "" {
-		return filepath.ToSlash(key(name)), true
+		return filepath.ToSlash(paths.Key(name)), true
 	}
-	rel, ok := below(base, name)
-	return filepath.ToSlash(key(rel)), ok
+	rel, ok := paths.Rel(base, name)
+	return filepath.ToSlash(paths.Key(rel)), ok
 }
 
 // covers reports whether the pattern fits a path with all that may be below it.
@@ -96,7 +98,7 @@ func (p pathPattern) covers(name string, roots []string, home string) bool {
 }
 
 func (p pathPattern) fits(rel string) bool {
-	glob := key(p.glob)
+	glob := paths.Key(p.glob)
 	if glob == "." || glob == "**" {
 		return true
 	}
@@ -104,7 +106,7 @@ func (p pathPattern) fits(rel string) bool {
 	return ok && err == nil
 }
 
-// hits says whether a rule with the pattern asks about a path or denies it. tree says that all below it counts too.
+// hits reports whether an ask or deny rule with the pattern matches a path. A tree includes all paths below it.
 func (p pathPattern) hits(name string, tree bool, roots []string, home string) certainty {
 	if p.below && tree {
 		p.below = false
@@ -126,8 +128,7 @@ func (p pathPattern) hits(name string, tree bool, roots []string, home string) c
 		if base == "" && p.prefix == "" {
 			start = string(filepath.Separator)
 		}
-		_, inner := below(name, start)
-		_, outer := below(start, name)
+		inner, outer := paths.Inside(name, start), paths.Inside(start, name)
 		if inner || outer && p.glob != p.prefix {
 			return maybe
 		}

@@ -3,51 +3,56 @@ package permission
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 
-	"github.com/tenon-agent/tenon/permission/command"
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
-// Options say what a policy holds for. The zero value is possible: everything is then outside.
+// Options describe the workspace and the system of a policy. With the zero value every path is outside the workspace.
 type Options struct {
-	Mode  Mode     // what the person chose for this run, which wins over every configuration; "" is what that says, or else ask
+	Mode  Mode     // the person's choice for this run, which overrides every configuration; "": the configured mode, or ask
 	Root  string   // the workspace, absolute; relative patterns start here
-	Roots []string // further directories that count as inside, absolute
+	Roots []string // further directories of the workspace, absolute
 	Home  string   // the home directory, for ~ in commands and patterns
 
-	Readable  []string // directories outside that are read like those inside, absolute or from Root
-	Hidden    []string // secret places, absolute or from Root; no mode but yolo lets anybody touch them
-	Protected []string // places inside that are not changed without asking, such as .git/hooks; absolute or from Root
+	Readable  []string // directories outside the workspace that calls read as if inside, absolute or from Root
+	Hidden    []string // secret paths, absolute or from Root; only a free mode such as yolo lets calls touch them
+	Protected []string // paths in the workspace that need approval to change, such as .git/hooks; absolute or from Root
 
-	Sandboxed bool     // the operating system confines commands; without that auto is ask
-	Bare      string   // why it does not, for people; default: the system cannot
-	Network   []string // the hosts that the sandbox lets commands reach, as patterns of rules: *.example.com:443
-	Filtered  bool     // tools that look through trees leave out what [Policy.Unreadable] names
+	Sandboxed bool     // the operating system confines commands; otherwise auto decides like ask
+	Bare      string   // the reason that it does not, for people; default: the system cannot
+	Network   []string // the hosts that commands in the sandbox can reach, as patterns of rules: *.example.com:443
+	Filtered  bool     // tools that search directories leave out files for which [Policy.Unreadable] has a rule
 	Tools     []string // names of further tools, for rules
 }
 
-// Policy judges calls. It never changes and may be used concurrently.
+// Policy judges calls. It is immutable and safe for concurrent use.
 type Policy struct {
-	options  Options
-	mode     Mode // as chosen
+	environment
+	mode     Mode // the chosen one
 	rules    []Rule
-	roots    []string // Root and Roots, resolved
-	network  []hostPattern
 	warnings []string
 }
 
-// New makes a policy of the layers of a configuration, in any order. Examples that a layer carries are checked against the
-// policy. Rules of a [Project] that allow, and a mode of it that is wider than the person's, are ignored; see [Policy.Warnings].
-// The error is an [*Errors] with everything that is wrong.
+// environment is the directories and hosts of a policy, on which the kinds of effects depend.
+type environment struct {
+	options  Options
+	roots    []string // Root and Roots, resolved
+	shown    []string // directories that calls read although they lie in hidden ones, resolved
+	resolver paths.Resolver
+	network  []hostPattern
+}
+
+// New makes a policy of the layers of a configuration, in any order, and checks the examples of the layers. It ignores allow rules
+// of a [Project], and a mode of one that is wider than the person's; see [Policy.Warnings]. The error is an [*Errors] with all errors.
 func New(o Options, layers ...Layer) (*Policy, error) {
-	p := &Policy{options: o}
+	p := &Policy{environment: environment{options: o}}
 	var wrong Errors
 	p.place()
 	for _, n := range o.Network {
 		h, err := parseHost(n)
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("network: the host %q cannot be used: %w", n, err))
+			wrong = append(wrong, fmt.Errorf("network: invalid host %q: %w", n, err))
 			continue
 		}
 		p.network = append(p.network, h)
@@ -58,9 +63,9 @@ func New(o Options, layers ...Layer) (*Policy, error) {
 	if err := p.choose(layers); err != nil {
 		wrong = append(wrong, err)
 	}
-	if p.mode == Auto && !o.Sandboxed {
-		why := cmp.Or(o.Bare, "this system does not confine commands; see tenon doctor sandbox")
-		p.warnings = append(p.warnings, "mode auto asks like mode ask here: "+why)
+	if as := p.effective(); as != p.mode {
+		why := cmp.Or(o.Bare, "this system cannot confine commands; see tenon doctor sandbox")
+		p.warnings = append(p.warnings, fmt.Sprintf("mode %s decides like mode %s: %s", p.mode, as, why))
 	}
 	p.warnings = append(p.warnings, unreachable(p.rules)...)
 	if len(wrong) == 0 {
@@ -74,47 +79,41 @@ func New(o Options, layers ...Layer) (*Policy, error) {
 	return p, nil
 }
 
-// place resolves the directories, as paths of effects are.
-func (p *Policy) place() {
-	o, look := &p.options, lookOnce()
-	absolute := func(names []string) (out []string) {
-		for _, n := range names {
-			if !filepath.IsAbs(n) {
-				n = filepath.Join(o.Root, n)
-			}
-			to, _ := resolveBy(look, "", n)
-			if out = append(out, to); filepath.Clean(n) != to {
-				out = append(out, filepath.Clean(n))
-			}
-		}
-		return out
-	}
+// place resolves the links in the directories, as tools do in the paths of effects.
+func (e *environment) place() {
+	o := &e.options
+	b := paths.Bounds{Root: o.Root, Roots: o.Roots, Readable: o.Readable, Hidden: o.Hidden, Protected: o.Protected}.Resolve()
+	o.Root, o.Readable, o.Hidden, o.Protected = b.Root, b.Readable, b.Hidden, b.Protected
 	if o.Root != "" {
-		o.Root, _ = resolveBy(look, "", o.Root)
-		p.roots = []string{o.Root}
+		e.roots = []string{o.Root}
 	}
-	for _, r := range o.Roots {
-		r, _ = resolveBy(look, "", r)
-		p.roots = append(p.roots, r)
-	}
+	e.roots = append(e.roots, b.Roots...)
+	e.resolver.Bases = e.roots
 	if o.Home != "" {
-		o.Home, _ = resolveBy(look, "", o.Home)
+		o.Home = e.resolver.Guess(o.Home).Path
 	}
-	o.Readable, o.Hidden, o.Protected = absolute(o.Readable), absolute(o.Hidden), absolute(o.Protected)
+}
+
+// Show returns a policy by which calls also read from these directories, as if they were inside, although they lie in hidden ones: such as
+// the kept outputs of a session. They are absolute.
+func (p *Policy) Show(dirs ...string) *Policy {
+	q := *p
+	q.shown = append(slices.Clone(p.shown), paths.Bounds{Shown: dirs}.Resolve().Shown...)
+	return &q
 }
 
 func (p *Policy) add(l Layer) (wrong []error) {
 	for _, g := range []struct {
-		verdict Verdict
-		rules   []string
+		action Action
+		rules  []string
 	}{{Deny, l.Deny}, {Ask, l.Ask}, {Allow, l.Allow}} {
 		for i, text := range g.rules {
-			r, err := ParseRule(g.verdict, l.Scope, text, p.options.Tools...)
+			r, err := ParseRule(g.action, l.Scope, text, p.options.Tools...)
 			switch {
 			case err != nil:
-				wrong = append(wrong, fmt.Errorf("%s: %w", l.at(string(g.verdict), i), err))
-			case l.Scope == Project && g.verdict == Allow:
-				p.warnings = append(p.warnings, fmt.Sprintf("%s: %q is ignored: a project cannot allow anything, it can only ask and deny", l.at("allow", i), text))
+				wrong = append(wrong, fmt.Errorf("%s: %w", l.at(string(g.action), i), err))
+			case l.Scope == Project && g.action == Allow:
+				p.warnings = append(p.warnings, fmt.Sprintf("%s: ignored %q: a project cannot allow calls, only ask and deny", l.at("allow", i), text))
 			default:
 				p.rules = append(p.rules, r)
 			}
@@ -123,7 +122,7 @@ func (p *Policy) add(l Layer) (wrong []error) {
 	return wrong
 }
 
-// choose finds the mode: the person's, or what the layers say; a project's own only when it is narrower.
+// choose finds the mode: the person's, or that of a layer. A project's own counts only if it is narrower.
 func (p *Policy) choose(layers []Layer) error {
 	p.mode = AskMode
 	if p.options.Mode != "" {
@@ -141,7 +140,7 @@ func (p *Policy) choose(layers []Layer) error {
 				return fmt.Errorf("%s: %w", l.at("mode", -1), err)
 			}
 			if scope == Project && m.width() > p.mode.width() {
-				p.warnings = append(p.warnings, fmt.Sprintf("%s: %q is ignored: a project can only make the mode narrower than %s", l.at("mode", -1), m, p.mode))
+				p.warnings = append(p.warnings, fmt.Sprintf("%s: ignored %q: a project can only choose a narrower mode than %s", l.at("mode", -1), m, p.mode))
 				continue
 			}
 			p.mode = m
@@ -150,22 +149,21 @@ func (p *Policy) choose(layers []Layer) error {
 	return nil
 }
 
-// Mode returns the mode that was chosen. Where the system confines no commands, auto decides like ask.
+// Mode returns the chosen mode. On a system that does not confine commands, auto decides like ask.
 func (p *Policy) Mode() Mode { return p.mode }
 
-// Warnings returns what of the configuration has no effect, in words.
+// Warnings lists the parts of the configuration without effect.
 func (p *Policy) Warnings() []string { return slices.Clone(p.warnings) }
 
-// Rules returns the rules that hold.
+// Rules returns the rules of the policy.
 func (p *Policy) Rules() []Rule { return slices.Clone(p.rules) }
 
-// With returns a policy that has more rules, such as those that a person gave during a session. Those of a [Project] that
-// allow are left out.
+// With returns the policy with more rules, such as grants. It leaves out allow rules of a [Project].
 func (p *Policy) With(rules ...Rule) *Policy {
 	q := *p
 	q.rules = slices.Clone(p.rules)
 	for _, r := range rules {
-		if r.tool != "" && (r.scope != Project || r.verdict != Allow) {
+		if r.tool != "" && (r.scope != Project || r.action != Allow) {
 			q.rules = append(q.rules, r)
 		}
 	}
@@ -180,28 +178,15 @@ func (p *Policy) InMode(m Mode) *Policy {
 }
 
 // effective is the mode that decides.
-func (p *Policy) effective() Mode {
-	if p.mode == Auto && !p.options.Sandboxed {
-		return AskMode
-	}
-	return p.mode
-}
+func (p *Policy) effective() Mode { return p.mode.In(p.options.Sandboxed) }
 
 // Unreadable returns the rule that denies reading a file or directory, an absolute path with its links resolved. Tools that
-// look through trees leave such files out.
+// search directories leave out such files.
 func (p *Policy) Unreadable(name string) (Rule, bool) {
 	for _, r := range p.rules {
-		if r.verdict == Deny && r.language == reading && (r.pattern == "" || r.path.hits(name, false, p.roots, p.options.Home) == yes) {
+		if r.action == Deny && r.language == reading && (r.pattern == "" || r.path.hits(name, false, p.roots, p.options.Home) == yes) {
 			return r, true
 		}
 	}
 	return Rule{}, false
-}
-
-// analyze judges a line as the policy sees it.
-func (p *Policy) analyze(line, dir string) command.Analysis {
-	if dir == "" {
-		dir = p.options.Root
-	}
-	return command.Analyze(line, command.Options{Dir: dir, Home: p.options.Home, Roots: p.roots})
 }

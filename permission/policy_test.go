@@ -13,35 +13,35 @@ import (
 
 func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"shel(ls)":              `there is no tool "shel"; did you mean "shell"?; the tools are *, agent`,
-		"evil":                  `there is no tool "evil"; the tools are`,
-		"shell(ls":              `the bracket has no end; write shell(...)`,
-		"shell()":               `the brackets are empty; write shell to mean all that it does`,
-		"shell(ls 'a)":          `a quote or a backslash has no end`,
-		"shell(ls && rm *)":     `it is the pattern of one command, which && would end`,
+		"shel(ls)":              `unknown tool "shel"; did you mean "shell"?; the tools are *, agent`,
+		"evil":                  `unknown tool "evil"; the tools are`,
+		"shell(ls":              `missing closing bracket; write shell(...)`,
+		"shell()":               `empty brackets; write shell for every call`,
+		"shell(ls 'a)":          `unterminated quote or backslash`,
+		"shell(ls && rm *)":     `a pattern is one command, without &&`,
 		"write(../a)":           `it leads out of the workspace`,
-		"write([a)":             `a bracket of the pattern has no end`,
-		"write(!a)":             `it is no pattern of paths`,
-		"fetch(https://a.com/)": `it is no host; write example.com`,
-		"fetch(a*.com)":         `it is no host`,
-		"fetch(a.com:x)":        `it is no host`,
-		"mcp(hub)":              `write server/tool, or hub/* for all tools of a server`,
-		"todo(x)":               `todo takes none; write todo`,
-		"":                      `there is no tool ""`,
+		"write([a)":             `missing closing bracket in the pattern`,
+		"write(!a)":             `not a path pattern`,
+		"fetch(https://a.com/)": `not a host; use example.com`,
+		"fetch(a*.com)":         `not a host`,
+		"fetch(a.com:x)":        `not a host`,
+		"mcp(hub)":              `use server/tool, or hub/* for all tools of a server`,
+		"todo(x)":               `todo takes no pattern; write todo`,
+		"":                      `unknown tool ""`,
 
-		"go test":                     `there is no tool "go test"; write shell(go test *)`,
+		"go test":                     `unknown tool "go test"; write shell(go test *)`,
 		"go test *":                   `; write shell(go test *)`,
 		"evil --now":                  `; write shell(evil --now *)`,
 		"npm run test:*":              `; write shell(npm run test *)`,
 		"ls":                          `; write shell(ls *)`,
-		"bash(ls)":                    `there is no tool "bash"; write shell(ls)`,
-		"Bash(npm run *)":             `there is no tool "Bash"; write shell(npm run *)`,
+		"bash(ls)":                    `unknown tool "bash"; write shell(ls)`,
+		"Bash(npm run *)":             `unknown tool "Bash"; write shell(npm run *)`,
 		"Bash(npm run test:*)":        `; write shell(npm run test *)`,
 		"Bash":                        `; write shell`,
 		"Bash:git push":               `; write shell(git push)`,
 		"shell git push *":            `; write shell(git push *)`,
 		"run_shell_command(git push)": `; write shell(git push)`,
-		"Read(./x)":                   `there is no tool "Read"; write read(./x)`,
+		"Read(./x)":                   `unknown tool "Read"; write read(./x)`,
 		"Read(//etc/hosts)":           `; write read(/etc/hosts)`,
 		"Edit(src/**)":                `; write edit(src/**)`,
 		"MultiEdit":                   `; write multi_edit`,
@@ -53,9 +53,9 @@ func TestParseErrors(t *testing.T) {
 		"Task(review)":                `; write agent(review)`,
 		"mcp__hub__get":               `; write mcp(hub/get)`,
 		"mcp__hub":                    `; write mcp(hub/*)`,
-		"Lint(x)":                     `there is no tool "Lint"; did you mean "list"?`,
+		"Lint(x)":                     `unknown tool "Lint"; did you mean "list"?`,
 		"wirte(x)":                    `; did you mean "write"?`,
-		"gti(x)":                      `there is no tool "gti"`,
+		"gti(x)":                      `unknown tool "gti"`,
 	} {
 		if _, err := ParseRule(Allow, User, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
@@ -91,12 +91,12 @@ func TestConfiguration(t *testing.T) {
 		t.Errorf("mode %s", p.Mode())
 	}
 	told := strings.Join(p.Warnings(), "\n")
-	for _, want := range []string{`tenon.json: permissions.allow[0]: "shell" is ignored`, `tenon.json: permissions.mode: "yolo" is ignored`} {
+	for _, want := range []string{`tenon.json: permissions.allow[0]: ignored "shell"`, `tenon.json: permissions.mode: ignored "yolo"`} {
 		if !strings.Contains(told, want) {
 			t.Errorf("%s\nwant %s", told, want)
 		}
 	}
-	if c, _ := p.example("", "write(go.mod)"); p.Judge(c).Verdict != Ask {
+	if c, _ := p.example("", "write(go.mod)"); p.Judge(c).Action != Ask {
 		t.Error("a project's rule that asks has no effect")
 	}
 	project.Mode = Plan
@@ -117,8 +117,8 @@ func TestMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`user.json: permissions.allow[1]: rule "raed(x)": there is no tool "raed"; did you mean "read"?`,
-		`user.json: permissions.deny[0]: rule "fetch(:)"`, `user.json: permissions.mode: there is no mode "fast"`, `network: the host "a b"`,
+		`user.json: permissions.allow[1]: rule "raed(x)": unknown tool "raed"; did you mean "read"?`,
+		`user.json: permissions.deny[0]: rule "fetch(:)"`, `user.json: permissions.mode: unknown mode "fast"`, `network: invalid host "a b"`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nwant %s", err, want)
@@ -128,15 +128,15 @@ func TestMistakes(t *testing.T) {
 
 func TestExamplesThatFail(t *testing.T) {
 	for want, x := range map[string]Example{
-		`permissions.examples[0]: the rule shell(git push *) does not fit "git pull", which it is to fit`: {Rule: "shell(git push *)", Match: []string{"git pull"}},
-		`the rule shell(git push *) fits "git push", which it is not to fit`:                              {Rule: "shell(git push *)", NotMatch: []string{"git push"}},
-		`there is no rule "shell(x)"`:                              {Rule: "shell(x)", Match: []string{"x"}},
-		`git pull is to be "allow" and is "ask": git pull: `:       {Command: "git pull", Want: Allow},
-		`"want" is ""; it is allow, ask or deny`:                   {Command: "git pull"},
-		`an example has either "rule", "command" or "call"`:        {Command: "ls", Rule: "shell", Want: Allow},
+		`permissions.examples[0]: the rule shell(git push *) must match "git pull", and does not`: {Rule: "shell(git push *)", Match: []string{"git pull"}},
+		`the rule shell(git push *) must not match "git push", and does`:                          {Rule: "shell(git push *)", NotMatch: []string{"git push"}},
+		`unknown rule "shell(x)"`:                                  {Rule: "shell(x)", Match: []string{"x"}},
+		`want allow for git pull, got ask: git pull: `:             {Command: "git pull", Want: Allow},
+		`invalid "want" ""; use allow, ask or deny`:                {Command: "git pull"},
+		`needs exactly one of "rule", "command" and "call"`:        {Command: "ls", Rule: "shell", Want: Allow},
 		`the example of shell(git push *) tests nothing`:           {Rule: "shell(git push *)"},
-		`"evil(x)" is no call; write write(docs/a.md), fetch(exam`: {Call: "evil(x)", Want: Ask},
-		`there is no mode "x"`:                                     {Command: "ls", Mode: "x", Want: Allow},
+		`invalid call "evil(x)"; use write(docs/a.md), fetch(exam`: {Call: "evil(x)", Want: Ask},
+		`unknown mode "x"`:                                         {Command: "ls", Mode: "x", Want: Allow},
 	} {
 		_, err := New(Options{Root: "/w"}, Layer{Scope: User, Config: Config{Allow: []string{"shell(git push *)"}, Examples: []Example{x}}})
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -178,8 +178,8 @@ func TestWorktree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line, want := range map[string]Verdict{"git add .": Allow, "git commit -m x": Allow, "rm -rf .git": Ask, "echo x > .git/config": Ask} {
-		if d := p.Judge(p.Command(line)); d.Verdict != want {
+	for line, want := range map[string]Action{"git add .": Allow, "git commit -m x": Allow, "rm -rf .git": Ask, "echo x > .git/config": Ask} {
+		if d := p.Judge(p.Command(line)); d.Action != want {
 			t.Errorf("%s", d)
 		}
 	}
@@ -203,12 +203,12 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line, want := range map[string]Verdict{
+	for line, want := range map[string]Action{
 		"touch src/a": Allow, "touch in/a": Allow, "touch out/a": Ask, "echo x > out/a": Ask, "echo x > hole": Deny,
 		"cat hole": Deny, "cat in/a": Allow, "cat out/a": Ask, "cat out/*": Ask, "touch in/../../other/a": Ask, "touch loop": Allow,
 	} {
-		if d := p.Judge(p.Command(line)); d.Verdict != want {
-			t.Errorf("%s: %s, want %s\n%s", line, d.Verdict, want, d)
+		if d := p.Judge(p.Command(line)); d.Action != want {
+			t.Errorf("%s: %s, want %s\n%s", line, d.Action, want, d)
 		}
 	}
 }
@@ -240,54 +240,70 @@ func TestEffects(t *testing.T) {
 			writes = append(writes, w.Name)
 		}
 		exec := "false"
-		if e.Exec {
+		if e.Unknown {
 			exec = "true"
 		}
 		got := "exec=" + exec + " reads=" + names(reads) + " writes=" + names(writes) + " hosts=" + names(e.Hosts)
-		if got != want || e.Command != line || e.Idempotent == e.Exec {
+		if got != want || e.Command != line || e.Idempotent == e.Unknown {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}
 }
 
-// TestModesWiden holds for the whole table: a wider mode never decides more strictly than a narrower one.
+// TestModesWiden holds for the whole table: a wider mode is never stricter than a narrower one, and an unknown mode denies everything.
 func TestModesWiden(t *testing.T) {
+	codes := map[string]bool{}
 	for k := range kinds {
-		for i, m := range Modes()[1:] {
-			if before := Modes()[i]; k.in(m).rank() > k.in(before).rank() {
-				t.Errorf("%s: mode %s %s, mode %s %s", table[k].words, before, k.in(before).verb(), m, k.in(m).verb())
+		for i := range modes[1:] {
+			if narrow, wide := modes[i].on(k), modes[i+1].on(k); wide.rank() > narrow.rank() {
+				t.Errorf("%s: mode %s is %q, mode %s is %q", table[k].words, modes[i].mode, narrow, modes[i+1].mode, wide)
 			}
 		}
-		if k.in("").rank() != 2 || table[k].words == "" {
-			t.Errorf("kind %d", k)
+		if Mode("").row().on(k) != Deny || table[k].words == "" || table[k].code == "" || codes[table[k].code] {
+			t.Errorf("kind %d: %+v", k, table[k])
+		}
+		codes[table[k].code] = true
+	}
+	for _, m := range modes {
+		if m.about == "" || m.model == "" || m.allow&m.ask != 0 || m.mode.In(true) != m.mode || m.mode.In(false).row().unconfined != "" {
+			t.Errorf("mode %s: %+v", m.mode, m)
 		}
 	}
 }
 
-// TestDocument holds the table in the documents against the one that decides.
+// TestDocument compares the tables of the documentation with those that decide.
 func TestDocument(t *testing.T) {
 	data, err := os.ReadFile("../docs/permissions.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want strings.Builder
-	want.WriteString("| what it does |")
+	var about, want strings.Builder
+	about.WriteString("| mode | meaning |\n|---|---|\n")
+	want.WriteString("| effect | code |")
 	for _, m := range Modes() {
 		want.WriteString(" " + string(m) + " |")
+		about.WriteString("| `" + string(m) + "` | " + strings.ReplaceAll(m.About(), "|", `\|`) + " |\n")
 	}
-	want.WriteString("\n|---|" + strings.Repeat("---|", len(Modes())) + "\n")
+	want.WriteString("\n|---|---|" + strings.Repeat("---|", len(Modes())) + "\n")
 	for _, r := range Table() {
-		want.WriteString("| " + r.Effect + " |")
+		want.WriteString("| " + strings.ReplaceAll(r.Effect, "|", `\|`) + " | `" + r.Code + "` |")
 		for _, m := range Modes() {
-			want.WriteString(" " + string(r.Verdicts[m]) + " |")
+			want.WriteString(" " + string(r.Actions[m]) + " |")
 		}
 		want.WriteString("\n")
 	}
-	if !strings.Contains(string(data), want.String()) {
-		t.Errorf("docs/permissions.md does not have this table:\n%s", want.String())
+	for _, table := range []string{about.String(), want.String()} {
+		if !strings.Contains(string(data), table) {
+			t.Errorf("docs/permissions.md does not have this table:\n%s", table)
+		}
+	}
+	for _, code := range []string{ruleAllowed, ruleAsks, ruleDenied, ruleUnsure} {
+		if !strings.Contains(string(data), "`"+code+"`") {
+			t.Errorf("docs/permissions.md does not explain the code %s", code)
+		}
 	}
 	for _, m := range regexp.MustCompile("(?m)^    (allow|ask|deny) +(.*)$").FindAllStringSubmatch(string(data), -1) {
-		if _, err := ParseRule(Verdict(m[1]), User, m[2]); err != nil {
+		if _, err := ParseRule(Action(m[1]), User, m[2]); err != nil {
 			t.Errorf("docs/permissions.md: %v", err)
 		}
 	}

@@ -1,7 +1,6 @@
 package permission
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -11,14 +10,14 @@ import (
 // TestWhatMayBeDeniedIsNotAllowed holds that a rule that allows lifts no doubt about one that denies.
 func TestWhatMayBeDeniedIsNotAllowed(t *testing.T) {
 	p := policy(t, AskMode, "allow shell(rm *)", "allow write(src/**)", "deny write(src/keep/**)")
-	for line, want := range map[string]Verdict{"rm -r src/old": Allow, "rm -r src": Ask, "rm -r src/keep": Deny} {
-		if d := p.Judge(p.Command(line)); d.Verdict != want {
+	for line, want := range map[string]Action{"rm -r src/old": Allow, "rm -r src": Ask, "rm -r src/keep": Deny} {
+		if d := p.Judge(p.Command(line)); d.Action != want {
 			t.Errorf("%s: want %s\n%s", line, want, d)
 		}
 	}
 	p = policy(t, Yolo, "deny fetch(example.com:443)")
-	for host, want := range map[string]Verdict{"example.com:443": Deny, "example.com": Ask, "example.com:80": Allow} {
-		if d := p.Judge(Call{Tool: "fetch", Effects: tool.Effects{Hosts: []string{host}}}); d.Verdict != want {
+	for host, want := range map[string]Action{"example.com:443": Deny, "example.com": Ask, "example.com:80": Allow} {
+		if d := p.Judge(Call{Tool: "fetch", Effects: tool.Effects{Hosts: []string{host}}}); d.Action != want {
 			t.Errorf("%s: want %s\n%s", host, want, d)
 		}
 	}
@@ -26,8 +25,8 @@ func TestWhatMayBeDeniedIsNotAllowed(t *testing.T) {
 
 func TestYoloAsksNothing(t *testing.T) {
 	p := policy(t, Yolo, "ask shell(git push *)", "deny shell(git push --force *)")
-	for line, want := range map[string]Verdict{"git push": Allow, "git push --force": Deny} {
-		if d := p.Judge(p.Command(line)); d.Verdict != want {
+	for line, want := range map[string]Action{"git push": Allow, "git push --force": Deny} {
+		if d := p.Judge(p.Command(line)); d.Action != want {
 			t.Errorf("%s: want %s\n%s", line, want, d)
 		}
 	}
@@ -40,8 +39,8 @@ func TestNoModeThatAsksTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := p.Judge(p.Command("make"))
-	if slices.Contains(d.modes, Auto) || !strings.HasSuffix(d.Or(Deny).Reason, "--mode yolo") {
-		t.Errorf("%v: %s", d.modes, d.Or(Deny).Reason)
+	if d.mode != Yolo || !strings.HasSuffix(d.Unattended().Reason, "--mode yolo") {
+		t.Errorf("%v: %s", d.mode, d.Unattended().Reason)
 	}
 }
 
@@ -49,11 +48,11 @@ func TestNoModeThatAsksTheSame(t *testing.T) {
 func TestWhereGitLooks(t *testing.T) {
 	p := policy(t, Edits)
 	for _, name := range []string{"commondir", "worktrees/a/gitdir", "modules/a/hooks/post-checkout", "config.worktree", "hooks/x", "config"} {
-		if d := p.Judge(Call{Tool: "write", Effects: tool.Effects{Writes: []tool.Path{tool.File("/w/sub/.git/" + name)}}}); d.Verdict != Ask {
+		if d := p.Judge(Call{Tool: "write", Effects: tool.Effects{Writes: []tool.Path{tool.File("/w/sub/.git/" + name)}}}); d.Action != Ask {
 			t.Errorf("%s", d)
 		}
 	}
-	if d := p.Judge(Call{Tool: "delete", Effects: tool.Effects{Writes: []tool.Path{tool.Tree("/w")}}}); d.Verdict != Ask {
+	if d := p.Judge(Call{Tool: "delete", Effects: tool.Effects{Writes: []tool.Path{tool.Tree("/w")}}}); d.Action != Ask {
 		t.Errorf("a folder goes with all protected files in it: %s", d)
 	}
 }
@@ -64,8 +63,8 @@ func TestTheWholeWorkspace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line, want := range map[string]Verdict{"rm -r a": Allow, "rm -r /w": Ask, "rm -r .": Ask, "rm -r a .git": Ask} {
-		if d := p.Judge(p.Command(line)); d.Verdict != want {
+	for line, want := range map[string]Action{"rm -r a": Allow, "rm -r /w": Ask, "rm -r .": Ask, "rm -r a .git": Ask} {
+		if d := p.Judge(p.Command(line)); d.Action != want {
 			t.Errorf("%s: want %s\n%s", line, want, d)
 		}
 	}
@@ -75,10 +74,10 @@ func TestTheWholeWorkspace(t *testing.T) {
 func TestOnlyToolsFilter(t *testing.T) {
 	p := policy(t, AskMode, "deny read(secret/**)")
 	p.options.Filtered = true
-	if d := p.Judge(Call{Tool: "grep", Effects: tool.Effects{Reads: []tool.Path{tool.Tree("/w")}}}); d.Verdict != Allow {
+	if d := p.Judge(Call{Tool: "grep", Effects: tool.Effects{Reads: []tool.Path{tool.Tree("/w")}}}); d.Action != Allow {
 		t.Errorf("%s", d)
 	}
-	if d := p.Judge(p.Command("grep -r x .")); d.Verdict != Ask {
+	if d := p.Judge(p.Command("grep -r x .")); d.Action != Ask {
 		t.Errorf("%s", d)
 	}
 }
@@ -86,8 +85,8 @@ func TestOnlyToolsFilter(t *testing.T) {
 // TestUnconfinedWhole holds that a line leaves the sandbox only when every command of it is known and may.
 func TestUnconfinedWhole(t *testing.T) {
 	p := policy(t, AskMode, "allow unconfined(ls *)", "allow unconfined(cat *)", "allow shell")
-	for line, want := range map[string]Verdict{"ls && cat a": Allow, "ls; make": Ask, "ls (": Ask, "# ls": Ask} {
-		if d := p.Judge(Call{Tool: "shell", Effects: tool.Effects{Command: line, Unconfined: true, Exec: true}}); d.Verdict != want {
+	for line, want := range map[string]Action{"ls && cat a": Allow, "ls; make": Ask, "ls (": Ask, "# ls": Ask} {
+		if d := p.Judge(Call{Tool: "shell", Effects: tool.Effects{Command: line, Unconfined: true, Unknown: true, Exclusive: true}}); d.Action != want {
 			t.Errorf("%s: want %s\n%s", line, want, d)
 		}
 	}

@@ -45,7 +45,7 @@ func lines(depth int) *rapid.Generator[string] {
 	})
 }
 
-func anyRule(verdicts ...Verdict) *rapid.Generator[Rule] {
+func anyRule(verdicts ...Action) *rapid.Generator[Rule] {
 	return rapid.Custom(func(t *rapid.T) Rule {
 		v := rapid.SampledFrom(verdicts).Draw(t, "verdict")
 		s := rapid.SampledFrom([]Scope{Session, User, Project}).Draw(t, "scope")
@@ -88,7 +88,7 @@ func TestMoreRulesThatDenyNeverWiden(t *testing.T) {
 		c := anyCall(p).Draw(t, "call")
 		r := anyRule(Ask, Deny).Draw(t, "more")
 		before, after := p.Judge(c), p.With(r).Judge(c)
-		if after.Verdict.rank() < before.Verdict.rank() {
+		if after.Action.rank() < before.Action.rank() {
 			t.Fatalf("%s makes %sof %s", r, after, before)
 		}
 	})
@@ -101,7 +101,7 @@ func TestRulesOfAProjectNeverWiden(t *testing.T) {
 		c := anyCall(p).Draw(t, "call")
 		r := anyRule(Allow, Ask, Deny).Draw(t, "more").In(Project)
 		before, after := p.Judge(c), p.With(r).Judge(c)
-		if after.Verdict.rank() < before.Verdict.rank() {
+		if after.Action.rank() < before.Action.rank() {
 			t.Fatalf("%s makes %sof %s", r, after, before)
 		}
 	})
@@ -114,7 +114,7 @@ func TestMoreRulesThatAllowNeverNarrowAndNeverLiftADenial(t *testing.T) {
 		c := anyCall(p).Draw(t, "call")
 		r := anyRule(Allow).Draw(t, "more")
 		before, after := p.Judge(c), p.With(r).Judge(c)
-		if after.Verdict.rank() > before.Verdict.rank() || before.Verdict == Deny && after.Verdict != Deny {
+		if after.Action.rank() > before.Action.rank() || before.Action == Deny && after.Action != Deny {
 			t.Fatalf("%s makes %sof %s", r, after, before)
 		}
 	})
@@ -132,7 +132,7 @@ func TestDenyBeatsAll(t *testing.T) {
 		for i := range a.Commands {
 			hit = hit || r.language == running && (r.pattern == "" || r.words.hits(&a.Commands[i]) == yes)
 		}
-		if d := p.With(r).Judge(c); hit && d.Verdict != Deny {
+		if d := p.With(r).Judge(c); hit && d.Action != Deny {
 			t.Fatalf("%s does not deny: %s", r, d)
 		}
 	})
@@ -146,16 +146,16 @@ func TestASuggestionAllowsWhatItSays(t *testing.T) {
 		c := anyCall(p).Draw(t, "call")
 		for _, s := range p.Judge(c).Suggest {
 			q := p.With(s.Rules...)
-			if d := q.Judge(c); d.Verdict != Allow {
+			if d := q.Judge(c); d.Action != Allow {
 				t.Fatalf("%s does not allow what it was made for: %s", s.Words(), d)
 			}
 			other := p.Command(lines(rapid.IntRange(0, 3).Draw(t, "depth")).Draw(t, "other"))
 			before, after := p.Judge(other), q.Judge(other)
-			if after.Verdict == before.Verdict {
+			if after.Action == before.Action {
 				continue
 			}
 			for _, part := range before.Commands {
-				if part.Verdict == Ask && !slices.ContainsFunc(s.Rules, func(r Rule) bool { return says(r, part.Command) }) {
+				if part.Action == Ask && !slices.ContainsFunc(s.Rules, func(r Rule) bool { return says(r, part.Command) }) {
 					t.Fatalf("%q also allows %q of %q", s.Words(), part.Command.Words, other.Effects.Command)
 				}
 			}
@@ -196,12 +196,12 @@ func TestNothingIsSuggestedForWhatCannotBeBounded(t *testing.T) {
 		"git commit -m 'a b'":     "exactly `git commit -m 'a b'`, in this session|`git commit` with any further arguments, in this session",
 		"touch src/a":             "exactly `touch src/a`, in this session",
 		"./test.sh -v":            "exactly `./test.sh -v`, in this session",
-		"ls > docs/out":           "changing docs/out and all below it, in this session|changing docs/**, in this session",
+		"ls > docs/out":           "changing docs/out and everything below it, in this session|changing docs/**, in this session",
 		"cat /etc/hosts":          "exactly `cat /etc/hosts`, in this session",
 		"git push && npm test":    "exactly `git push` and exactly `npm test`, in this session|`git push` with any further arguments and `npm test` with any further arguments, in this session",
 		"curl https://a.com/x?y":  "exactly `curl 'https://a.com/x?y'`, in this session",
 		"pytest -k 'a*' tests":    "exactly `pytest -k 'a*' tests`, in this session",
-		"ls > docs/a && git push": "changing docs/a and all below it and exactly `git push`, in this session|changing docs/** and `git push` with any further arguments, in this session",
+		"ls > docs/a && git push": "changing docs/a and everything below it and exactly `git push`, in this session|changing docs/** and `git push` with any further arguments, in this session",
 	} {
 		var got []string
 		for _, s := range p.Judge(p.Command(line)).Suggest {
@@ -212,10 +212,10 @@ func TestNothingIsSuggestedForWhatCannotBeBounded(t *testing.T) {
 		}
 	}
 	for call, want := range map[string]string{
-		"write(src/a.go)": "changing src/a.go and all below it, in this session|changing src/**, in this session", "write(a)": "changing ./a and all below it, in this session",
-		"write(/etc/a)": "changing /etc/a and all below it, in this session", "fetch(a.com:80)": "reaching a.com:80, in this session",
+		"write(src/a.go)": "changing src/a.go and everything below it, in this session|changing src/**, in this session", "write(a)": "changing ./a and everything below it, in this session",
+		"write(/etc/a)": "changing /etc/a and everything below it, in this session", "fetch(a.com:80)": "reaching a.com:80, in this session",
 		"mcp(a/b)": "the MCP tool a/b, in this session", "agent(x)": "starting the agent x, in this session", "write(.git/hooks/a)": "",
-		"read(/usr/a)": "reading /usr/a and all below it, in this session|reading /usr/**, in this session",
+		"read(/usr/a)": "reading /usr/a and everything below it, in this session|reading /usr/**, in this session",
 	} {
 		c, err := p.example("", call)
 		if err != nil {
@@ -224,7 +224,7 @@ func TestNothingIsSuggestedForWhatCannotBeBounded(t *testing.T) {
 		var got []string
 		for _, s := range p.Judge(c).Suggest {
 			got = append(got, s.Words())
-			if always := s.In(User).Words(); !strings.HasSuffix(always, ", always and everywhere") {
+			if always := s.In(User).Words(); !strings.HasSuffix(always, ", in all sessions") {
 				t.Error(always)
 			}
 		}

@@ -8,12 +8,33 @@ import (
 	"strings"
 )
 
-// Rule is one rule of a policy. [ParseRule] makes it; the zero value fits nothing.
+// Scope is the origin of a rule, and how long it applies.
+type Scope string
+
+// The scopes.
+const (
+	Session Scope = "session" // until the session ends
+	User    Scope = "user"    // in all sessions
+	Project Scope = "project" // from the project's own file, which can only narrow the policy
+)
+
+// words describes how long a rule of the scope applies.
+func (s Scope) words() string {
+	switch s {
+	case Session:
+		return "in this session"
+	case Project:
+		return "in this project"
+	}
+	return "in all sessions"
+}
+
+// Rule is one rule of a policy. [ParseRule] makes it; the zero value matches nothing.
 type Rule struct {
-	verdict Verdict
+	action  Action
 	scope   Scope
 	tool    string
-	pattern string // as written; "" means all that the tool does
+	pattern string // as written; "" matches every call of the tool
 
 	language language
 	words    wordPattern
@@ -23,34 +44,34 @@ type Rule struct {
 }
 
 // ParseRule reads a rule such as shell(git push *), write(docs/**), fetch(*.example.com:443), mcp(server/tool), agent(name) or
-// todo. tools are the names of tools beside those of Tenon. The error says what is wrong with it, and names the nearest tool.
-func ParseRule(v Verdict, scope Scope, text string, tools ...string) (Rule, error) {
-	r := Rule{verdict: v, scope: scope}
-	if v.rank() > 1 && v != Deny {
-		return r, fmt.Errorf("there is no verdict %q; rules allow, ask or deny", v)
+// todo. Tools are names in addition to the built-in tools. The error names the mistake and the nearest tool.
+func ParseRule(a Action, scope Scope, text string, tools ...string) (Rule, error) {
+	r := Rule{action: a, scope: scope}
+	if a.rank() > 1 && a != Deny {
+		return r, fmt.Errorf("unknown action %q; rules allow, ask or deny", a)
 	}
 	text = strings.TrimSpace(text)
 	tool, pattern, open := strings.Cut(text, "(")
 	if r.tool = strings.TrimSpace(tool); open {
 		inner, ok := strings.CutSuffix(pattern, ")")
 		if !ok {
-			return r, fmt.Errorf("rule %q: the bracket has no end; write %s(...)", text, r.tool)
+			return r, fmt.Errorf("rule %q: missing closing bracket; write %s(...)", text, r.tool)
 		}
 		if r.pattern = strings.TrimSpace(inner); r.pattern == "" {
-			return r, fmt.Errorf("rule %q: the brackets are empty; write %s to mean all that it does", text, r.tool)
+			return r, fmt.Errorf("rule %q: empty brackets; write %s for every call", text, r.tool)
 		}
 	}
 	l, known := vocabulary[r.tool]
 	if !known && !slices.Contains(tools, r.tool) {
 		names := append(slices.Sorted(maps.Keys(vocabulary)), tools...)
 		if help := hint(text, tools); help != "" {
-			return r, fmt.Errorf("rule %q: there is no tool %q%s", text, r.tool, help)
+			return r, fmt.Errorf("rule %q: unknown tool %q%s", text, r.tool, help)
 		}
-		return r, fmt.Errorf("rule %q: there is no tool %q%s; the tools are %s", text, r.tool, nearest(r.tool, names), list(names))
+		return r, fmt.Errorf("rule %q: unknown tool %q%s; the tools are %s", text, r.tool, nearest(r.tool, names), list(names))
 	}
 	r.language = l
 	if err := r.compile(); err != nil {
-		return r, fmt.Errorf("rule %q: the pattern %q cannot be used: %w", text, r.pattern, err)
+		return r, fmt.Errorf("rule %q: invalid pattern %q: %w", text, r.pattern, err)
 	}
 	return r, nil
 }
@@ -68,29 +89,29 @@ func (r *Rule) compile() (err error) {
 		r.host, err = parseHost(r.pattern)
 	case serving:
 		if server, tool, ok := strings.Cut(r.pattern, "/"); !ok && r.pattern != "*" || ok && (server == "" || tool == "") {
-			return fmt.Errorf("write server/tool, or %s/* for all tools of a server", strings.Trim(r.pattern, "/"))
+			return fmt.Errorf("use server/tool, or %s/* for all tools of a server", strings.Trim(r.pattern, "/"))
 		}
 		r.name, err = nameGlob(r.pattern)
 	case sending:
 		r.name, err = nameGlob(r.pattern)
 	default:
-		return fmt.Errorf("%s takes none; write %s", r.tool, r.tool)
+		return fmt.Errorf("%s takes no pattern; write %s", r.tool, r.tool)
 	}
 	return err
 }
 
 func nameGlob(s string) (glob, error) {
 	if strings.ContainsAny(s, " \t\"'\\"+string(star)+string(one)) {
-		return glob{}, errors.New("a name has no spaces and no quotes")
+		return glob{}, errors.New("names have no spaces and no quotes")
 	}
 	text := strings.NewReplacer("*", string(star), "?", string(one)).Replace(s)
 	return glob{text: text, wild: text != s, lone: s == "*"}, nil
 }
 
-// Verdict returns what the rule decides.
-func (r Rule) Verdict() Verdict { return r.verdict }
+// Action returns what the rule does.
+func (r Rule) Action() Action { return r.action }
 
-// Scope returns where the rule comes from.
+// Scope returns the origin of the rule.
 func (r Rule) Scope() Scope { return r.scope }
 
 // In returns the rule in another scope.
@@ -99,7 +120,7 @@ func (r Rule) In(s Scope) Rule {
 	return r
 }
 
-// Text returns the rule as it is written in lists and flags: shell(git push *).
+// Text returns the rule as lists and flags have it: shell(git push *).
 func (r Rule) Text() string {
 	if r.pattern == "" {
 		return r.tool
@@ -107,10 +128,10 @@ func (r Rule) Text() string {
 	return r.tool + "(" + r.pattern + ")"
 }
 
-// String returns the rule with its verdict and scope: deny shell(git push *) (user).
-func (r Rule) String() string { return fmt.Sprintf("%s %s (%s)", r.verdict, r.Text(), r.scope) }
+// String returns the rule with its action and scope: deny shell(git push *) (user).
+func (r Rule) String() string { return fmt.Sprintf("%s %s (%s)", r.action, r.Text(), r.scope) }
 
-// Words says in words for people what the rule decides about, and for how long.
+// Words describes the calls that the rule matches, and how long it applies.
 func (r Rule) Words() string { return r.subject() + ", " + r.scope.words() }
 
 func (r Rule) subject() string {
@@ -133,27 +154,27 @@ func (r Rule) subject() string {
 	case hosting:
 		return all(r.tool+" from ", p, "any host")
 	case serving:
-		return all("the MCP tool ", p, "that any server has")
+		return all("the MCP tool ", p, "of any server")
 	case sending:
-		return all("starting the agent ", p, "of any name")
+		return all("starting the agent ", p, "with any name")
 	}
 	return "every call of " + r.tool
 }
 
-// below tells that a path stands for all below it.
+// below says that a path includes all paths below it.
 func (r Rule) below() string {
 	if r.pattern == "" || hasMeta(r.pattern) {
 		return ""
 	}
-	return " and all below it"
+	return " and everything below it"
 }
 
 func (r Rule) commands(where string) string {
 	switch {
 	case r.pattern == "":
-		return "every command" + where + ", also those that cannot be judged"
+		return "every command" + where + ", also command lines that cannot be judged"
 	case len(r.words.words) == 0:
-		return "every command that can be read" + where
+		return "every command that can be judged" + where
 	case slices.ContainsFunc(r.words.words, func(g glob) bool { return g.wild }):
 		return "commands like `" + r.pattern + "`" + where
 	case r.words.rest:

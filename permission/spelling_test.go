@@ -52,18 +52,18 @@ func TestSpellings(t *testing.T) {
 		},
 	} {
 		p := policy(t, Yolo, tt.rule)
-		for verdict, lines := range map[Verdict][]string{Deny: tt.deny, Ask: tt.ask} {
+		for verdict, lines := range map[Action][]string{Deny: tt.deny, Ask: tt.ask} {
 			for _, line := range lines {
-				if d := p.Judge(p.Command(line)); d.Verdict != verdict {
-					t.Errorf("%s: %s: %s, want %s: %s", tt.rule, line, d.Verdict, verdict, d.Reason)
+				if d := p.Judge(p.Command(line)); d.Action != verdict {
+					t.Errorf("%s: %s: %s, want %s: %s", tt.rule, line, d.Action, verdict, d.Reason)
 				}
 			}
 		}
 	}
 	p := policy(t, Yolo, "deny fetch(evil.example)", "deny shell(rm -rf *)")
 	for _, line := range []string{"go test ./...", "curl good.example", "git push origin main", "make -j4", "npm install", `echo "$x" | sort`} {
-		if d := p.Judge(p.Command(line)); d.Verdict != Allow {
-			t.Errorf("%s: %s: %s", line, d.Verdict, d.Reason)
+		if d := p.Judge(p.Command(line)); d.Action != Allow {
+			t.Errorf("%s: %s: %s", line, d.Action, d.Reason)
 		}
 	}
 }

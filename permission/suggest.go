@@ -7,9 +7,10 @@ import (
 	"strings"
 
 	"github.com/tenon-agent/tenon/permission/command"
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
-// Programs that run whatever they are given: a rule that allows one allows everything. None is suggested for them.
+// Programs that run their arguments or input: a rule that allows one allows everything, so Tenon suggests none.
 var (
 	runners = strings.Fields(`sh bash dash zsh fish ksh ash busybox python python2 python3 pypy ruby perl lua node deno bun php java
 		jshell groovy scala kotlin swift Rscript R julia ghci runghc erl elixir iex osascript pwsh powershell cmd awk gawk mawk nawk sed
@@ -20,20 +21,20 @@ var (
 	running2 = strings.Fields(`go:run go:generate go:tool npm:exec npm:x npm:explore pnpm:exec pnpm:dlx yarn:exec yarn:dlx yarn:node
 		uv:run poetry:run pipenv:run hatch:run conda:run cargo:run bundle:exec bun:run bun:x dotnet:run dotnet:exec mix:run stack:exec
 		cabal:exec git:config git:filter-branch git:bisect git:submodule git:rebase git:difftool git:mergetool git:clean git:reset`)
-	// Programs whose first argument says what they do: with it any further arguments are useful to allow.
+	// Programs with subcommands: a rule for a subcommand with any further arguments is useful.
 	grouped = strings.Fields(`git go npm pnpm yarn cargo pip pip3 uv poetry bundle gem dotnet gh glab terraform mix composer brew`)
 )
 
-// suggest finds what would allow the call. It is made of the rules that each need wants, and tried.
+// suggest makes rules that would allow the call, from the rules for each need, and tries them.
 func (j *judgement) suggest() []Suggestion {
 	var narrow, wide []Rule
 	for i := range j.needs {
 		n, f := &j.needs[i], &j.found[i]
-		if f.verdict != Ask {
+		if f.action != Ask {
 			continue
 		}
 		if f.rule != nil {
-			return nil // a rule that asks is stronger than one that allows
+			return nil // an ask rule beats allow rules
 		}
 		a, b := j.wants(n)
 		if a == "" {
@@ -51,33 +52,27 @@ func (j *judgement) suggest() []Suggestion {
 	return all
 }
 
-// with adds a rule that is not there yet.
+// with adds a rule if it is missing.
 func (j *judgement) with(rules []Rule, text string) []Rule {
 	if slices.ContainsFunc(rules, func(r Rule) bool { return r.Text() == text }) {
 		return rules
 	}
 	r, err := ParseRule(Allow, Session, text, j.policy.options.Tools...)
 	if err != nil {
-		return append(rules, Rule{}) // which allows nothing, so that the suggestion fails its trial
+		return append(rules, Rule{}) // matches nothing, so the trial of the suggestion fails
 	}
 	return append(rules, r)
 }
 
-// would reports whether the call runs with the rules.
+// would reports whether the rules would allow the call.
 func (j *judgement) would(rules []Rule) bool {
 	if len(rules) == 0 || slices.ContainsFunc(rules, func(r Rule) bool { return r.tool == "" }) {
 		return false
 	}
-	other := judgement{policy: j.policy.With(rules...), call: j.call, mode: j.mode, analysis: j.analysis, needs: j.needs, mentioned: j.mentioned}
-	for i := range other.needs {
-		if other.rule(&other.needs[i]).verdict != Allow {
-			return false
-		}
-	}
-	return true
+	return j.allowed(j.policy.With(rules...), j.mode)
 }
 
-// wants returns the rules for one need, the narrowest and a wider one, "" when none is to be suggested.
+// wants returns the rules for one need, the narrowest and a wider one, "" for none.
 func (j *judgement) wants(n *need) (narrow, wide string) {
 	switch n.kind {
 	case unknownCommand, unreadable, destroys, destroysFiles, chained, leaves, writeProtected, hidden:
@@ -109,7 +104,7 @@ func (j *judgement) wants(n *need) (narrow, wide string) {
 
 func same(text string) (narrow, wide string) { return text, text }
 
-// free is the rules for a line outside the sandbox: for one command alone.
+// free returns the rules for a line outside the sandbox, if it is one command.
 func (j *judgement) free() (narrow, wide string) {
 	if len(j.analysis.Commands) != 1 || len(j.analysis.Problems) > 0 {
 		return "", ""
@@ -117,7 +112,7 @@ func (j *judgement) free() (narrow, wide string) {
 	return j.line(&j.analysis.Commands[0], "unconfined")
 }
 
-// line is the rules for a command: exactly it, and where that is of use, with any further arguments.
+// line returns the rules for a command: exactly it, and with any further arguments if that is useful.
 func (j *judgement) line(c *command.Command, tool string) (narrow, wide string) {
 	if len(c.Words) == 0 || len(c.Dynamic) > 0 || c.Adds != 0 || c.Does&(command.Unknown|command.Destroys) != 0 {
 		return "", ""
@@ -146,7 +141,7 @@ func (j *judgement) line(c *command.Command, tool string) (narrow, wide string) 
 	return same(narrow)
 }
 
-// quoted writes a word for a pattern; "" when it cannot be written.
+// quoted quotes a word for a pattern; "" if that is impossible.
 func quoted(w string) string {
 	switch {
 	case strings.ContainsFunc(w, func(r rune) bool { return r < ' ' || r == star || r == one || r == 0xFFFD }):
@@ -159,7 +154,7 @@ func quoted(w string) string {
 	return "'" + w + "'"
 }
 
-// place is the rules for a file: it alone, and for changes in the workspace the directory that it is in.
+// place returns the rules for a file: the file, and for changes in the workspace its directory.
 func (j *judgement) place(n *need) (narrow, wide string) {
 	verb := "read"
 	if n.write {
@@ -167,7 +162,7 @@ func (j *judgement) place(n *need) (narrow, wide string) {
 	}
 	name := filepath.ToSlash(n.path)
 	root := j.policy.options.Root
-	rel, inside := below(root, n.path)
+	rel, inside := paths.Rel(root, n.path)
 	if inside && root != "" {
 		name = filepath.ToSlash(rel)
 	}

@@ -32,78 +32,57 @@ const (
 	kinds
 )
 
-// row is what the modes say about one kind.
-type row struct {
-	words                                 string
-	inspect, plan, ask, edits, auto, yolo Verdict
+// effects is a set of kinds.
+type effects uint32
+
+func (s effects) has(k kind) bool { return s&(1<<k) != 0 }
+
+// table names every kind of effect: the code of a verdict that a mode gives because of it, and words for it that follow "lets the
+// agent". The modes, which are the other table, say what they do about it; docs/permissions.md prints both.
+var table = [kinds]struct{ code, words string }{
+	nothing:        {"no_effects", "use a tool that touches nothing"},
+	readInside:     {"read", "read in the workspace"},
+	readOutside:    {"outside_read", "read outside the workspace"},
+	readSomewhere:  {"undetermined_read", "run a command that reads a path that cannot be determined in advance"},
+	hidden:         {"secret", "touch a secret path"},
+	writeInside:    {"write", "change files in the workspace"},
+	writeAround:    {"around_protected", "run a command that changes a directory with protected files in it, such as .git"},
+	writeProtected: {"protected_write", "change a protected file, such as .git/hooks"},
+	writeOutside:   {"outside_write", "change files outside the workspace"},
+	writeSomewhere: {"undetermined_write", "run a command that changes a path that cannot be determined in advance"},
+	harmless:       {"reading_command", "run a command that only reads"},
+	runsCode:       {"runs_code", "run a command that runs code: tests, builds, scripts"},
+	destroysFiles:  {"deletes_files", "run a command that deletes named files in the workspace"},
+	destroys:       {"destroys", "run a command that destroys commits, processes or unnamed files"},
+	unknownCommand: {"unknown_command", "run an unknown command"},
+	unreadable:     {"cannot_judge", "run a command line that cannot be judged"},
+	chained:        {"chained", "join commands other than with | and ||, or use substitutions"},
+	leaves:         {"escapes", "run a command that acts as another user or through a service: sudo, crontab, docker"},
+	usesNetwork:    {"network", "run a command that uses the network"},
+	listedHost:     {"listed_host", "reach a host on the sandbox's list"},
+	otherHost:      {"other_host", "reach another host"},
+	unknownTool:    {"unknown_effects", "use a tool with unknown effects"},
+	unconfined:     {"unconfined", "run a command outside the sandbox"},
+	startsAgents:   {"starts_agents", "start other agents"},
+	asksPerson:     {"asks_person", "ask the person"},
 }
 
-// table is what every mode says about every kind of effect where no rule says anything. The strictest verdict on all that a
-// call does is the verdict on the call. docs/permissions.md prints it.
-var table = [kinds]row{
-	//                                                            inspect plan  ask    edits  auto   yolo
-	nothing:        {"does nothing that matters", Allow, Allow, Allow, Allow, Allow, Allow},
-	readInside:     {"reads in the workspace", Allow, Allow, Allow, Allow, Allow, Allow},
-	readOutside:    {"reads outside the workspace", Deny, Ask, Ask, Ask, Allow, Allow},
-	readSomewhere:  {"a command reads a place that is not known before", Deny, Ask, Ask, Ask, Allow, Allow},
-	hidden:         {"reads or writes a secret place", Deny, Deny, Deny, Deny, Deny, Allow},
-	writeInside:    {"changes a file in the workspace", Deny, Deny, Ask, Allow, Allow, Allow},
-	writeAround:    {"a command changes a folder that holds protected files, such as .git", Deny, Deny, Ask, Ask, Allow, Allow},
-	writeProtected: {"changes a protected file, such as .git/hooks", Deny, Deny, Ask, Ask, Ask, Allow},
-	writeOutside:   {"changes a file outside the workspace", Deny, Deny, Ask, Ask, Ask, Allow},
-	writeSomewhere: {"a command changes a place that is not known before", Deny, Deny, Ask, Ask, Allow, Allow},
-	harmless:       {"a command only reads", Allow, Allow, Allow, Allow, Allow, Allow},
-	runsCode:       {"a command runs code: tests, builds, scripts", Deny, Deny, Ask, Ask, Allow, Allow},
-	destroysFiles:  {"a command removes files in the workspace that it names", Deny, Deny, Ask, Ask, Allow, Allow},
-	destroys:       {"a command destroys what cannot be brought back: commits, processes, unnamed files", Deny, Deny, Ask, Ask, Ask, Allow},
-	unknownCommand: {"a command is not known", Deny, Deny, Ask, Ask, Allow, Allow},
-	unreadable:     {"a command line cannot be judged", Deny, Deny, Ask, Ask, Ask, Allow},
-	chained:        {"joins commands by something else than pipe and or, or has substitutions", Deny, Allow, Allow, Allow, Allow, Allow},
-	leaves:         {"a command acts as another user or through a service: sudo, crontab, docker", Deny, Deny, Ask, Ask, Ask, Allow},
-	usesNetwork:    {"a command uses the network", Deny, Deny, Ask, Ask, Allow, Allow},
-	listedHost:     {"reaches a host of the sandbox's list", Deny, Ask, Ask, Ask, Allow, Allow},
-	otherHost:      {"reaches another host", Deny, Ask, Ask, Ask, Ask, Allow},
-	unknownTool:    {"runs a tool of which nothing is known", Deny, Ask, Ask, Ask, Ask, Allow},
-	unconfined:     {"a command runs outside the sandbox", Deny, Deny, Ask, Ask, Ask, Allow},
-	startsAgents:   {"starts other agents", Deny, Ask, Ask, Ask, Allow, Allow},
-	asksPerson:     {"asks the person", Allow, Allow, Allow, Allow, Allow, Allow},
-}
-
-// in returns what a mode says about the kind.
-func (k kind) in(m Mode) Verdict {
-	r := &table[k]
-	switch m {
-	case Inspect:
-		return r.inspect
-	case Plan:
-		return r.plan
-	case AskMode:
-		return r.ask
-	case Edits:
-		return r.edits
-	case Auto:
-		return r.auto
-	case Yolo:
-		return r.yolo
-	}
-	return Deny
-}
-
-// Row is what the modes say about one kind of effect.
+// Row is what the modes do about one kind of effect.
 type Row struct {
-	Effect   string // in words
-	Verdicts map[Mode]Verdict
+	Code    string // of the verdict
+	Effect  string // in words
+	Actions map[Mode]Action
 }
 
-// Table returns what every mode says about every kind of effect where no rule says anything. It belongs to the caller.
+// Table returns what every mode does about every kind of effect where no rule decides. The strictest action on all effects of a call
+// is the verdict on the call. The table belongs to the caller.
 func Table() []Row {
-	rows := make([]Row, 0, kinds)
+	rows := make([]Row, kinds)
 	for k := range kinds {
-		r := Row{Effect: table[k].words, Verdicts: map[Mode]Verdict{}}
-		for _, m := range Modes() {
-			r.Verdicts[m] = k.in(m)
+		rows[k] = Row{Code: prefix + table[k].code, Effect: table[k].words, Actions: map[Mode]Action{}}
+		for i := range modes {
+			rows[k].Actions[modes[i].mode] = modes[i].on(k)
 		}
-		rows = append(rows, r)
 	}
 	return rows
 }

@@ -5,14 +5,15 @@ import (
 	"strings"
 
 	"github.com/tenon-agent/tenon/permission/command"
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
-// unreachable tells of rules that never decide, as a stricter one fits all that they fit.
+// unreachable warns of rules that never decide, because a stricter one matches every call that they match.
 func unreachable(rules []Rule) (warnings []string) {
 	for _, r := range rules {
 		for _, s := range rules {
-			if s.verdict.rank() > r.verdict.rank() && s.shadows(r) {
-				warnings = append(warnings, fmt.Sprintf("the rule %s never decides: %s fits all that it fits, and %s beats %s", r, s, s.verdict, r.verdict))
+			if s.action.rank() > r.action.rank() && s.shadows(r) {
+				warnings = append(warnings, fmt.Sprintf("the rule %s never decides: %s matches every call that it matches, and %s beats %s", r, s, s.action, r.action))
 				break
 			}
 		}
@@ -20,7 +21,7 @@ func unreachable(rules []Rule) (warnings []string) {
 	return warnings
 }
 
-// shadows reports whether the rule surely fits all that r fits. Where that is hard to tell it does not.
+// shadows reports whether the rule certainly matches every call that r matches.
 func (s Rule) shadows(r Rule) bool {
 	switch {
 	case s.language == anything:
@@ -39,7 +40,7 @@ func (s Rule) shadows(r Rule) bool {
 	}
 	switch s.language {
 	case reading, writing, filing:
-		return s.path.home == r.path.home && s.path.abs == r.path.abs && !s.path.below && !strings.ContainsAny(s.path.glob, "?[{") && s.path.fits(key(r.path.glob))
+		return s.path.home == r.path.home && s.path.abs == r.path.abs && !s.path.below && !strings.ContainsAny(s.path.glob, "?[{") && s.path.fits(paths.Key(r.path.glob))
 	case running, freeing:
 		words := make([]string, len(r.words.words))
 		for i, g := range r.words.words {

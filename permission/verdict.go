@@ -1,107 +1,172 @@
 package permission
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/tenon-agent/tenon/permission/command"
 )
 
-// Verdict is what is decided about a call. Any other value, the zero one too, denies.
-type Verdict string
-
-// The verdicts.
+// Codes of verdicts that a rule gives. Where a mode decides, the table of effects has the code. docs/permissions.md lists all.
 const (
-	Allow Verdict = "allow" // it runs
-	Ask   Verdict = "ask"   // somebody is asked
-	Deny  Verdict = "deny"  // it does not run
+	prefix      = "permission."
+	ruleAllowed = prefix + "rule_allowed"
+	ruleAsks    = prefix + "rule_asks"
+	ruleDenied  = prefix + "rule_denied"
+	ruleUnsure  = prefix + "rule_unsure" // it cannot be determined in advance whether the rule applies
 )
 
-func (v Verdict) rank() int {
-	switch v {
-	case Allow:
-		return 0
-	case Ask:
-		return 1
-	}
-	return 2
+// Verdict is the answer to one call, with its reason.
+type Verdict struct {
+	Action   Action
+	Code     string // the reason, stable: "permission.outside_read"
+	Tool     string
+	Mode     Mode         // of the policy
+	Rule     string       // the rule that decided, with its action and scope, or the mode
+	Reason   string       // in words
+	Commands []Part       // the simple commands of a command line, in their order
+	Problems []string     // the parts of the line that cannot be judged
+	Suggest  []Suggestion // rules that would allow the call, from narrow to wide, if the action is Ask
+
+	mode Mode // that would allow it, "" for none
 }
 
-// verb is what one who gives the verdict does.
-func (v Verdict) verb() string {
-	switch v {
-	case Allow:
-		return "allows"
-	case Ask:
-		return "asks about"
-	}
-	return "denies"
+// Part is one command of a line with its own verdict.
+type Part struct {
+	Command command.Command
+	Action  Action
+	Code    string
+	Rule    string
+	Reason  string
 }
 
-// on is what a mode does about one thing of the table: "asks about a call that reads outside the workspace", "denies a command that uses
-// the network".
-func (v Verdict) on(thing string) string {
-	for _, subject := range []string{"a command line", "a command"} {
-		if does, ok := strings.CutPrefix(thing, subject+" "); ok {
-			return v.verb() + " " + subject + " that " + does
+// Suggestion is rules that together would allow a call, and others like it.
+type Suggestion struct {
+	Rules []Rule
+}
+
+// In returns the suggestion for another scope.
+func (s Suggestion) In(scope Scope) Suggestion {
+	rules := make([]Rule, len(s.Rules))
+	for i, r := range s.Rules {
+		rules[i] = r.In(scope)
+	}
+	return Suggestion{rules}
+}
+
+// Words describes exactly the calls that the rules allow, and how long the rules apply.
+func (s Suggestion) Words() string {
+	words := make([]string, len(s.Rules))
+	for i, r := range s.Rules {
+		words[i] = r.subject()
+	}
+	if len(s.Rules) == 0 {
+		return ""
+	}
+	return strings.Join(words, " and ") + ", " + s.Rules[0].scope.words()
+}
+
+// Unattended returns the verdict for a run in which no person answers: it denies the call instead of asking. The reason then says
+// how to allow the call.
+func (v Verdict) Unattended() Verdict {
+	if v.Action != Ask {
+		return v
+	}
+	v.Action = Deny
+	var ways []string
+	if n := len(v.Suggest); n > 0 {
+		flags := ""
+		for _, r := range v.Suggest[n-1].Rules {
+			flags += " --allow " + quote(r.Text())
 		}
+		ways = append(ways, strings.TrimSpace(flags))
 	}
-	return v.verb() + " a call that " + thing
+	if v.mode != "" {
+		ways = append(ways, "--mode "+string(v.mode))
+	}
+	v.Reason += "; this run is not interactive"
+	if len(ways) > 0 {
+		v.Reason += ": use " + strings.Join(ways, " or ")
+	} else {
+		v.Reason += ", and no flag overrides the rule that asks or denies"
+	}
+	return v
 }
 
-// Scope is where a rule comes from, and how long it holds.
-type Scope string
+// quote writes a text as one word for a shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// The scopes.
-const (
-	Session Scope = "session" // until the session ends
-	User    Scope = "user"    // everywhere, always
-	Project Scope = "project" // of the project's own file, which can only narrow what the others say
-)
-
-// words is how long a rule of the scope holds.
-func (s Scope) words() string {
-	switch s {
-	case Session:
-		return "in this session"
-	case Project:
-		return "in this project"
+// String returns the verdict in a few lines for people: the action and the reason, the rule, then each command.
+func (v Verdict) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", v.Action, v.Reason)
+	fmt.Fprintf(&b, "  decided by  %s\n", v.Rule)
+	fmt.Fprintf(&b, "  code        %s\n", v.Code)
+	for _, p := range v.Problems {
+		fmt.Fprintf(&b, "  problem     %s\n", p)
 	}
-	return "always and everywhere"
-}
-
-// Mode is what is decided where no rule says anything.
-type Mode string
-
-// The modes, from the narrowest to the widest.
-const (
-	Inspect Mode = "inspect" // harmless commands alone, joined by | and ||; nothing outside the workspace
-	Plan    Mode = "plan"    // looking, without changing anything
-	AskMode Mode = "ask"     // looking is free, all else is asked; the default
-	Edits   Mode = "edits"   // changes of files in the workspace are free too
-	Auto    Mode = "auto"    // what the sandbox confines is free; leaving it is asked
-	Yolo    Mode = "yolo"    // everything that no rule denies
-)
-
-// Modes returns all modes, from the narrowest to the widest.
-func Modes() []Mode { return []Mode{Inspect, Plan, AskMode, Edits, Auto, Yolo} }
-
-// ParseMode reads the name of a mode. The error names the modes there are, and the nearest one.
-func ParseMode(s string) (Mode, error) {
-	names := make([]string, 0, len(Modes()))
-	for _, m := range Modes() {
-		if string(m) == s {
-			return m, nil
+	for _, p := range v.Commands {
+		fmt.Fprintf(&b, "  %-5s  %d:%d  %s\n", p.Action, p.Command.Line, p.Command.Column, show(p.Command))
+		fmt.Fprintf(&b, "         %s: %s\n", p.Command.Does, p.Command.Why)
+		fmt.Fprintf(&b, "         %s [%s]\n", p.Rule, p.Code)
+	}
+	for _, s := range v.Suggest {
+		for _, r := range s.Rules {
+			fmt.Fprintf(&b, "  --allow %s\n", quote(r.Text()))
 		}
-		names = append(names, string(m))
+		fmt.Fprintf(&b, "         allows %s\n", s.Words())
 	}
-	return "", fmt.Errorf("there is no mode %q%s; the modes are %s", s, nearest(s, names), list(names))
+	return b.String()
 }
 
-// width is the place of a mode from the narrowest to the widest.
-func (m Mode) width() int {
-	for i, other := range Modes() {
-		if m == other {
-			return i
-		}
+// MarshalJSON writes the verdict with its commands, problems and suggestions.
+func (v Verdict) MarshalJSON() ([]byte, error) {
+	type part struct {
+		Words   []string `json:"words"`
+		Dynamic []int    `json:"dynamic,omitempty"` // the indexes of words that cannot be determined in advance
+		Via     []string `json:"via,omitempty"`
+		Dir     string   `json:"dir,omitempty"`
+		Does    string   `json:"does"`
+		Reads   []string `json:"reads,omitempty"`
+		Writes  []string `json:"writes,omitempty"`
+		Hosts   []string `json:"hosts,omitempty"`
+		Why     string   `json:"why"`
+		Line    int      `json:"line"`
+		Column  int      `json:"column"`
+		Verdict Action   `json:"verdict"`
+		Code    string   `json:"code"`
+		Rule    string   `json:"rule"`
+		Reason  string   `json:"reason"`
 	}
-	return 0
+	type suggestion struct {
+		Rules []string `json:"rules"`
+		Words string   `json:"words"`
+	}
+	out := struct {
+		Tool     string       `json:"tool"`
+		Verdict  Action       `json:"verdict"`
+		Code     string       `json:"code"`
+		Mode     Mode         `json:"mode"`
+		Rule     string       `json:"rule"`
+		Reason   string       `json:"reason"`
+		Commands []part       `json:"commands"`
+		Problems []string     `json:"problems,omitempty"`
+		Suggest  []suggestion `json:"suggest,omitempty"`
+	}{Tool: v.Tool, Verdict: v.Action, Code: v.Code, Mode: v.Mode, Rule: v.Rule, Reason: v.Reason, Commands: []part{}, Problems: v.Problems}
+	for _, p := range v.Commands {
+		c := p.Command
+		out.Commands = append(out.Commands, part{
+			c.Words, c.Dynamic, c.Via, c.Dir, c.Does.String(), c.ReadPaths, c.WritePaths, c.Hosts, c.Why, c.Line, c.Column,
+			p.Action, p.Code, p.Rule, p.Reason,
+		})
+	}
+	for _, s := range v.Suggest {
+		one := suggestion{Words: s.Words()}
+		for _, r := range s.Rules {
+			one.Rules = append(one.Rules, r.Text())
+		}
+		out.Suggest = append(out.Suggest, one)
+	}
+	return json.Marshal(out)
 }

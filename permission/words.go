@@ -10,7 +10,7 @@ import (
 	"github.com/tenon-agent/tenon/permission/command"
 )
 
-// certainty is whether a rule fits.
+// certainty is whether a rule matches.
 type certainty int
 
 const (
@@ -24,12 +24,12 @@ type wordPattern struct {
 	words []glob
 	rest  bool // any further words
 
-	// What a rule that asks or denies takes it for.
+	// How ask and deny rules read the words.
 	options  []optionPattern
 	operands []glob // without the program
 }
 
-// glob is a pattern of one word. Where it is not wild it is text.
+// glob is a pattern of one word, or a text if it is not wild.
 type glob struct {
 	text string // * and ? are the signs star and one below
 	wild bool
@@ -37,7 +37,7 @@ type glob struct {
 }
 
 const (
-	star = '\uE000' // private signs, so that those of the text stay what they are
+	star = '\uE000' // private characters, so that * and ? in the text stay literal
 	one  = '\uE001'
 )
 
@@ -57,7 +57,7 @@ func parseWords(s string) (wordPattern, error) {
 	for _, r := range s {
 		switch {
 		case r == star || r == one:
-			return p, errors.New("it has a sign that no command has")
+			return p, errors.New("invalid character")
 		case escaped:
 			b.WriteRune(r)
 			escaped = false
@@ -83,19 +83,19 @@ func parseWords(s string) (wordPattern, error) {
 		}
 	}
 	if quote != 0 || escaped {
-		return p, errors.New("a quote or a backslash has no end")
+		return p, errors.New("unterminated quote or backslash")
 	}
 	end()
 	if n := len(p.words); n > 0 && p.words[n-1].lone {
 		p.words, p.rest = p.words[:n-1], true
 	}
 	if len(p.words) == 0 && !p.rest {
-		return p, errors.New("it names no command; leave out the brackets to mean every command")
+		return p, errors.New("no command; leave out the brackets for every command")
 	}
 	for _, r := range []string{";", "&&", "||", "|", "&"} {
 		for _, w := range p.words {
 			if w.text == r {
-				return p, errors.New("it is the pattern of one command, which " + r + " would end; write one rule for each command")
+				return p, errors.New("a pattern is one command, without " + r + "; write one rule for each command")
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func parseWords(s string) (wordPattern, error) {
 	return p, nil
 }
 
-// is reports whether the pattern fits a word.
+// is reports whether the pattern matches a word.
 func (g glob) is(word string) bool {
 	if !g.wild {
 		return g.text == word
@@ -135,8 +135,8 @@ func fits(pattern, word []rune) bool {
 	return p == len(pattern)
 }
 
-// covers reports whether a rule that allows the pattern allows the command: word by word, and nothing of it unknown or
-// added by what stands around it. root is where relative names of programs in rules start.
+// covers reports whether an allow rule with the pattern covers the command: word by word, with no unknown word and no effect of
+// the text around it. Relative names of programs in rules start at root.
 func (p wordPattern) covers(c *command.Command, root string) bool {
 	words := c.Words
 	if len(c.Dynamic) > 0 || c.Adds != 0 || len(words) < len(p.words) || len(words) > len(p.words) && !p.rest || len(words) == 0 {
@@ -154,13 +154,13 @@ func (p wordPattern) covers(c *command.Command, root string) bool {
 			continue
 		}
 		if !g.is(word) || g.wild && strings.ContainsAny(word, "*?[") {
-			return false // the shell may make several words of it
+			return false // the shell may expand it to several words
 		}
 	}
 	return true
 }
 
-// program reports whether the pattern means a program that is named by its path.
+// program reports whether the pattern matches a program that the command names by its path.
 func (g glob) program(word, dir, root string) bool {
 	if g.wild || !strings.Contains(g.text, "/") {
 		return false
@@ -175,7 +175,7 @@ func at(dir, name string) string {
 	return path.Clean(name)
 }
 
-// hits says whether a command is one that a rule with the pattern asks about or denies. Options may stand anywhere and have
+// hits reports whether an ask or deny rule with the pattern matches the command. Options may stand anywhere and have
 // values, programs may be named by a path, a star between words is any number of them.
 func (p wordPattern) hits(c *command.Command) certainty {
 	if len(c.Words) == 0 {
@@ -199,7 +199,7 @@ func (p wordPattern) begins(words []string) bool {
 	return len(p.words) <= len(words) && !slices.ContainsFunc(p.words[1:], func(g glob) bool { return !slices.ContainsFunc(words, g.is) })
 }
 
-// itself is hits for the command without what it was found in.
+// itself is hits for the command without its wrappers.
 func (p wordPattern) itself(c *command.Command) certainty {
 	dynamic := func(i int) bool { return slices.Contains(c.Dynamic, i) }
 	if len(p.words) == 0 {
@@ -224,7 +224,7 @@ func (p wordPattern) itself(c *command.Command) certainty {
 	return min(found, ordered(p.operands, p.rest, c.Words, dynamic))
 }
 
-// expanded reports whether the shell may make a word of the pattern's text from a word with *, ? or [.
+// expanded reports whether the shell may expand a word with *, ? or [ to the text of the pattern.
 func (g glob) expanded(word string) bool {
 	if g.wild || !strings.ContainsAny(word, "*?[") {
 		return false
@@ -233,13 +233,13 @@ func (g glob) expanded(word string) bool {
 	return ok && word != g.text
 }
 
-// names reports whether the pattern means a program, by its name or its path.
+// names reports whether the pattern matches a program, by name or path.
 func (g glob) names(word string) bool {
 	g.text, word = strings.ToLower(g.text), strings.TrimSuffix(strings.ToLower(word), ".exe")
 	return g.is(word) || !strings.Contains(g.text, "/") && g.is(path.Base(filepath.ToSlash(word)))
 }
 
-// ordered says whether the operands come in this order, with options and their values between them.
+// ordered reports whether the operands come in this order, with options and their values between them.
 func ordered(operands []glob, rest bool, words []string, dynamic func(int) bool) certainty {
 	m, n := len(operands), len(words)
 	next, after := make([]certainty, m+1), make([]certainty, m+1) // of the words from the next one on, and from the one after that

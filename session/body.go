@@ -5,67 +5,88 @@ import (
 	"time"
 
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session/ask"
+	"github.com/tenon-agent/tenon/session/internal/place"
+	"github.com/tenon-agent/tenon/session/live"
 )
 
-// Body is what an [Event] tells: one of the types on this page, which lists everything that can happen. The value of Kind
-// is the type's name in snake case.
-type Body interface{ Kind() string }
+// Body is the content of an [Event]: one of the types on this page, or of package live for a transient event. Types of other packages
+// cannot be bodies.
+type Body interface {
+	// Kind returns the name of the type in snake case.
+	Kind() string
+
+	// Place says where events of the type belong. See [Event.OnBranch] and [Event.Transient].
+	Place() place.Place
+}
 
 // ---- Entries on a branch.
 
-// Created is the first entry of every session. It is the root of its tree, or in a fork goes on from Created.From.
+// Created is the first entry of every session. It is the root of the tree; in a fork it continues from Created.From.
 type Created struct {
 	Dir      string `json:"dir,omitzero"`      // working directory, absolute
 	Version  string `json:"version,omitzero"`  // of the program that created it
-	From     Origin `json:"from,omitzero"`     // where it comes from, when it was forked or spawned
-	Fork     bool   `json:"fork,omitzero"`     // its branch goes on from there: all that came before is inherited, nothing is copied
-	Imported Import `json:"imported,omitzero"` // where it comes from, when it was written elsewhere
+	From     Origin `json:"from,omitzero"`     // its origin, if it was forked or spawned
+	Fork     bool   `json:"fork,omitzero"`     // its branch continues from there and inherits the earlier entries
+	Imported Import `json:"imported,omitzero"` // its source, if it was imported
+	Host     string `json:"host,omitzero"`     // machine that Dir is on
+	Parent   Origin `json:"parent,omitzero"`   // the run that spawned it; From names its session too
 }
 
-// Import is the session of another program, or of another store, that a session was made of. As an entry, which hangs on no branch,
-// it stands behind what was taken from there: what comes after it was not.
+// Import is the session of another program, or of another store, from which a session was imported. As an entry aside of branches, it
+// follows the imported entries. Later entries are the session's own.
 type Import struct {
 	Program string    `json:"program"`          // "tenon", "claude", "codex", "opencode", "crush", "pi"
 	ID      string    `json:"id"`               // of the session there
-	File    string    `json:"file,omitzero"`    // that it was read from
-	Size    int64     `json:"size,omitzero"`    // what was read, in bytes or rows: a source that has more by now has grown
-	Updated time.Time `json:"updated,omitzero"` // when the source had changed last
+	File    string    `json:"file,omitzero"`    // the imported file
+	Size    int64     `json:"size,omitzero"`    // size of the source, in bytes or rows: a larger source has grown
+	Updated time.Time `json:"updated,omitzero"` // last change of the source
 	Title   string    `json:"title,omitzero"`   // of the session there; not in Created
-	At      time.Time `json:"at,omitzero"`      // when the session was made of it; in Created alone
+	At      time.Time `json:"at,omitzero"`      // time of the import; only in Created
 }
 
-// Origin is a place in another session.
+// Origin is another session, and an entry or a run of it.
 type Origin struct {
 	Session SessionID `json:"session,omitzero"`
+	Run     RunID     `json:"run,omitzero"`
 	Entry   ID        `json:"entry,omitzero"`
 }
 
 // Message is a whole message: of a person, of the model, or the result of a call.
 type Message struct {
 	llm.Message
-	Source  Source          `json:"source,omitzero"`  // how a user message came in
-	Draft   ID              `json:"draft,omitzero"`   // the queued draft that it was; taking it ends the draft
-	Outcome Outcome         `json:"outcome,omitzero"` // of a tool result
-	Details json.RawMessage `json:"details,omitzero"` // of a tool result: facts for people and programs, never for the model
+	Speaker   Speaker         `json:"speaker,omitzero"`    // its author; required in the role of the user
+	Source    Source          `json:"source,omitzero"`     // of a user message: how it entered
+	Draft     ID              `json:"draft,omitzero"`      // its draft, which ends with this entry
+	Outcome   Outcome         `json:"outcome,omitzero"`    // of a tool result
+	Failed    bool            `json:"failed,omitzero"`     // of a tool result, for people: the tool ran, and its work failed
+	Brief     string          `json:"brief,omitzero"`      // of a tool result, for people: one line
+	Diffs     []FileDiff      `json:"diffs,omitzero"`      // of a tool result, for people: the files that the call changed
+	Details   json.RawMessage `json:"details,omitzero"`    // of a tool result: facts for programs, never for the model
+	ChangedBy []Speaker       `json:"changed_by,omitzero"` // of a tool result: the hooks that changed it, in order
 }
 
-// Outcome says what became of a call. Every call gets exactly one result, also the call that never ran.
-type Outcome string
+// Speaker is the author of a message. Only a person has a person's authority: the context window marks the messages of all others.
+type Speaker struct {
+	Kind SpeakerKind `json:"kind"`
+	Name string      `json:"name,omitzero"` // frontend of a person, provider/model, tool, job ID, hook, session of an agent
+}
 
-// The outcomes.
+// SpeakerKind is the kind of a [Speaker].
+type SpeakerKind string
+
+// The kinds of speakers.
 const (
-	OutcomeOK          Outcome = ""            // it ran and did what it was to do
-	OutcomeFailed      Outcome = "failed"      // it ran, or could not run, and failed
-	OutcomeInvalid     Outcome = "invalid"     // its arguments could not be used; it did not run
-	OutcomeDenied      Outcome = "denied"      // it was not allowed; it did not run
-	OutcomeSkipped     Outcome = "skipped"     // something else came first; it did not run
-	OutcomeCancelled   Outcome = "cancelled"   // it was stopped while it ran, or before
-	OutcomeNotStarted  Outcome = "not_started" // the process ended before it began
-	OutcomeInterrupted Outcome = "interrupted" // the process ended while it ran; it only looked, and may be run again
-	OutcomeUnknown     Outcome = "unknown"     // it was under way when it was lost: nobody knows what it did
+	SpeakerPerson SpeakerKind = "person"
+	SpeakerModel  SpeakerKind = "model"
+	SpeakerTool   SpeakerKind = "tool"
+	SpeakerJob    SpeakerKind = "job"   // a background job
+	SpeakerHook   SpeakerKind = "hook"  // a program that extends the loop
+	SpeakerAgent  SpeakerKind = "agent" // another agent
+	SpeakerTenon  SpeakerKind = "tenon" // the loop itself
 )
 
-// Source says how a user message came into the conversation.
+// Source is the way in which a user message entered the conversation.
 type Source string
 
 // The sources.
@@ -73,72 +94,69 @@ const (
 	FromInput    Source = ""          // input of the run
 	FromSteering Source = "steering"  // entered a run between two tool executions
 	FromFollowUp Source = "follow_up" // entered when the run would have ended
-	FromLoop     Source = "loop"      // written by the loop itself, such as the request to go on after the length limit
+	FromNews     Source = "news"      // entered with the next turn; it never starts a turn
+	FromLoop     Source = "loop"      // written by the loop itself, such as the request to continue after the length limit
 	FromRevert   Source = "revert"    // the lesson of a [Revert]
+	FromHook     Source = "hook"      // added by a hook to a message, or to continue a run
 )
 
-// Partial is what came of an unfinished answer since the Partial before it. It is void as soon as an assistant Message
-// stands after it on the branch, or a [Discarded].
+// Partial is the part of an unfinished answer since the previous Partial. A later assistant Message or [Discarded] on the branch voids it.
 type Partial struct {
-	Content llm.Content `json:"content"` // texts and thinking; calls are not kept before they are complete
+	Content llm.Content `json:"content"` // texts and thinking, but no incomplete calls
 }
 
-// Discarded says that the partial answer before it is void, because it begins anew.
+// Discarded voids the partial answer before it, because the answer starts again.
 type Discarded struct {
 	Cause *llm.Error `json:"cause,omitzero"`
 }
 
-// Decision is the verdict about one call before it runs.
+// Decision is the verdict about one call before it runs, or a change of its arguments.
 type Decision struct {
-	Call      string `json:"call"`               // ToolCall.ID
-	Verdict   string `json:"verdict"`            // "allow" or "deny"
-	By        string `json:"by,omitzero"`        // the rule or the person that decided
-	Reason    string `json:"reason,omitzero"`    // in words, for the model when it is a denial
-	Arguments string `json:"arguments,omitzero"` // JSON, when they were changed before the call was allowed
+	Call      string  `json:"call"`               // ToolCall.ID
+	Verdict   string  `json:"verdict"`            // "allow", "deny" or, of a hook, "change"
+	By        string  `json:"by,omitzero"`        // the rule, the person or the hook that decided
+	Speaker   Speaker `json:"speaker,omitzero"`   // the hook that decided; empty: the gate
+	Code      string  `json:"code,omitzero"`      // the reason, stable: "permission.outside_read"
+	Reason    string  `json:"reason,omitzero"`    // in words; the model sees the reason of a denial
+	Arguments string  `json:"arguments,omitzero"` // JSON, if the decision changed them
+	As        string  `json:"as,omitzero"`        // of a denied call, as in [CallStarted]
+	Title     string  `json:"title,omitzero"`     // of a denied call, as in [CallStarted]
 }
 
-// CallStarted is durable before a tool touches anything.
+// CallStarted begins a call. It is durable before the tool has any effect.
 type CallStarted struct {
 	Call      string          `json:"call"` // ToolCall.ID
 	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"`           // as they were run, after validation
+	As        string          `json:"as,omitzero"`         // the name in rules and on screen, unless it is Tool
+	Title     string          `json:"title,omitzero"`      // one line for people
+	Arguments json.RawMessage `json:"arguments"`           // after validation
+	ChangedBy []Speaker       `json:"changed_by,omitzero"` // who changed the arguments that the model wrote, in order
 	Effects   json.RawMessage `json:"effects,omitzero"`    // tool.Effects
-	Again     bool            `json:"idempotent,omitzero"` // it may be run again after a crash
+	Again     bool            `json:"idempotent,omitzero"` // it may run again after a crash
 }
 
 // RunStarted begins a run of the loop.
 type RunStarted struct {
-	Run       RunID     `json:"run"`
-	ParentRun RunID     `json:"parent_run,omitzero"` // the run that it continues, or that spawned it
-	Continues Continues `json:"continues,omitzero"`
-	Tag       string    `json:"tag,omitzero"` // label of a rerun or branch
-	Trigger   Trigger   `json:"trigger"`      // of its first turn
-	Config    Config    `json:"config"`       // what the run was made of
+	Run       RunID        `json:"run"`
+	ParentRun RunID        `json:"parent_run,omitzero"` // the run that it continues, or that spawned it
+	Continues Continues    `json:"continues,omitzero"`
+	Tag       string       `json:"tag,omitzero"` // label of a rerun or branch
+	Trigger   live.Trigger `json:"trigger"`      // of its first turn
+	Config    Config       `json:"config"`       // settings of the run
 }
 
-// Continues says how a run relates to what stands before it.
+// Continues is the relation of a run to the earlier entries.
 type Continues string
 
-// The kinds of continuation. A run with new input is none of them.
+// The kinds of continuation.
 const (
 	ContinuesNothing Continues = ""        // new input
-	ContinuesDefault Continues = "default" // goes on where the branch stands
+	ContinuesDefault Continues = "default" // continues from the end of the branch
 	ContinuesRerun   Continues = "rerun"   // answers the same input again
-	ContinuesBranch  Continues = "branch"  // goes another way from an earlier entry
+	ContinuesBranch  Continues = "branch"  // starts another branch at an earlier entry
 )
 
-// Trigger says what made a turn begin.
-type Trigger string
-
-// The triggers.
-const (
-	TriggerUser         Trigger = "user"
-	TriggerSubAgent     Trigger = "sub_agent"
-	TriggerContinuation Trigger = "continuation"
-	TriggerBranch       Trigger = "branch"
-)
-
-// Config is a snapshot of what a run was made of.
+// Config is a snapshot of the settings of a run.
 type Config struct {
 	Model     llm.Model  `json:"model"`
 	Tools     []string   `json:"tools,omitzero"`
@@ -153,147 +171,148 @@ type Config struct {
 // Duration is a time.Duration that JSON shows as "1m30s".
 type Duration time.Duration
 
-// RunEnded ends a run. There is one for every [RunStarted].
+// RunEnded ends a run. Every [RunStarted] has one.
 type RunEnded struct {
 	Reason  Reason     `json:"reason"`
-	Message string     `json:"message,omitzero"` // what people should know, for every reason but done
-	Limit   string     `json:"limit,omitzero"`   // which limit: "turns", "tokens", "time", "cost", "session_cost", "day_cost"
-	Error   *llm.Error `json:"error,omitzero"`   // of the model, when that is the reason
+	Message string     `json:"message,omitzero"` // for people; for every reason but done
+	Limit   string     `json:"limit,omitzero"`   // the limit: "turns", "tokens", "time", "cost", "session_cost", "day_cost", "budget", "hooks"
+	By      Speaker    `json:"by,omitzero"`      // the hook that refused the run
+	Error   *llm.Error `json:"error,omitzero"`   // of the model, if that is the reason
 	Turns   int        `json:"turns"`
-	Usage   llm.Usage  `json:"usage,omitzero"` // of this run: its answers, and the summaries that took effect in it
+	Usage   llm.Usage  `json:"usage,omitzero"` // of its answers, and of the summaries that took effect in it
 	Elapsed Duration   `json:"elapsed,omitzero"`
 }
 
-// Reason says why a run ended.
+// Reason is the reason for the end of a run.
 type Reason string
 
 // The reasons.
 const (
 	ReasonDone        Reason = "done"
-	ReasonLength      Reason = "length"      // the answer stayed cut at the output limit
-	ReasonLimit       Reason = "limit"       // a limit of the run was reached
-	ReasonRefused     Reason = "refused"     // by the model, an input filter or a hook
-	ReasonDenied      Reason = "denied"      // too many calls in a row were denied
-	ReasonError       Reason = "error"       // the model, the tools' arguments or the store failed
-	ReasonCancelled   Reason = "cancelled"   // the caller left
-	ReasonInterrupted Reason = "interrupted" // the process died; written by the next one
+	ReasonLength      Reason = "length"      // the output limit cut the answer
+	ReasonLimit       Reason = "limit"       // the run reached a limit
+	ReasonRefused     Reason = "refused"     // by the model or a hook
+	ReasonDenied      Reason = "denied"      // too many consecutive calls were denied
+	ReasonError       Reason = "error"       // the model, the arguments of tools or the store failed
+	ReasonCancelled   Reason = "cancelled"   // the caller cancelled it
+	ReasonInterrupted Reason = "interrupted" // the process died; the next process writes this
 )
 
-// Epoch says that earlier bytes of the window change: from here on requests begin with these, and until the next epoch each
-// goes on from the one before.
+// Epoch starts a stretch of requests with another prefix. Until the next Epoch, each request extends the previous one.
 type Epoch struct {
-	Reason   string     `json:"reason"` // "start", "model", "tools", "system", "thinking", "reduction", "compaction", "cleanup", "revert", ...
+	Reason   string     `json:"reason"` // "start", "model", "tools", "system", "thinking", "trim", "compaction", "cleanup", "revert", ...
 	Model    llm.Model  `json:"model"`
 	System   string     `json:"system,omitzero"`
 	Tools    []llm.Tool `json:"tools,omitzero"`
 	Thinking llm.Thinks `json:"thinking,omitzero"`
-	Before   int64      `json:"before,omitzero"` // estimated tokens of the request as it would have been without the epoch
-	Tokens   int64      `json:"tokens,omitzero"` // estimated tokens of its first request: what the provider must read anew
-	Limit    int64      `json:"limit,omitzero"`  // estimated tokens that the model takes at most, since it has refused more
+	Before   int64      `json:"before,omitzero"` // estimated tokens of the request without the epoch
+	Tokens   int64      `json:"tokens,omitzero"` // estimated tokens of its first request, which the provider reads without its cache
+	Limit    int64      `json:"limit,omitzero"`  // estimated tokens that the model accepts, after it refused more
 }
 
-// Requested is what a request was made of: the hashes of its segments, in the order in which a provider caches them. A chain of
-// them proves that requests of an epoch go on from each other.
+// Requested is the hashes of the segments of a request, in the order in which a provider caches them. A chain of them
+// proves that requests of an epoch go on from each other.
 type Requested struct {
 	Model    string    `json:"model,omitzero"`    // "provider/model" that is asked
 	Segments int       `json:"segments"`          // the system prompt, each tool, each message
-	Same     int       `json:"same"`              // segments at its beginning that are those of the request before
-	Hashes   []string  `json:"hashes,omitzero"`   // of the last segments: those after these, or all of them in a new epoch
+	Same     int       `json:"same"`              // segments at its beginning that equal those of the previous request
+	Hashes   []string  `json:"hashes,omitzero"`   // of the segments after these; in a new epoch of all segments
 	Chain    string    `json:"chain"`             // hash of all segments
-	Estimate int64     `json:"estimate,omitzero"` // tokens of the whole, as the window saw it
-	Counted  int64     `json:"counted,omitzero"`  // tokens of the whole by the local count alone, in the first request of an epoch
-	Scale    float64   `json:"scale,omitzero"`    // tokens of the provider for one of the local count, as far as was known
+	Estimate int64     `json:"estimate,omitzero"` // estimated tokens of the request
+	Counted  int64     `json:"counted,omitzero"`  // tokens by the local count alone, in the first request of an epoch
+	Scale    float64   `json:"scale,omitzero"`    // tokens of the provider per token of the local count, if known
 	Used     llm.Usage `json:"used,omitzero"`     // by the run before this request
-	Elapsed  Duration  `json:"elapsed,omitzero"`  // since the run began
-	Broken   string    `json:"broken,omitzero"`   // within an epoch: which segment of the request before is not there any more. A defect.
+	Elapsed  Duration  `json:"elapsed,omitzero"`  // since the start of the run
+	Broken   string    `json:"broken,omitzero"`   // within an epoch: the first segment of the previous request that changed. A defect.
 }
 
-// Context is what the model is told of the place where it works: context files such as AGENTS.md, skills, facts of the environment.
-// The newest of each name holds. A compaction sends them again word for word.
+// Context is information about the workspace for the model: context files such as AGENTS.md, skills, facts of the environment. The newest
+// block of each name is valid. A summary repeats valid blocks verbatim.
 type Context struct {
-	Whole  bool           `json:"whole,omitzero"` // these are all there are: what was told before is void
+	Whole  bool           `json:"whole,omitzero"` // earlier blocks are void
 	Blocks []ContextBlock `json:"blocks"`
 }
 
 // ContextBlock is one part of a [Context].
 type ContextBlock struct {
-	Name string `json:"name"`          // of a file its path; or "environment", "skills", ...
-	Text string `json:"text,omitzero"` // as it is told; empty: it is gone
-	Cut  int64  `json:"cut,omitzero"`  // bytes that were left out
+	Name string `json:"name"`          // the path of a file, or "environment", "skills", ...
+	Text string `json:"text,omitzero"` // empty: the block is no longer valid
+	Cut  int64  `json:"cut,omitzero"`  // omitted bytes
 }
 
-// Digest stands in views for everything on its branch up to Through. All of it stays in the journal.
-type Digest struct {
-	Through ID       `json:"through"`        // the last entry that it stands for
-	Reason  string   `json:"reason"`         // "full", "overflow", "asked"
-	Focus   string   `json:"focus,omitzero"` // what was to be kept above all, when somebody said so
-	Summary string   `json:"summary"`        // what the model is told instead
-	By      string   `json:"by,omitzero"`    // "provider/model" that wrote it; empty: it was made without one
-	Kept    []Kept   `json:"kept,omitzero"`  // messages that stay word for word, oldest first
-	Files   []string `json:"files,omitzero"` // that were in work, the newest last
+// Summarized replaces, in views, the entries of its branch up to Through. The journal keeps them.
+type Summarized struct {
+	Through  ID         `json:"through"`           // the last entry that the summary replaces
+	Reason   string     `json:"reason"`            // "full", "overflow", "asked"
+	Focus    string     `json:"focus,omitzero"`    // the most important subject, if a person named one
+	Summary  string     `json:"summary"`           // the text that the model sees
+	By       string     `json:"by,omitzero"`       // "provider/model" that wrote it; empty: made without a model
+	Verbatim []Verbatim `json:"verbatim,omitzero"` // messages that stay verbatim, oldest first
+	Files    []string   `json:"files,omitzero"`    // files in work, the newest last
 
-	Context []ContextBlock `json:"context,omitzero"` // what holds of the place, told again word for word
-	Todo    []TodoItem     `json:"todo,omitzero"`    // what is to be done, as of then
+	Context []ContextBlock `json:"context,omitzero"` // valid context, repeated verbatim
+	Todo    []TodoItem     `json:"todo,omitzero"`    // the list of tasks at that time
 	Before  int64          `json:"before,omitzero"`  // estimated tokens of the request before
-	After   int64          `json:"after,omitzero"`   // and with the digest
-	Usage   llm.Usage      `json:"usage,omitzero"`   // what it cost to write
+	After   int64          `json:"after,omitzero"`   // and with the summary
+	Usage   llm.Usage      `json:"usage,omitzero"`   // of the requests that wrote it
 }
 
-// Kept is a message that a [Digest] keeps word for word.
-type Kept struct {
+// Verbatim is a message that a [Summarized] keeps verbatim.
+type Verbatim struct {
 	Entry   ID          `json:"entry"`
 	Message llm.Message `json:"message"`
 	Pinned  bool        `json:"pinned,omitzero"`
 }
 
-// Reduced stands in views for the contents of messages, for ever with the same bytes. It comes with an [Epoch].
-type Reduced struct {
-	Messages []Reduction `json:"messages"`
+// Trimmed replaces, in views, the contents of messages, from then on always with the same bytes. An [Epoch] accompanies it.
+type Trimmed struct {
+	Messages []Trim `json:"messages"`
 }
 
-// Reduction is what a view has in place of the text of one message.
-type Reduction struct {
+// Trim is the shorter text of one message.
+type Trim struct {
 	Entry  ID     `json:"entry"`
 	Reason string `json:"reason"` // "superseded", "stale", "repeated", "failed", "cleanup", "long"
-	Text   string `json:"text"`   // in place of all that the message had
+	Text   string `json:"text"`   // replaces the whole content of the message
 }
 
-// Cleanup is the wish of the model to have the result of a call out of its window. It holds from the next [Epoch] on.
+// Cleanup is a request of the model to drop a result from its context window. It takes effect with the next [Epoch].
 type Cleanup struct {
 	Call    string `json:"call"`           // ToolCall.ID
 	Entry   ID     `json:"entry,omitzero"` // the result; empty: the newest one of the call that the model has seen
 	Reason  string `json:"reason"`
-	Summary string `json:"summary,omitzero"` // what of it is worth knowing
+	Summary string `json:"summary,omitzero"` // the facts to remember
 }
 
-// Revert is the wish of the model to go on from an earlier state, with a lesson of what it leaves. The next request fulfils it with a
-// [Head], a message and an [Epoch].
+// Revert is a request of the model to continue from an earlier entry, with a lesson from the abandoned part. Before the next request, Tenon
+// appends a [Head], a message and an [Epoch].
 type Revert struct {
 	To       ID     `json:"to"`       // the last entry that stays
 	Category string `json:"category"` // "failure", "tangent", "completion", "step"
 	Lesson   string `json:"lesson"`
 }
 
-// ModelChanged says that from here on another model answers.
+// ModelChanged reports that another model answers from now on.
 type ModelChanged struct {
 	Model  llm.Model `json:"model"`
 	Reason string    `json:"reason,omitzero"`
 }
 
-// Head says that the branch goes on from another entry, which is its Parent. What stood between stays in the journal.
+// Head continues the branch from another entry, which is its Parent. The journal keeps the entries in between.
 type Head struct {
 	To     ID     `json:"to"`
 	Reason string `json:"reason,omitzero"` // "rerun", "branch", "rewind", ...
 }
 
-// Rejected says that an input filter turned a message away.
+// Rejected is a message that a hook rejected.
 type Rejected struct {
 	Message llm.Message `json:"message"`
 	Draft   ID          `json:"draft,omitzero"`
 	Reason  string      `json:"reason"`
+	By      Speaker     `json:"by,omitzero"`
 }
 
-// Todo is the whole list of what is to be done.
+// Todo is the complete todo list.
 type Todo struct {
 	Items []TodoItem `json:"items"`
 }
@@ -304,53 +323,53 @@ type TodoItem struct {
 	Status string `json:"status"` // "pending", "in_progress", "completed"
 }
 
-// ---- Entries that hang on no branch: any process may append them, see Store.Annotate.
+// ---- Entries aside of every branch: any process may append them, see Log.Annotate.
 
-// Title names the session for people. The last one stands.
+// Title names the session for people. The last one is valid.
 type Title struct {
 	Title string    `json:"title"`
 	By    string    `json:"by,omitzero"`    // "provider/model" that wrote it; empty: a person
-	Usage llm.Usage `json:"usage,omitzero"` // what that cost
+	Usage llm.Usage `json:"usage,omitzero"` // of writing it
 }
 
-// Tags are the words under which people find the session. The last one stands.
+// Tags are words by which people find the session. The last entry is valid.
 type Tags struct {
 	Tags []string `json:"tags,omitzero"` // sorted
 }
 
-// Pin keeps a message in the window word for word, whatever is compacted, until it is removed.
+// Pin keeps a message verbatim in the context window, until a Pin with Removed.
 type Pin struct {
 	Entry   ID   `json:"entry"`
 	Removed bool `json:"removed,omitzero"`
 }
 
-// Deleted says that a person deleted the session, or brought it back. A deleted session is in no list; its entries stay until it is purged.
+// Deleted moves the session to the trash, or back. Lists do not show a session in the trash; its entries stay until it is purged.
 type Deleted struct {
 	Restored bool `json:"restored,omitzero"`
 }
 
-// Note is a remark of a person or a program, such as that a summary was made in vain, and what that cost.
+// Note is a remark of a person or a program, such as the cost of a discarded summary.
 type Note struct {
 	Text  string    `json:"text"`
-	By    string    `json:"by,omitzero"`    // "provider/model" that was asked
-	Usage llm.Usage `json:"usage,omitzero"` // and what that cost
+	By    string    `json:"by,omitzero"`    // "provider/model" that answered
+	Usage llm.Usage `json:"usage,omitzero"` // of that answer
 }
 
-// FilesChanged says how files change: before a tool changes them, and for a command or a person's edit once it is known. It hangs on no
-// branch because the disk has none: what was done stays done when the conversation goes another way.
+// FilesChanged records file changes: of a tool before it changes the files, of a command or a person after Tenon finds them. It is aside of
+// branches because the disk has no branches: a rewind of the conversation does not change files.
 type FilesChanged struct {
-	Call  string       `json:"call,omitzero"` // of the call that changes them
+	Call  string       `json:"call,omitzero"` // the call that changes them
 	Cause Cause        `json:"cause"`
 	To    ID           `json:"to,omitzero"` // of an undo: the entry whose files it brings back; of a redo: the undo that it reverts
 	Files []FileChange `json:"files"`
-	More  int          `json:"more,omitzero"` // files that changed and are not in the list, because there are too many
+	More  int          `json:"more,omitzero"` // number of further files, if there are too many
 
-	// Found says that the process had died under the command, and that this was found when somebody opened the session again.
+	// Found reports that the process died during the command, and that the next process found the changes.
 	Found bool   `json:"found,omitzero"`
-	Note  string `json:"note,omitzero"` // what could not be found, and why
+	Note  string `json:"note,omitzero"` // why the list is incomplete
 }
 
-// Cause says what changed files.
+// Cause is the cause of a file change.
 type Cause string
 
 // The causes.
@@ -363,161 +382,80 @@ const (
 
 // FileChange is one file before and after.
 type FileChange struct {
-	Path   string     `json:"path"`            // absolute; quoted, as Go does it, when it is no UTF-8
-	Before *FileState `json:"before,omitzero"` // nil: there was none
-	After  *FileState `json:"after,omitzero"`  // nil: there is none
-	Unsure string     `json:"unsure,omitzero"` // why it may be somebody else's doing; empty when it is not
+	Path   string     `json:"path"`            // absolute; quoted like a Go string if it is not UTF-8
+	Before *FileState `json:"before,omitzero"` // nil: the file did not exist
+	After  *FileState `json:"after,omitzero"`  // nil: the file does not exist
+	Unsure string     `json:"unsure,omitzero"` // why another session, person or program may have changed it; empty: this one did
 }
 
-// FileState is what a file was. Its content is kept beside the journal, under its hash.
+// FileState is the state of a file. The checkpoints have its content under its hash.
 type FileState struct {
-	Hash string `json:"hash,omitzero"` // SHA-256 of the content, in hex; empty when it is not known
+	Hash string `json:"hash,omitzero"` // SHA-256 of the content, in hexadecimal; empty if unknown
 	Size int64  `json:"size"`          // bytes
 	Mode uint32 `json:"mode"`          // fs.FileMode
-	Link string `json:"link,omitzero"` // where it leads, when it is a link; quoted when it is no UTF-8, or begins with a quote
-	Lost string `json:"lost,omitzero"` // why the content was not kept, such as "larger than 16 MB"
+	Link string `json:"link,omitzero"` // target of a link; quoted if it is not UTF-8 or begins with a quote
+	Lost string `json:"lost,omitzero"` // why Tenon did not save the content, such as "larger than 16 MB"
 }
 
-// Queued is a change of the queue of drafts: messages that wait for their turn.
+// ---- Entries aside of every branch: requests of any process to the agent, and its questions. [Requests] folds them.
+
+// Queued changes the queue of drafts.
 type Queued struct {
 	Draft   ID          `json:"draft"`
-	Change  string      `json:"change"`           // "added", "edited", "removed", "taken"
-	Lane    Source      `json:"lane,omitzero"`    // FromSteering or FromFollowUp
+	Change  string      `json:"change"`           // "added", "edited", "moved", "removed"; "taken": only by the agent, when the draft enters
+	Lane    Source      `json:"lane,omitzero"`    // FromSteering, FromFollowUp or FromNews
+	Before  ID          `json:"before,omitzero"`  // of added and moved: the next draft; empty: the end of the queue
 	Message llm.Message `json:"message,omitzero"` // of added and edited
+	Speaker Speaker     `json:"speaker,omitzero"` // of added and edited: the author; else the sender
 }
 
-// Opaque is an entry of a kind that this version does not know, kept byte for byte and skipped by every view.
+// Asking is a question of the agent: to allow calls, or to answer questions of a tool. An [Asked] with its ID ends it.
+type Asking struct {
+	ID        string         `json:"id"`
+	Call      string         `json:"call,omitzero"`      // ToolCall.ID of the tool that asks
+	Calls     []ask.Call     `json:"calls,omitzero"`     // that wait for approval
+	Questions []ask.Question `json:"questions,omitzero"` // of a tool
+	Until     time.Time      `json:"until,omitzero"`     // time after which the calls count as denied
+}
+
+// Answered answers an [Asking]. The first one that fits the question counts.
+type Answered struct {
+	ID      string       `json:"id"`      // Asking.ID
+	Answers []ask.Answer `json:"answers"` // one for each call or question, in their order
+	By      Speaker      `json:"by,omitzero"`
+}
+
+// Asked ends an [Asking].
+type Asked struct {
+	ID     string `json:"id"`
+	Reason string `json:"reason,omitzero"` // "answered", "timeout", "withdrawn"
+}
+
+// Abort asks the agent to cancel a run.
+type Abort struct {
+	Run RunID   `json:"run,omitzero"` // empty: the current run
+	By  Speaker `json:"by,omitzero"`
+}
+
+// Change asks the agent to change settings from its next turn on. Empty fields change nothing.
+type Change struct {
+	Model    string     `json:"model,omitzero"` // a model reference
+	Mode     string     `json:"mode,omitzero"`  // of the permissions
+	Role     string     `json:"role,omitzero"`
+	Network  string     `json:"network,omitzero"` // hosts that commands may reach, separated by commas; "*": all; "none": none
+	Thinking llm.Thinks `json:"thinking,omitzero"`
+	By       Speaker    `json:"by,omitzero"`
+}
+
+// Changed is the outcome of a [Change].
+type Changed struct {
+	Request ID     `json:"request"`        // the entry of the Change
+	Error   string `json:"error,omitzero"` // why nothing changed
+	Code    string `json:"code,omitzero"`  // of the error, if it has one: "agent.unchangeable"
+}
+
+// Opaque is an entry of a kind that this version does not know. Stores keep its bytes, and views skip it.
 type Opaque struct {
 	Name string          // its kind
 	JSON json.RawMessage // its body
-}
-
-// ---- Passing moments.
-
-// TurnStarted begins a turn: one answer of the model and the calls in it.
-type TurnStarted struct {
-	Trigger Trigger `json:"trigger"`
-}
-
-// TurnEnded ends a turn. There is one for every [TurnStarted].
-type TurnEnded struct {
-	Usage llm.Usage `json:"usage,omitzero"` // of this turn
-	Calls int       `json:"calls"`          // tool calls in its answer
-}
-
-// MessageStarted says that the model begins to answer. The answer's Message, or a [Reset] or the end of the turn, ends it.
-type MessageStarted struct {
-	Model string `json:"model"` // "provider/model"
-}
-
-// Delta is more of the answer that streams.
-type Delta struct {
-	Type DeltaType `json:"type"`
-	Part int       `json:"part,omitzero"` // counts the parts of the answer from 0
-	Text string    `json:"text"`
-	Call string    `json:"call,omitzero"` // ToolCall.ID, in the first delta of a call
-	Tool string    `json:"tool,omitzero"` // its name, in the same
-}
-
-// DeltaType says what a [Delta] adds to.
-type DeltaType string
-
-// The types of deltas.
-const (
-	DeltaText      DeltaType = "text"
-	DeltaThinking  DeltaType = "thinking"
-	DeltaArguments DeltaType = "arguments"
-)
-
-// CallReady says that a call of the streaming answer is complete.
-type CallReady struct {
-	Call llm.ToolCall `json:"call"`
-}
-
-// Progress is what a running tool tells people. Text adds to what it told before.
-type Progress struct {
-	Call string `json:"call"`
-	Tool string `json:"tool"`
-	Text string `json:"text"`
-}
-
-// Waiting says that the model could not be reached and will be asked again after Delay.
-type Waiting struct {
-	Attempt int        `json:"attempt"` // the next one, from 1
-	Of      int        `json:"of"`
-	Delay   Duration   `json:"delay"`
-	Cause   *llm.Error `json:"cause,omitzero"`
-}
-
-// Reset says that the deltas since the last [MessageStarted] are void: the answer begins anew.
-type Reset struct {
-	Cause *llm.Error `json:"cause,omitzero"`
-}
-
-// Routed says that another model or another key answers from here on.
-type Routed struct {
-	Model string     `json:"model"`        // "provider/model" that is asked now
-	Key   string     `json:"key,omitzero"` // name of the key, never the key itself
-	Cause *llm.Error `json:"cause,omitzero"`
-}
-
-// RateLimits is what a provider said of its limits beside an answer.
-type RateLimits struct {
-	llm.RateLimits
-}
-
-// Asking says that the run waits for a person: to allow calls, or to answer questions. An [Asked] with its ID ends it.
-type Asking struct {
-	ID        string     `json:"id"`
-	Calls     []Pending  `json:"calls,omitzero"`     // that wait to be allowed
-	Questions []Question `json:"questions,omitzero"` // of a tool
-	Until     time.Time  `json:"until,omitzero"`     // when it is taken for denied
-}
-
-// Pending is a call that waits to be allowed.
-type Pending struct {
-	Call      string          `json:"call"` // ToolCall.ID
-	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"`
-	Effects   json.RawMessage `json:"effects,omitzero"` // tool.Effects
-	Reason    string          `json:"reason"`           // why it must be asked, in words
-	Preview   string          `json:"preview,omitzero"` // what it would change, as a diff
-	Grants    []Grant         `json:"grants,omitzero"`  // that would allow it and calls like it, from narrow to wide
-}
-
-// Grant is rules that a person may give, shown in words before they are given.
-type Grant struct {
-	Rules []string `json:"rules"` // as they would be written
-	Words string   `json:"words"` // what they will cover
-}
-
-// Question is one question to a person.
-type Question struct {
-	Text     string   `json:"text"`
-	Options  []Option `json:"options,omitzero"`
-	Multiple bool     `json:"multiple,omitzero"` // several options may be chosen
-	Default  string   `json:"default,omitzero"`  // the answer when nobody answers in time
-}
-
-// Option is an answer that a [Question] offers.
-type Option struct {
-	Label       string `json:"label"`
-	Description string `json:"description,omitzero"`
-}
-
-// Asked says that an [Asking] is over: it was answered, or nobody did in time.
-type Asked struct {
-	ID string `json:"id"`
-}
-
-// Compacting says that a digest is being written beside the run, or that this has ended.
-type Compacting struct {
-	Reason string `json:"reason"` // as in [Digest]
-	Done   bool   `json:"done,omitzero"`
-	Error  string `json:"error,omitzero"` // why there is none, or why the model that was asked did not write it
-}
-
-// Notice tells people something that changes nothing.
-type Notice struct {
-	Text string `json:"text"`
 }

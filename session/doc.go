@@ -1,15 +1,14 @@
 // Package session is the journal: the one record of everything that happens between a person, a model and the tools.
 //
-// A session is a list of [Event] values. Those with a sequence number are entries: they are in a [Store] for ever. Those
-// without are passing moments that only live consumers see. Entries form a tree by their Parent; a rewind or a new
-// branch is a [Head] entry whose parent lies further back, so nothing is ever taken away. The branch that ends at an
-// entry is a [Path], read from its end. What a person or a model sees is a view, a plain function over a path:
-// [Messages], [Uses], [Todos], [StateOf].
+// A session is a list of [Event] values. An event with a sequence number is an entry: the journal keeps it. An event without one is
+// transient: only listeners see it. Entries form a tree by their Parent. A rewind or a new branch is a [Head] entry whose parent is an
+// older entry, so a journal never loses anything. Package view reads branches: a view is a function over the path from an entry to the
+// root.
 //
-// A fork is a session whose branch goes on from an entry of another one (Created.Fork): its path leads from its own entries over its
-// Created into those of the other, which are shared and stay as they are. What hangs on no branch, such as titles and changes of
-// files, is not inherited.
+// A fork is a session whose branch continues from an entry of another session (Created.Fork). Its path leads from its own entries to its
+// Created, and then to the entries of the other session, which both share. A fork does not inherit entries aside of branches, such as
+// titles and changes of files.
 //
-// One [Writer] at a time holds the lease of a session; any number of readers follow with Store.Watch. When a process dies,
-// the next one that opens the session appends what [Recover] says: every call that was under way gets its one result.
+// One [Writer] at a time holds the lease of a session. Any number of readers follow with Log.Watch. If a process dies, the next process
+// that opens the session appends the missing results (view.Recover).
 package session

@@ -6,23 +6,24 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"time"
+
+	"github.com/tenon-agent/tenon/session/internal/place"
 )
 
-// ID names an entry or, as [SessionID] and [RunID], what its entry begins. IDs are unique without coordination and stable
-// across forks, exports and stores. The order of a journal is that of its sequence numbers, not of its IDs.
+// ID identifies an entry, and as [SessionID] and [RunID] the session or run that begins with the entry. IDs are unique without
+// coordination and stable across forks, exports and stores. Sequence numbers, not IDs, order a journal.
 type ID string
 
-// SessionID names a session.
+// SessionID identifies a session.
 type SessionID = ID
 
-// RunID names a run of the loop.
+// RunID identifies a run.
 type RunID = ID
 
 // crockford is base 32 in lower case without the letters i, l, o and u. https://www.crockford.com/base32.html
 var crockford = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
-// NewID returns an ID made from the time and 80 random bits: 26 characters of lower-case letters and digits. Such IDs sort
-// by the time at which they were made, to the millisecond.
+// NewID returns an ID of the time and 80 random bits: 26 lower-case letters and digits. IDs sort by time, to the millisecond.
 func NewID() ID {
 	var b [18]byte // base 32 takes five bits a character: two leading zero bytes are cut off again below
 	binary.BigEndian.PutUint64(b[0:], uint64(time.Now().UnixMilli()))
@@ -32,23 +33,23 @@ func NewID() ID {
 	return ID(text[3:])
 }
 
-// NewSessionID returns an ID for a session: 12 random characters, 60 bits. It does not begin with the time, so that people
-// can name a session by the first few characters.
+// NewSessionID returns an ID for a session: 12 random characters, 60 bits. It does not begin with the time, so that a short prefix is
+// unique.
 func NewSessionID() SessionID {
 	var b [8]byte
 	_, _ = rand.Read(b[:])
 	return SessionID(crockford.EncodeToString(b[:])[:12])
 }
 
-// Event is one thing that happened. With a Seq it is an entry of the journal; without, a passing moment. Events are
-// immutable and may be shared.
+// Event is an entry of the journal, or a transient event if it has no Seq. Events are immutable and may be shared.
 //
-// JSON: {"seq","id","parent","run","turn","time","kind","body"}, empty fields left out.
+// JSON: {"seq","after","id","parent","run","turn","time","kind","body"}, without empty fields.
 type Event struct {
-	Seq    int64     // place in the journal, from 1 without gaps; 0: a passing moment
-	ID     ID        // empty for a passing moment
-	Parent ID        // the entry before it on its branch; empty for the root and for what hangs on no branch
-	Run    RunID     // the run that wrote it; empty for what people and programs did between runs
+	Seq    int64     // position in the journal, from 1 without gaps; 0: a transient event
+	After  int64     // of a transient event: the number of the newest entry when it happened
+	ID     ID        // empty for a transient event
+	Parent ID        // the previous entry on its branch; empty for the root and for entries aside of branches
+	Run    RunID     // the run that wrote it; empty between runs
 	Turn   int       // the turn of that run, from 1; 0 outside of turns
 	Time   time.Time // UTC, to the microsecond
 	Body   Body
@@ -57,11 +58,27 @@ type Event struct {
 // Durable reports whether the event is an entry of the journal.
 func (e Event) Durable() bool { return e.Seq > 0 }
 
-// Now is the time to stamp an event with: UTC, to the microsecond, as journals keep it.
+// Kind returns the kind of the body, and "" for an event without a body, such as the zero Event that accompanies an error.
+func (e Event) Kind() string {
+	if e.Body == nil {
+		return ""
+	}
+	return e.Body.Kind()
+}
+
+// OnBranch reports whether an entry with this body continues a branch. Entries aside of every branch, such as titles and notes,
+// have no parent and no children. An [Opaque] continues a branch.
+func (e Event) OnBranch() bool { return e.Body != nil && e.Body.Place() == place.Branch }
+
+// Transient reports whether the body is of a kind that is never an entry.
+func (e Event) Transient() bool { return e.Body != nil && e.Body.Place() == place.Transient }
+
+// Now returns the time for a new event: UTC, to the microsecond, as journals keep it.
 func Now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
 type eventJSON struct {
 	Seq    int64           `json:"seq,omitzero"`
+	After  int64           `json:"after,omitzero"`
 	ID     ID              `json:"id,omitzero"`
 	Parent ID              `json:"parent,omitzero"`
 	Run    RunID           `json:"run,omitzero"`
@@ -77,7 +94,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(eventJSON{e.Seq, e.ID, e.Parent, e.Run, e.Turn, e.Time, kind, body})
+	return json.Marshal(eventJSON{e.Seq, e.After, e.ID, e.Parent, e.Run, e.Turn, e.Time, kind, body})
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]. A kind that this version does not know becomes an [Opaque].
@@ -90,6 +107,6 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	*e = Event{j.Seq, j.ID, j.Parent, j.Run, j.Turn, j.Time, body}
+	*e = Event{j.Seq, j.After, j.ID, j.Parent, j.Run, j.Turn, j.Time, body}
 	return nil
 }

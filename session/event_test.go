@@ -11,12 +11,14 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/ask"
+	"github.com/tenon-agent/tenon/session/live"
 )
 
 // bodies is one of every kind, with fields that are easily lost.
 var bodies = []session.Body{
 	session.Created{Dir: "/x", Version: "1", From: session.Origin{Session: "s", Entry: "e"}},
-	session.Message{Message: llm.UserText("a <b> & \x00 🦉"), Source: session.FromSteering, Draft: "d"},
+	session.Message{Message: llm.UserText("a <b> & \x00 🦉"), Speaker: session.Speaker{Kind: session.SpeakerPerson}, Source: session.FromSteering, Draft: "d"},
 	session.Message{
 		Message: llm.ToolText(llm.ToolCall{ID: "c", Name: "read"}, "x", true),
 		Details: json.RawMessage(`{"lines":[1,2]}`),
@@ -26,7 +28,7 @@ var bodies = []session.Body{
 	session.Decision{Call: "c", Verdict: "deny", By: "rule", Reason: "no", Arguments: `{"a":1}`},
 	session.CallStarted{Call: "c", Tool: "read", Arguments: json.RawMessage(`{"path":"x"}`), Again: true},
 	session.RunStarted{
-		Run: "r", ParentRun: "p", Continues: session.ContinuesRerun, Tag: "t", Trigger: session.TriggerUser,
+		Run: "r", ParentRun: "p", Continues: session.ContinuesRerun, Tag: "t", Trigger: live.TriggerUser,
 		Config: session.Config{Model: llm.Model{Provider: "p", ID: "m"}, MaxTime: session.Duration(90 * time.Second), MaxCost: 0.5},
 	},
 	session.RunEnded{Reason: session.ReasonLimit, Limit: "turns", Turns: 3, Usage: llm.Usage{Input: 1, Cost: 0.25}, Elapsed: 1},
@@ -46,23 +48,28 @@ var bodies = []session.Body{
 		Updated: time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC), At: time.Date(2025, 1, 2, 3, 4, 6, 0, time.UTC),
 	},
 	session.Queued{Draft: "d", Change: "added", Lane: session.FromFollowUp, Message: llm.UserText("x")},
-	session.TurnStarted{Trigger: session.TriggerSubAgent},
-	session.TurnEnded{Usage: llm.Usage{Output: 1}, Calls: 2},
-	session.MessageStarted{Model: "p/m"},
-	session.Delta{Type: session.DeltaArguments, Part: 1, Text: "x", Call: "c", Tool: "t"},
-	session.CallReady{Call: llm.ToolCall{ID: "c", Name: "read", Arguments: "{"}},
-	session.Progress{Call: "c", Tool: "t", Text: "x"},
-	session.Waiting{Attempt: 1, Of: 5, Delay: session.Duration(time.Millisecond), Cause: &llm.Error{Kind: llm.KindQuota}},
-	session.Reset{Cause: &llm.Error{Kind: llm.KindStalled}},
-	session.Routed{Model: "openai/gpt", Key: "work", Cause: &llm.Error{Kind: llm.KindAuth}},
-	session.RateLimits{RateLimits: llm.RateLimits{Model: "openai/gpt", Tokens: llm.Quota{Limit: 5, Remaining: 2}}},
+	session.Queued{Draft: "d", Change: "moved", Before: "e", Lane: session.FromNews, Speaker: session.Speaker{Kind: session.SpeakerJob, Name: "job1"}},
 	session.Asking{
 		ID: "a", Until: time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC),
-		Calls:     []session.Pending{{Call: "c", Tool: "t", Reason: "r", Arguments: json.RawMessage(`{}`), Grants: []session.Grant{{Rules: []string{"t"}, Words: "all of t"}}}},
-		Questions: []session.Question{{Text: "which?", Options: []session.Option{{Label: "this"}}, Multiple: true, Default: "this"}},
+		Calls:     []ask.Call{{Call: "c", Tool: "t", Reason: "r", Arguments: json.RawMessage(`{}`), Grants: []ask.Grant{{Rules: []string{"t"}, Words: "all of t"}}}},
+		Questions: []ask.Question{{Text: "which?", Options: []ask.Option{{Label: "this"}}, Multiple: true, Default: "this"}},
 	},
-	session.Asked{ID: "a"},
-	session.Notice{Text: "x"},
+	session.Answered{ID: "a", Answers: []ask.Answer{{Allow: true, Grant: 1, Always: true}, {Choices: []string{"x"}}}, By: session.Speaker{Kind: session.SpeakerPerson, Name: "cli"}},
+	session.Asked{ID: "a", Reason: "timeout"},
+	session.Abort{Run: "r"},
+	session.Change{Model: "p/m", Mode: "edits"},
+	session.Changed{Request: "e", Error: "x"},
+	live.TurnStarted{Trigger: live.TriggerSubAgent},
+	live.TurnEnded{Usage: llm.Usage{Output: 1}, Calls: 2},
+	live.MessageStarted{Model: "p/m"},
+	live.Delta{Type: live.DeltaArguments, Part: 1, Text: "x", Call: "c", Tool: "t"},
+	live.CallReady{Call: llm.ToolCall{ID: "c", Name: "read", Arguments: "{"}},
+	live.Progress{Call: "c", Tool: "t", Text: "x"},
+	live.Waiting{Attempt: 1, Of: 5, Delay: time.Millisecond, Cause: &llm.Error{Kind: llm.KindQuota}},
+	live.Reset{Cause: &llm.Error{Kind: llm.KindStalled}},
+	live.Routed{Model: "openai/gpt", Key: "work", Cause: &llm.Error{Kind: llm.KindAuth}},
+	live.RateLimits{RateLimits: llm.RateLimits{Model: "openai/gpt", Tokens: llm.Quota{Limit: 5, Remaining: 2}}},
+	live.Notice{Text: "x"},
 	session.Opaque{Name: "from_the_future", JSON: json.RawMessage(`{"a":[1,2.50,null]}`)},
 }
 
@@ -87,15 +94,15 @@ func TestEventsRoundTripInJSON(t *testing.T) {
 func TestEventJSON(t *testing.T) {
 	e := session.Event{
 		Seq: 2, ID: "b", Parent: "a", Run: "r", Turn: 1, Time: time.Date(2027, 1, 2, 3, 4, 5, 6000, time.UTC),
-		Body: session.Message{Message: llm.UserText("hello")},
+		Body: session.Message{Message: llm.UserText("hello"), Speaker: session.Speaker{Kind: session.SpeakerPerson}},
 	}
 	for _, c := range []struct {
 		event session.Event
 		want  string
 	}{
 		{e, `{"seq":2,"id":"b","parent":"a","run":"r","turn":1,"time":"2027-01-02T03:04:05.000006Z","kind":"message",` +
-			`"body":{"role":"user","content":[{"type":"text","text":"hello"}]}}`},
-		{session.Event{Body: session.Notice{Text: "n"}}, `{"kind":"notice","body":{"text":"n"}}`},
+			`"body":{"role":"user","content":[{"type":"text","text":"hello"}],"speaker":{"kind":"person"}}}`},
+		{session.Event{After: 7, Body: live.Notice{Text: "n"}}, `{"after":7,"kind":"notice","body":{"text":"n"}}`},
 	} {
 		got, err := json.Marshal(c.event)
 		if err != nil || string(got) != c.want {
@@ -143,8 +150,8 @@ func TestKindsAreDistinct(t *testing.T) {
 			t.Errorf("%v and %T share the kind %s", other, b, b.Kind())
 		}
 		seen[b.Kind()] = reflect.TypeOf(b)
-		if session.Passing(b) && !session.OnBranch(b) {
-			t.Errorf("%s is passing and hangs on no branch", b.Kind())
+		if e := (session.Event{Body: b}); e.Transient() && e.OnBranch() {
+			t.Errorf("%s is transient and on a branch", b.Kind())
 		}
 	}
 }

@@ -32,7 +32,7 @@ func Example() {
 		}
 		return events
 	}
-	question := say(session.Message{Message: llm.UserText("Does the mill turn?")})[0]
+	question := say(session.Message{Message: llm.UserText("Does the mill turn?"), Speaker: session.Speaker{Kind: session.SpeakerPerson}})[0]
 	say(session.Message{Message: llm.AssistantText("It cannot.")})
 	say(
 		session.Head{To: question.ID, Reason: "rewind"},

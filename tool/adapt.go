@@ -11,7 +11,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// adapt turns a value of the wrong type into the one that it can only mean, or leaves it as it is.
+// adapt converts a value of the wrong type if it has only one possible meaning.
 func adapt(s *jsonschema.Schema, v any) any {
 	switch v := v.(type) {
 	case string:
@@ -24,7 +24,7 @@ func adapt(s *jsonschema.Schema, v any) any {
 		switch {
 		case s.Type != "array":
 			if !isList && v[0] != nil {
-				return adapt(s, v[0]) // a list of one for the one
+				return adapt(s, v[0]) // a list of one value for the value
 			}
 		case isList && s.Items != nil && s.Items.Type != "array" && s.Items.Type != "":
 			return inner // a list within a list
@@ -32,13 +32,13 @@ func adapt(s *jsonschema.Schema, v any) any {
 	case nil:
 	default:
 		if s.Type == "array" {
-			return []any{v} // one for a list of one
+			return []any{v} // a value for a list of one value
 		}
 	}
 	return v
 }
 
-// adaptText reads the JSON within a string where something else than a string is wanted.
+// adaptText reads the JSON within a string if the schema has another type.
 func adaptText(s *jsonschema.Schema, v string) any {
 	text := unfence(v)
 	var inner any
@@ -75,7 +75,7 @@ func adaptText(s *jsonschema.Schema, v string) any {
 	return v
 }
 
-// unfence takes white space and a Markdown code fence from around a text.
+// unfence removes white space and a Markdown code fence around a text.
 func unfence(text string) string {
 	text = strings.TrimSpace(strings.TrimPrefix(text, "\ufeff"))
 	inner, ok := strings.CutPrefix(text, "```")
@@ -92,7 +92,7 @@ func unfence(text string) string {
 	return strings.TrimSpace(inner)
 }
 
-// malformed says where a JSON text breaks off or goes wrong.
+// malformed reports where a JSON text ends early or is wrong.
 func malformed(text string, err error) string {
 	offset := int64(len(text))
 	reason := err.Error()
@@ -120,7 +120,7 @@ func around(text string, offset int) string {
 	return fmt.Sprintf("near %q", text[from:to])
 }
 
-// encode writes a JSON value without the escapes that only browsers need.
+// encode returns a JSON value without escapes for HTML.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

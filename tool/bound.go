@@ -6,26 +6,26 @@ import (
 	"unicode/utf8"
 )
 
-// minBound is the least limit that Bound keeps to: below it there is no room to say what is missing.
+// minBound is the least limit of Bound. A smaller one has no room for the line about the missing part.
 const minBound = 128
 
-// Excerpt is a text of which the middle may be missing already.
+// Excerpt is a text whose middle may be missing.
 type Excerpt struct {
-	Head, Tail string // what is there; Tail is empty when nothing is missing
+	Head, Tail string // the known parts; if nothing is missing, Tail is empty
 	Lines      int64  // missing between them
 	Bytes      int64
 }
 
-// Bound returns text for a model, of at most limit bytes (at least 128), and how many bytes it left out.
+// Bound returns text for a model, of at most limit bytes (at least 128), and the number of bytes that it left out.
 //
-// Of a longer text it keeps the first 40 % and the last 60 %, in whole lines where lines are short enough and in whole runes
-// always, with a line between them that says how much is missing. Invalid UTF-8 is replaced. Of binary data only the size is
-// told. Text that was bound stays as it is.
+// It keeps the first 40 % and the last 60 % of a longer text, with a line between them that says how much is missing. It cuts
+// between lines if they are short enough, and never within a rune. It replaces invalid UTF-8. Binary data becomes a line with its
+// size. Bound does not change a text that it returned.
 func Bound(text string, limit int) (cut string, lost int64) {
 	return Excerpt{Head: text}.Bound(limit)
 }
 
-// Bound is like the function [Bound]; what it says to be missing includes what was missing before.
+// Bound is like the function [Bound]. It adds the bytes and lines that were missing before.
 func (e Excerpt) Bound(limit int) (cut string, lost int64) {
 	limit = max(limit, minBound)
 	size := int64(len(e.Head)+len(e.Tail)) + e.Bytes
@@ -41,11 +41,12 @@ func (e Excerpt) Bound(limit int) (cut string, lost int64) {
 	if e.Bytes == 0 {
 		head, tail = head+tail, head+tail
 	}
-	// A side that needs less leaves the rest to the other, but the two must not meet: the gap would tell of nothing.
+	// A side that needs less leaves the rest to the other. The two must not meet: the gap would be empty.
 	if e.Bytes > 0 {
 		first, last = max(first, room-len(tail)), max(last, room-len(head))
 	}
-	before, after := headOf(head, first), tailOf(tail, last)
+	_, end := Part(head, 0, first)
+	before, after := head[:end], tailOf(tail, last)
 	lost, lines := e.Bytes, e.Lines
 	if e.Bytes == 0 {
 		missing := head[len(before) : len(head)-len(after)]
@@ -64,7 +65,7 @@ func gap(lines, bytes int64) string {
 	return fmt.Sprintf("[... %d lines, %d bytes left out ...]\n", lines, bytes)
 }
 
-// Binary reports whether the data is not text: it has a NUL, or much of its start is neither UTF-8 nor printable.
+// Binary reports whether data is not text: it has a NUL, or a third of its start is neither UTF-8 nor printable.
 func Binary(data string) bool {
 	if strings.IndexByte(data, 0) >= 0 {
 		return true
@@ -83,10 +84,10 @@ func Binary(data string) bool {
 	return n > 8 && odd*3 > n
 }
 
-// control reports whether a rune has no place in a text, be it coloured.
+// control reports whether a rune is a control character that texts do not use. Colored texts use escape.
 func control(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\v\f\r\b\x1b", r) }
 
-// valid replaces what is no text, so that no part of the result can look binary.
+// valid replaces invalid UTF-8 and control characters, so that no part of the result looks binary.
 func valid(text string) string {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	if !strings.ContainsFunc(text, control) {
@@ -100,22 +101,7 @@ func valid(text string) string {
 	}, text)
 }
 
-// headOf is the start of text of at most n bytes: whole lines unless that loses more than half, whole runes always.
-func headOf(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	n = max(n, 0)
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	if line := strings.LastIndexByte(text[:n], '\n') + 1; line > n/2 {
-		n = line
-	}
-	return text[:n]
-}
-
-// tailOf is the end of text of at most n bytes, likewise.
+// tailOf returns the last n bytes of text or less, from the start of a line unless that halves it, and never from within a rune.
 func tailOf(text string, n int) string {
 	if len(text) <= n {
 		return text

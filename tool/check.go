@@ -14,12 +14,15 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// ArgumentsError says all that is wrong with the arguments of a call, so that a model can mend it in one go.
+// ArgumentsError lists all problems of the arguments of a call, so that a model can fix them at once.
 type ArgumentsError struct {
-	Tool      string   // the tool's name
-	Malformed bool     // they are no JSON, most often because the answer was cut
-	Problems  []string // at least one; each names the place, such as "edits[0].path", and what is wanted there
+	Tool      string   // the name of the tool
+	Malformed bool     // the arguments are not JSON, most often because the answer was cut
+	Problems  []string // at least one; each names the place, such as "edits[0].path", and the expected value
 }
+
+// Code returns "tool.arguments".
+func (e *ArgumentsError) Code() string { return "tool.arguments" }
 
 func (e *ArgumentsError) Error() string {
 	what := "the arguments do not fit"
@@ -32,11 +35,11 @@ func (e *ArgumentsError) Error() string {
 	return fmt.Sprintf("%s: %s:\n- %s", e.Tool, what, strings.Join(e.Problems, "\n- "))
 }
 
-// maxProblems keeps the error short; who has mended these hears of the rest.
+// maxProblems bounds the error. The next call reports the remaining problems.
 const maxProblems = 20
 
-// check returns the canonical form of arguments that satisfy the schema: compact, members in the order of the schema, every
-// value of the type that is wanted. The canonical form checks to itself.
+// check returns the canonical form of arguments that satisfy the schema: compact, with members in the order of the schema and values
+// of its types. The canonical form of a canonical form is the same.
 func check(tool string, s *jsonschema.Schema, arguments string) (json.RawMessage, error) {
 	text := unfence(arguments)
 	if text == "" {
@@ -57,7 +60,7 @@ func check(tool string, s *jsonschema.Schema, arguments string) (json.RawMessage
 	return out, nil
 }
 
-// checker walks a value along its schema and writes the canonical form.
+// checker compares a value with a schema and writes the canonical form.
 type checker struct{ problems []string }
 
 func (c *checker) problem(path, format string, args ...any) {
@@ -135,15 +138,15 @@ func (c *checker) object(out []byte, s *jsonschema.Schema, path string, v map[st
 	return append(out, '}')
 }
 
-// closed reports whether a schema allows nothing.
+// closed reports whether a schema allows no value.
 func closed(s *jsonschema.Schema) bool { return s.Not != nil }
 
 func (c *checker) list(out []byte, s *jsonschema.Schema, path string, v []any) []byte {
 	if s.MinItems != nil && len(v) < *s.MinItems {
-		c.problem(path, "must have at least %s, not %d", count(*s.MinItems, "entry", "entries"), len(v))
+		c.problem(path, "must have at least %s, not %d", Count(*s.MinItems, "entry"), len(v))
 	}
 	if s.MaxItems != nil && len(v) > *s.MaxItems {
-		c.problem(path, "must have at most %s, not %d", count(*s.MaxItems, "entry", "entries"), len(v))
+		c.problem(path, "must have at most %s, not %d", Count(*s.MaxItems, "entry"), len(v))
 	}
 	items := s.Items
 	if items == nil {
@@ -167,9 +170,9 @@ func (c *checker) text(out []byte, s *jsonschema.Schema, path, v string) []byte 
 	case s.MinLength != nil && n == 0 && *s.MinLength > 0:
 		c.problem(path, "must not be empty")
 	case s.MinLength != nil && n < *s.MinLength:
-		c.problem(path, "must have at least %s, not %d", count(*s.MinLength, "character", "characters"), n)
+		c.problem(path, "must have at least %s, not %d", Count(*s.MinLength, "character"), n)
 	case s.MaxLength != nil && n > *s.MaxLength:
-		c.problem(path, "must have at most %s, not %d", count(*s.MaxLength, "character", "characters"), n)
+		c.problem(path, "must have at most %s, not %d", Count(*s.MaxLength, "character"), n)
 	}
 	return append(out, encode(v)...)
 }
@@ -201,27 +204,27 @@ func (c *checker) enum(out []byte, s *jsonschema.Schema, path, v string) []byte 
 func (c *checker) number(out []byte, s *jsonschema.Schema, path string, v json.Number) []byte {
 	f, err := strconv.ParseFloat(string(v), 64)
 	if err != nil {
-		c.problem(path, "%s is too large", short(string(v)))
+		c.problem(path, "%s is too large", clip(string(v)))
 		return out
 	}
 	text := string(v)
 	if s.Type == "integer" {
 		var ok bool
 		if text, ok = integer(text, f); !ok {
-			c.problem(path, "must be %s, not %s", wanted(s), short(string(v)))
+			c.problem(path, "must be %s, not %s", wanted(s), clip(string(v)))
 			return out
 		}
 	}
 	if s.Minimum != nil && f < *s.Minimum {
-		c.problem(path, "must be at least %v, not %s", *s.Minimum, short(text))
+		c.problem(path, "must be at least %v, not %s", *s.Minimum, clip(text))
 	}
 	if s.Maximum != nil && f > *s.Maximum {
-		c.problem(path, "must be at most %v, not %s", *s.Maximum, short(text))
+		c.problem(path, "must be at most %v, not %s", *s.Maximum, clip(text))
 	}
 	return append(out, text...)
 }
 
-// integer is the decimal form of an integral number: 3 for 3.0 and 3e0. It reports whether there is one that fits 64 bits.
+// integer returns the decimal form of an integral number: 3 for 3.0 and 3e0. It reports whether the number is integral and fits 64 bits.
 func integer(text string, f float64) (string, bool) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return strconv.FormatInt(n, 10), true
@@ -235,7 +238,7 @@ func integer(text string, f float64) (string, bool) {
 	return strconv.FormatInt(int64(f), 10), true
 }
 
-// parse reads one JSON value and nothing after it. Numbers keep their text.
+// parse reads exactly one JSON value. Numbers keep their text.
 func parse(text string) (any, error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -249,7 +252,7 @@ func parse(text string) (any, error) {
 	return v, nil
 }
 
-// errTrailing is where the text after a complete value starts.
+// errTrailing is the offset of text after a complete value.
 type errTrailing int64
 
 func (errTrailing) Error() string { return "text after the end of the value" }

@@ -1,5 +1,5 @@
-// Package tool says what a tool is: something a model may ask for, with arguments that are checked before it runs, effects
-// that are known before it runs, and a result with one part for the model and one for people.
+// Package tool defines the tools that a model can call. Before a call runs, the tool checks its arguments and declares its effects. The
+// result has one part for the model and one for people.
 //
-// Make a tool with [New] from a struct of arguments and a function. The built-in sets are packages below this one.
+// [New] makes a tool from a struct of arguments and a function. The built-in sets are packages below this one.
 package tool

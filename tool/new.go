@@ -13,21 +13,22 @@ import (
 
 // New makes a tool from a struct of arguments and a function.
 //
-// The schema that the model is told comes from A: the json tag names a field (omitempty or omitzero: it may be left out), the
-// jsonschema tag describes it, and these tags limit it:
+// The schema comes from A: the json tag names a field (omitempty or omitzero make it optional), the jsonschema tag describes it, and
+// these tags limit it:
 //
 //	enum:"a,b"   one of these strings
 //	min:"1"      the least number, or the least length of a string or a list
-//	max:"600"    the greatest, likewise
+//	max:"600"    the greatest number or length
 //
-// Prepare checks arguments against the schema, tells all problems at once as an [*ArgumentsError], and decodes what is right
-// into A. What is wrong but can mean only one thing is accepted: a single value for a list of one and the other way round,
-// numbers, lists and objects as JSON within a string, null for what is left out, a code fence around the whole.
+// Prepare checks arguments against the schema, returns all problems at once as an [*ArgumentsError], and decodes valid arguments
+// into A. It accepts wrong forms with only one possible meaning: a value for a list of one value and the reverse, numbers, lists and
+// objects as JSON within a string, null for a missing field, a code fence around the whole.
 //
-// effects says what a call with these arguments would touch; it changes nothing, and its error refuses the call. Nil: nothing.
-// run does it. Both must be safe for concurrent use.
+// effects declares what a call with these arguments will touch. It changes nothing, and its error refuses the call. If effects is nil or
+// declares nothing, the effects are unknown, and permission asks about every call. [Nothing] declares that calls touch nothing. run
+// executes the call. Both must be safe for concurrent use.
 //
-// New panics when name, description or A cannot be told to a model: that is a mistake of the programmer.
+// New panics if a model cannot use name, description or A, because that is a mistake in the program.
 func New[A any](
 	name, description string,
 	effects func(ctx context.Context, args A) (Effects, error),
@@ -47,25 +48,26 @@ func New[A any](
 	case run == nil:
 		panic(fmt.Sprintf("tool: %s has no function to run", name))
 	}
-	schema, err := encodeSchema(t.schema)
-	if err != nil {
-		panic(fmt.Sprintf("tool: the schema of %s: %v", name, err))
-	}
-	t.spec = llm.Tool{Name: name, Description: description, Schema: schema}
+	t.spec = llm.Tool{Name: name, Description: description, Schema: encodeSchema(nil, t.schema)}
 	return t
 }
 
-// Option adds to a tool that [New] makes.
+// Option changes a tool that [New] makes.
 type Option[A any] func(*typed[A])
 
-// WithPreview gives the calls of a tool a Preview: preview returns what a call with these arguments would change, and changes
-// nothing. It must be safe for concurrent use.
+// WithTitle sets the Title of calls: title returns it for arguments that effects accepted. It must be safe for concurrent use.
+func WithTitle[A any](title func(args A) string) Option[A] {
+	return func(t *typed[A]) { t.title = title }
+}
+
+// WithPreview sets the Preview of calls: preview returns the diff that a call with these arguments would make, and changes nothing. It
+// must be safe for concurrent use.
 func WithPreview[A any](preview func(ctx context.Context, args A) (string, error)) Option[A] {
 	return func(t *typed[A]) { t.preview = preview }
 }
 
-// validName reports whether every provider takes the name: 1 to 64 of a-z A-Z 0-9 _ -. No regular expression, for one with
-// such a count takes a fifth of a millisecond to compile at every start.
+// validName reports whether every provider accepts the name: 1 to 64 of a-z A-Z 0-9 _ -. A regular expression would take 0.2 ms to
+// compile at every start.
 func validName(name string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 	return name != "" && len(name) <= 64 && strings.Trim(name, letters) == ""
@@ -77,6 +79,7 @@ type typed[A any] struct {
 	effects func(context.Context, A) (Effects, error)
 	run     func(context.Context, A, Report) (Result, error)
 	preview func(context.Context, A) (string, error)
+	title   func(A) string
 }
 
 func (t *typed[A]) Spec() llm.Tool { return t.spec }
@@ -88,18 +91,10 @@ func (t *typed[A]) Prepare(ctx context.Context, arguments string) (*Call, error)
 	}
 	var args A
 	if err := json.Unmarshal(canonical, &args); err != nil {
-		// The schema is weaker than the type: a number beyond an int8, a text that is no time.
+		// The schema is weaker than the type: for example, a number exceeds int8.
 		return nil, &ArgumentsError{Tool: t.spec.Name, Problems: []string{err.Error()}}
 	}
-	call := &Call{
-		Arguments: canonical,
-		Run: func(ctx context.Context, report Report) (Result, error) {
-			if report == nil {
-				report = func(string) {}
-			}
-			return t.run(ctx, args, report)
-		},
-	}
+	call := &Call{Arguments: canonical}
 	if t.preview != nil {
 		call.Preview = func(ctx context.Context) (string, error) { return t.preview(ctx, args) }
 	}
@@ -107,6 +102,19 @@ func (t *typed[A]) Prepare(ctx context.Context, arguments string) (*Call, error)
 		if call.Effects, err = t.effects(ctx, args); err != nil {
 			return nil, err
 		}
+	}
+	if t.title != nil {
+		call.Title = t.title(args)
+	}
+	if call.Effects.exclusive() && call.Effects.empty() { // the journal shows how scheduling and permission treat it
+		call.Effects.Unknown, call.Effects.Exclusive = true, true
+	}
+	declared := call.Effects
+	call.Run = func(ctx context.Context, report Report) (Result, error) {
+		if report == nil {
+			report = func(string) {}
+		}
+		return t.run(context.WithValue(ctx, effectsKey{}, declared), args, report)
 	}
 	return call, nil
 }

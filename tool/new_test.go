@@ -307,3 +307,20 @@ func BenchmarkPrepare(b *testing.B) {
 		}
 	}
 }
+
+// A tool that does not declare its effects has unknown ones, and the call says so.
+func TestUndeclaredEffects(t *testing.T) {
+	zero := func(context.Context, struct{}) (tool.Effects, error) { return tool.Effects{Idempotent: true}, nil }
+	for name, undeclared := range map[string]tool.Tool{
+		"nil": tool.New("a", "d", nil, nothing[struct{}]), "empty": tool.New("a", "d", zero, nothing[struct{}]),
+	} {
+		call, err := undeclared.Prepare(t.Context(), "{}")
+		if err != nil || !call.Effects.Unknown || !call.Effects.Exclusive || call.Effects.Declared() || call.Effects.ReadOnly() {
+			t.Errorf("%s: %+v, %v", name, call, err)
+		}
+	}
+	call, err := tool.New("a", "d", tool.Nothing, nothing[struct{}]).Prepare(t.Context(), "{}")
+	if err != nil || !call.Effects.Declared() || !call.Effects.ReadOnly() {
+		t.Errorf("nothing: %+v, %v", call, err)
+	}
+}

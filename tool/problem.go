@@ -12,10 +12,10 @@ import (
 	"github.com/tenon-agent/tenon/internal/spelling"
 )
 
-// join is the path of a member.
+// join returns the path of a member.
 func join(path, name string) string {
 	if !validName(name) {
-		return fmt.Sprintf("%s[%q]", path, short(name))
+		return fmt.Sprintf("%s[%q]", path, clip(name))
 	}
 	if path == "" {
 		return name
@@ -23,7 +23,7 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// wanted names what a schema asks for.
+// wanted describes the values of a schema.
 func wanted(s *jsonschema.Schema) string {
 	switch s.Type {
 	case "":
@@ -45,7 +45,7 @@ func wanted(s *jsonschema.Schema) string {
 	return "a " + s.Type
 }
 
-// given names what came.
+// given describes a value.
 func given(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -53,30 +53,18 @@ func given(v any) string {
 	case map[string]any:
 		return "an object"
 	case []any:
-		return "a list of " + count(len(v), "entry", "entries")
+		return "a list of " + Count(len(v), "entry")
 	case string:
-		return "the string " + fmt.Sprintf("%q", short(v))
+		return "the string " + fmt.Sprintf("%q", clip(v))
 	case json.Number:
-		return "the number " + short(v.String())
+		return "the number " + clip(v.String())
 	case bool:
 		return fmt.Sprintf("%t", v)
 	}
 	return fmt.Sprintf("%T", v)
 }
 
-func short(text string) string {
-	if runes := []rune(text[:min(len(text), 200)]); len(runes) > 40 {
-		return string(runes[:40]) + "…"
-	}
-	return text
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
+func clip(text string) string { return Clip(text, 40) }
 
 func quoted(names []string) string {
 	out := make([]string, len(names))
@@ -89,15 +77,15 @@ func quoted(names []string) string {
 func unknownField(name string, known []string) string {
 	switch near := nearest(name, known); {
 	case near != "":
-		return fmt.Sprintf("unknown field %q; did you mean %q?", short(name), near)
+		return fmt.Sprintf("unknown field %q; did you mean %q?", clip(name), near)
 	case len(known) == 0:
-		return fmt.Sprintf("unknown field %q; there are no fields", short(name))
+		return fmt.Sprintf("unknown field %q; there are no fields", clip(name))
 	default:
-		return fmt.Sprintf("unknown field %q; the fields are %s", short(name), quoted(known))
+		return fmt.Sprintf("unknown field %q; the fields are %s", clip(name), quoted(known))
 	}
 }
 
-// nearest is the name that most likely was meant, or "".
+// nearest returns the most similar known name, or "".
 func nearest(name string, known []string) string {
 	best, score := "", 0.0
 	for _, k := range known {
@@ -111,7 +99,7 @@ func nearest(name string, known []string) string {
 	return best
 }
 
-// likeness is 1 for names of the same words and 0 for names that have nothing in common.
+// likeness is 1 for names of the same words, and 0 for names without anything in common.
 func likeness(a, b string) float64 {
 	a = a[:min(len(a), 64)]
 	wa, wb := words(a), words(b)
@@ -121,7 +109,6 @@ func likeness(a, b string) float64 {
 			shared++
 		}
 	}
-	// The longer list breaks ties: "path" is nearer to "file_path" than "path_of_file" is.
 	byWord := float64(shared)/float64(max(1, min(len(wa), len(wb)))) - 0.01*float64(max(len(wa), len(wb))-shared)
 	ja, jb := strings.Join(wa, ""), strings.Join(wb, "")
 	ra, rb := []rune(ja), []rune(jb)
@@ -149,7 +136,7 @@ func words(name string) []string {
 	return strings.Fields(b.String())
 }
 
-// abbreviates reports whether a is b with letters left out, such as cmd for command.
+// abbreviates reports whether a is b without some letters, such as cmd for command.
 func abbreviates(a, b []rune) bool {
 	if len(a) < 3 || len(b) == 0 || a[0] != b[0] {
 		return false

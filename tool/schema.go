@@ -10,7 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schemaFor is the schema of A, a struct, limited by its tags.
+// schemaFor returns the schema of A, a struct, with the limits of its tags.
 func schemaFor[A any](name string) *jsonschema.Schema {
 	typ := reflect.TypeFor[A]()
 	if typ.Kind() != reflect.Struct {
@@ -26,7 +26,7 @@ func schemaFor[A any](name string) *jsonschema.Schema {
 	return schema
 }
 
-// limit adds to a schema what the tags of its type say, and takes null from it: to be left out is enough.
+// limit adds the limits of tags to a schema. It removes null: a model omits an optional field.
 func limit(s *jsonschema.Schema, typ reflect.Type, tag reflect.StructTag) error {
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()

@@ -8,20 +8,21 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/window"
 )
 
 // full is a conversation that fills about 200 000 tokens, read and written as people work: a question now and then, an answer with a
 // call, its result.
-func full(h window.Header, turns int) session.Entries {
-	var path session.Entries
+func full(h window.Header, turns int) view.Entries {
+	var path view.Entries
 	add := func(b session.Body) {
 		path = append(path, session.Event{Seq: int64(len(path) + 1), ID: session.ID(fmt.Sprintf("e%d", len(path)+1)), Body: b})
 	}
 	epoch := session.Epoch{Reason: "start", Model: h.Model, System: h.System, Tools: h.Tools, Thinking: h.Thinking}
 	for i := range turns {
 		if i%20 == 0 {
-			add(session.Message{Message: llm.UserText(fmt.Sprintf("Question %d: what does the next part of it do, and why?", i))})
+			add(session.Message{Message: llm.UserText(fmt.Sprintf("Question %d: what does the next part of it do, and why?", i)), Speaker: session.Speaker{Kind: session.SpeakerPerson}})
 		}
 		if i == 0 {
 			add(epoch)
@@ -55,7 +56,7 @@ func BenchmarkRequest(b *testing.B) {
 	b.Run("nearly full", func(b *testing.B) { requests(b, small, path) })
 }
 
-func requests(b *testing.B, h window.Header, path session.Path) {
+func requests(b *testing.B, h window.Header, path view.Path) {
 	w := window.New(window.Options{})
 	defer w.Close()
 	b.ReportAllocs()

@@ -9,44 +9,46 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/view"
 )
 
-// draft is a request that is being made: the entries that go before it, and the view as it will be with them.
+// draft is a request in preparation: the entries that precede it, and the view that they lead to.
 type draft struct {
-	path    session.Path
+	path    view.Path
 	header  Header
 	usable  int // tokens
-	limit   int // tokens that the model takes at most, as it has shown by refusing; 0: it has refused nothing
+	limit   int // the size that the model has refused, in tokens; 0: none
 	view    *View
+	about   int // entries of the view
 	entries []session.Body
 	reason  string // why an epoch begins; empty: none does, unless the header has changed
-	before  int    // estimated tokens before anything was done
-	shorter []session.Reduction
+	before  int    // estimated tokens before the first change
+	shorter []session.Trim
 
-	counted   *View // that the estimate is of
+	counted   *View // the view of the estimate
 	estimated Estimate
 
-	pins   func(context.Context) ([]session.Kept, error) // nil: none
-	reads  []string
-	pinned *[]session.Kept // nil: not asked for yet
+	pins  func(context.Context) ([]session.Verbatim, error) // nil: none
+	reads []string
+	kept  *[]session.Verbatim // the pinned messages; nil: not read yet
 }
 
-// kept is what people want kept. It is asked for when something is about to be taken out.
-func (d *draft) kept(ctx context.Context) ([]session.Kept, error) {
-	if d.pinned == nil {
-		var pinned []session.Kept
+// pinned returns the messages that people pinned. The draft reads them before it first leaves something out.
+func (d *draft) pinned(ctx context.Context) ([]session.Verbatim, error) {
+	if d.kept == nil {
+		var kept []session.Verbatim
 		if d.pins != nil {
 			var err error
-			if pinned, err = d.pins(ctx); err != nil {
-				return nil, fmt.Errorf("window: find what is pinned: %w", err)
+			if kept, err = d.pins(ctx); err != nil {
+				return nil, fmt.Errorf("cannot find the pinned messages: %w", err)
 			}
 		}
-		d.pinned = &pinned
+		d.kept = &kept
 	}
-	return *d.pinned, nil
+	return *d.kept, nil
 }
 
-// estimate is about how many tokens the request has as it is now. It is counted once for each view.
+// estimate is the estimated size of the request in its present form. The draft counts each view once.
 func (d *draft) estimate() Estimate {
 	if d.counted != d.view {
 		d.counted, d.estimated = d.view, d.view.Estimate(d.header)
@@ -55,34 +57,42 @@ func (d *draft) estimate() Estimate {
 }
 
 func (d *draft) look(ctx context.Context) (err error) {
-	d.view, err = Look(ctx, d.path)
+	d.view, err = d.with(ctx)
 	return err
 }
 
-// add appends entries to the draft, and to the path that its view is made of.
+// with is the view with further entries.
+func (d *draft) with(ctx context.Context, bodies ...session.Body) (*View, error) {
+	if d.view != nil {
+		d.about = len(d.view.said)
+	}
+	return lookAbout(ctx, extended{d.path, bodies}, d.about+8)
+}
+
+// add appends entries to the draft, and to the path of its view.
 func (d *draft) add(bodies ...session.Body) {
 	d.entries = append(d.entries, bodies...)
 	d.path = extended{d.path, bodies}
 }
 
-// goBack fulfils the wish of the model to go on from an earlier state.
-func (d *draft) goBack(ctx context.Context) error {
-	wish, ok := d.view.revert.Body.(session.Revert)
+// revert continues from an earlier state if the model asked for it.
+func (d *draft) revert(ctx context.Context) error {
+	wish, ok := d.view.revertTo.Body.(session.Revert)
 	if !ok {
 		return nil
 	}
 	if there, err := onPath(ctx, d.path, wish.To); !there {
-		return err // where it wants to go is not on this branch: it stays where it is
+		return err // the state is not on this branch, so the model stays
 	}
 	d.begin("revert")
 	d.entries = append(d.entries, session.Head{To: wish.To, Reason: "revert"})
 	d.path = before{d.path, wish.To}
-	d.add(session.Message{Message: llm.UserText(lesson(wish)), Source: session.FromRevert})
+	d.add(session.Message{Message: llm.UserText(lesson(wish)), Source: session.FromRevert, Speaker: session.Speaker{Kind: session.SpeakerModel}})
 	return d.look(ctx)
 }
 
 // onPath reports whether an entry is on a path.
-func onPath(ctx context.Context, p session.Path, id session.ID) (bool, error) {
+func onPath(ctx context.Context, p view.Path, id session.ID) (bool, error) {
 	for e, err := range p.Backward(ctx) {
 		if err != nil || e.ID == id {
 			return err == nil, err
@@ -91,9 +101,9 @@ func onPath(ctx context.Context, p session.Path, id session.ID) (bool, error) {
 	return false, nil
 }
 
-// How a lesson begins, and what lessons are called by their category.
+// The beginning of a lesson, and the titles of lessons by their category.
 const (
-	lessonIntro = "<reverted>\nYou went back to this point from what you tried next. Files are as you left them.\n"
+	lessonIntro = "<reverted>\nYou reverted to this point. Your later answers are gone; files are unchanged.\n"
 
 	titleLesson     = "Lesson"
 	titleFinding    = "Finding"
@@ -101,7 +111,7 @@ const (
 	titleCheckpoint = "Checkpoint"
 )
 
-// lesson is what a model is told of a state that it left.
+// lesson is the text for the model about a state that it reverted.
 func lesson(r session.Revert) string {
 	title := titleLesson
 	switch r.Category {
@@ -115,64 +125,62 @@ func lesson(r session.Revert) string {
 	return lessonIntro + title + ": " + disarm(r.Lesson, "</reverted") + "\n</reverted>"
 }
 
-// lessonOf is the title and the text of a message that is a lesson; both are empty of any other.
+// lessonOf is the title and the text of a lesson; both are empty for any other message.
 func lessonOf(m session.Message) (title, text string) {
+	if m.Source != session.FromRevert {
+		return "", ""
+	}
 	said, ok := strings.CutPrefix(m.Text(), lessonIntro)
-	if !ok || m.Source != session.FromRevert {
+	if !ok {
 		return "", ""
 	}
 	title, text, _ = strings.Cut(strings.TrimSuffix(said, "\n</reverted>"), ": ")
 	return title, text
 }
 
-// wouldReduce finds shorter texts for results, and reports whether they bring the window down to so many tokens.
-func (d *draft) wouldReduce(ctx context.Context, hard bool, enough int) (bool, error) {
+// wouldTrim finds shorter texts for results, and reports whether they shrink the window to this many tokens.
+func (d *draft) wouldTrim(ctx context.Context, hard bool, enough int) (bool, error) {
 	var err error
-	if d.shorter, err = d.reducible(ctx, hard); err != nil || len(d.shorter) == 0 {
+	if d.shorter, err = d.trimmable(ctx, hard); err != nil || len(d.shorter) == 0 {
 		return false, err
 	}
-	return d.estimate().Tokens-d.saved() <= enough, nil
-}
-
-// reducible is shorter texts for results, but for what is pinned.
-func (d *draft) reducible(ctx context.Context, hard bool) ([]session.Reduction, error) {
-	kept, err := d.kept(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return d.view.Reduce(Reducing{Hard: hard, Reads: d.reads, Keep: ids(kept)}), nil
-}
-
-// saved is how many tokens the shorter texts save.
-func (d *draft) saved() int {
 	shorter := make(map[session.ID]string, len(d.shorter))
 	for _, r := range d.shorter {
 		shorter[r.Entry] = r.Text
 	}
-	n := 0
+	saved := 0
 	for i, b := range d.view.Blocks {
 		if text, ok := shorter[b.Entries[0]]; ok && b.Why == Said {
-			n += countMessages(d.view.Messages[i:i+1]) - countMessages([]llm.Message{llm.UserText(text)})
+			saved += countMessages(d.view.Messages[i]) - countMessages(llm.UserText(text))
 		}
 	}
-	return d.view.scale(d.header.Model).Tokens(n)
+	return d.estimate().Tokens-d.view.scale(d.header.Model).Tokens(saved) <= enough, nil
 }
 
-// reduce puts the shorter texts in place, in a new epoch.
-func (d *draft) reduce(ctx context.Context) error {
-	d.begin("reduction")
-	d.add(session.Reduced{Messages: d.shorter})
+// trimmable is shorter texts for results that are not pinned.
+func (d *draft) trimmable(ctx context.Context, hard bool) ([]session.Trim, error) {
+	kept, err := d.pinned(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return d.view.Trim(Trimming{Hard: hard, Reads: d.reads, Keep: ids(kept)}), nil
+}
+
+// trim applies the shorter texts in a new epoch.
+func (d *draft) trim(ctx context.Context) error {
+	d.begin("trim")
+	d.add(session.Trimmed{Messages: d.shorter})
 	return d.look(ctx)
 }
 
-// begin says why an epoch begins. The first reason is the one that counts.
+// begin notes why an epoch begins. The first reason counts.
 func (d *draft) begin(reason string) {
 	if d.reason == "" {
 		d.reason, d.before = reason, d.estimate().Tokens
 	}
 }
 
-// newHeader begins the epoch of a header that has changed. As all must be read anew then, everything that can be reduced is.
+// newHeader begins the epoch of a changed header. The provider must read everything again then, so the draft trims all old results.
 func (d *draft) newHeader(ctx context.Context) error {
 	reason := d.view.changed(d.header)
 	if reason == "" {
@@ -182,16 +190,16 @@ func (d *draft) newHeader(ctx context.Context) error {
 	if reason == "start" || reason == d.view.loose {
 		return nil
 	}
-	shorter, err := d.reducible(ctx, false)
+	shorter, err := d.trimmable(ctx, false)
 	if err != nil || len(shorter) == 0 {
 		return err
 	}
-	d.add(session.Reduced{Messages: shorter})
+	d.add(session.Trimmed{Messages: shorter})
 	return d.look(ctx)
 }
 
-// beginEpoch adds the epoch that begins, if one does, with what the model wants out of its window. The tail behind a digest, and what a
-// model goes back to, stay as they are otherwise.
+// beginEpoch adds the epoch if one begins, and trims the results that the model discarded. The messages after a summary, and those before
+// the state that a model reverts to, stay unchanged otherwise.
 func (d *draft) beginEpoch(ctx context.Context) error {
 	if reason := d.view.changed(d.header); reason != "" {
 		d.begin(reason)
@@ -200,12 +208,12 @@ func (d *draft) beginEpoch(ctx context.Context) error {
 		return nil
 	}
 	if len(d.view.cleanups) > 0 {
-		kept, err := d.kept(ctx)
+		kept, err := d.pinned(ctx)
 		if err != nil {
 			return err
 		}
-		if given := d.view.givenUp(ids(kept)); len(given) > 0 {
-			d.add(session.Reduced{Messages: given})
+		if given := d.view.discarded(ids(kept)); len(given) > 0 {
+			d.add(session.Trimmed{Messages: given})
 		}
 	}
 	e := d.header.epoch(d.reason)
@@ -219,8 +227,8 @@ func (d *draft) beginEpoch(ctx context.Context) error {
 	return nil
 }
 
-// ids is the entries of messages.
-func ids(kept []session.Kept) []session.ID {
+// ids are the entries of messages.
+func ids(kept []session.Verbatim) []session.ID {
 	var out []session.ID
 	for _, k := range kept {
 		out = append(out, k.Entry)
@@ -228,7 +236,7 @@ func ids(kept []session.Kept) []session.ID {
 	return out
 }
 
-// request ends the draft: the request, with the entry that will say what it is made of.
+// request completes the draft: the request, and the entry about its contents.
 func (d *draft) request() *llm.Request {
 	e := d.estimate()
 	d.add(session.Requested{Model: d.header.Model.Ref(), Estimate: int64(e.Tokens), Counted: int64(e.Counted), Scale: e.Scale})
@@ -237,11 +245,11 @@ func (d *draft) request() *llm.Request {
 
 // extended is a path with entries that are not written yet. They have no IDs.
 type extended struct {
-	session.Path
+	view.Path
 	more []session.Body
 }
 
-// Backward implements [session.Path].
+// Backward implements [view.Path].
 func (p extended) Backward(ctx context.Context) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
 		for _, b := range slices.Backward(p.more) {
@@ -255,11 +263,11 @@ func (p extended) Backward(ctx context.Context) iter.Seq2[session.Event, error] 
 
 // before is a path up to one of its entries.
 type before struct {
-	session.Path
+	view.Path
 	to session.ID
 }
 
-// Backward implements [session.Path].
+// Backward implements [view.Path].
 func (p before) Backward(ctx context.Context) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
 		reached := false

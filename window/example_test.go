@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/window"
 )
 
@@ -14,8 +15,8 @@ import (
 // every provider wants.
 func Example() {
 	one, two := llm.ToolCall{ID: "1", Name: "look"}, llm.ToolCall{ID: "2", Name: "look"}
-	path := session.Entries{
-		{Body: session.Message{Message: llm.UserText("What is there?")}},
+	path := view.Entries{
+		{Body: session.Message{Message: llm.UserText("What is there?"), Speaker: session.Speaker{Kind: session.SpeakerPerson}}},
 		{Body: session.Message{Message: llm.Message{Role: llm.RoleAssistant, Content: llm.Content{one, two}}}},
 		{Body: session.Message{Message: llm.ToolText(two, "a mill", false)}},
 	}
@@ -42,14 +43,14 @@ func Example() {
 func ExampleNew() {
 	w := window.New(window.Options{KeepTurns: 100})
 	defer w.Close()
-	header := window.Header{Model: llm.Model{Provider: "test", ID: "model", Context: 12_000}, MaxTokens: 500}
-	var path session.Entries
+	header := window.Header{Model: llm.Model{Provider: "test", ID: "model", Context: 12_000}, Settings: llm.Settings{MaxTokens: 500}}
+	var path view.Entries
 	write := func(bodies ...session.Body) {
 		for _, b := range bodies {
 			path = append(path, session.Event{ID: session.ID(fmt.Sprint(len(path) + 1)), Body: b})
 		}
 	}
-	write(session.Message{Message: llm.UserText("Read the whole log.")})
+	write(session.Message{Message: llm.UserText("Read the whole log."), Speaker: session.Speaker{Kind: session.SpeakerPerson}})
 	for page := range 19 {
 		if page == 18 {
 			w.Compact(window.Ask{Focus: "errors"}) // a person asks for a digest
@@ -71,24 +72,24 @@ func ExampleNew() {
 	}
 	// Output:
 	// page 0: an epoch begins: start
-	// page 14: an epoch begins: reduction
+	// page 14: an epoch begins: trim
 	// page 18: an epoch begins: compaction
 }
 
 // conversation is a question and an answer, a few times.
-func conversation(turns int) session.Entries {
-	var path session.Entries
+func conversation(turns int) view.Entries {
+	var path view.Entries
 	for i := range turns {
 		path = append(path,
-			session.Event{ID: session.ID(fmt.Sprintf("q%d", i)), Body: session.Message{Message: llm.UserText(fmt.Sprintf("Question %d?", i))}},
+			session.Event{ID: session.ID(fmt.Sprintf("q%d", i)), Body: session.Message{Message: llm.UserText(fmt.Sprintf("Question %d?", i)), Speaker: session.Speaker{Kind: session.SpeakerPerson}}},
 			session.Event{ID: session.ID(fmt.Sprintf("a%d", i)), Body: session.Message{Message: llm.AssistantText(fmt.Sprintf("Answer %d.", i))}})
 	}
 	return path
 }
 
-func show(by window.Strategy, path session.Entries, size int) {
-	header := window.Header{Model: llm.Model{Provider: "test", ID: "model", Context: size}, MaxTokens: 100}
-	req, _, err := window.Shrunk{By: by}.Request(context.Background(), path, header)
+func show(by window.Strategy, path view.Entries, size int) {
+	header := window.Header{Model: llm.Model{Provider: "test", ID: "model", Context: size}, Settings: llm.Settings{MaxTokens: 100}}
+	req, _, err := window.New(window.Options{Strategy: by}).Request(context.Background(), path, header)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -114,10 +115,10 @@ func ExampleRecent() {
 
 // A summary stands for all but the last turn. Here a function writes it; compact.Model lets a model do so.
 func ExampleSummaryPlusRecent() {
-	show(window.SummaryPlusRecent{Turns: 1, Digester: counting{}}, conversation(3), 0)
+	show(window.SummaryPlusRecent{Turns: 1, Summarizer: counting{}}, conversation(3), 0)
 	// Output:
 	// user: <summary>
-	// user: The conversation up to here was longer. This is what it came to; the journal has all of it.
+	// user: This summary replaces the earlier part of the conversation. The journal has all of it.
 	// user: 4 messages about questions.
 	// user: </summary>
 	// user: Question 2?
@@ -126,8 +127,8 @@ func ExampleSummaryPlusRecent() {
 
 type counting struct{}
 
-func (counting) Digest(_ context.Context, t window.Task) (session.Digest, error) {
-	return session.Digest{Summary: fmt.Sprintf("%d messages about questions.", len(t.Events))}, nil
+func (counting) Summarize(_ context.Context, t window.Task) (session.Summarized, error) {
+	return session.Summarized{Summary: fmt.Sprintf("%d messages about questions.", len(t.Events))}, nil
 }
 
 // In a window that is too small the turns between the first and the last are left out.
@@ -137,8 +138,8 @@ func ExampleTiers() {
 	// user: Question 0?
 	// assistant: Answer 0.
 	// user: <summary>
-	// user: The conversation up to here was longer. This is what it came to; the journal has all of it.
-	// user: What was said between the messages above and those below was left out.
+	// user: This summary replaces the earlier part of the conversation. The journal has all of it.
+	// user: The messages between those above and those below are omitted.
 	// user: </summary>
 	// user: Question 39?
 	// assistant: Answer 39.
@@ -148,10 +149,10 @@ func ExampleTiers() {
 type silent struct{}
 
 func (silent) Shrink(_ context.Context, v *window.View, _, _ int) ([]session.Body, error) {
-	var out session.Reduced
+	var out session.Trimmed
 	for i, m := range v.Messages[:max(0, len(v.Messages)-2)] {
 		if m.Role == llm.RoleAssistant && v.Blocks[i].Why == window.Said {
-			out.Messages = append(out.Messages, session.Reduction{Entry: v.Blocks[i].Entries[0], Reason: "silent", Text: "(answered)"})
+			out.Messages = append(out.Messages, session.Trim{Entry: v.Blocks[i].Entries[0], Reason: "silent", Text: "(answered)"})
 		}
 	}
 	if len(out.Messages) == 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/window"
 )
 
@@ -18,14 +19,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func header() window.Header {
 	return window.Header{
-		Model: llm.Model{Provider: "test", ID: "one"}, System: "Be good.", MaxTokens: 100, Thinking: llm.ThinkLow, Schema: json.RawMessage(`{"type":"object"}`), Temperature: new(0.5),
+		Model: llm.Model{Provider: "test", ID: "one"}, System: "Be good.", Settings: llm.Settings{MaxTokens: 100, Thinking: llm.ThinkLow, Schema: json.RawMessage(`{"type":"object"}`), Temperature: new(0.5)},
 		Tools: []llm.Tool{{Name: "look", Description: "Look.", Schema: json.RawMessage(`{"type":"object"}`)}},
 	}
 }
 
 func TestFullSendsAllOfIt(t *testing.T) {
 	h := header()
-	req, entries, err := window.Full{}.Request(t.Context(), session.Entries(events("u:a a:b+1 =1:x")), h)
+	req, entries, err := window.Full{}.Request(t.Context(), view.Entries(events("u:a a:b+1 =1:x")), h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func TestFullSendsAllOfIt(t *testing.T) {
 
 // An epoch begins when the head of the request changes, and says why; else requests go on with the bytes of the one before.
 func TestEpochs(t *testing.T) {
-	path := session.Entries(events("u:a"))
+	path := view.Entries(events("u:a"))
 	next := func(h window.Header) string {
 		t.Helper()
 		_, entries, err := window.Full{}.Request(t.Context(), path, h)
@@ -92,7 +93,7 @@ func TestPrefixIsStable(t *testing.T) {
 	all := events("u:a a:b+1+2 =2:y =1:x a:c u:d a:e")
 	var before []byte
 	for _, n := range []int{1, 4, 6} {
-		req, _, err := window.Full{}.Request(t.Context(), session.Entries(all[:n]), header())
+		req, _, err := window.Full{}.Request(t.Context(), view.Entries(all[:n]), header())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ func TestFindingsFade(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out []string
-		for _, r := range v.Reduce(window.Reducing{}) {
+		for _, r := range v.Trim(window.Trimming{}) {
 			for _, e := range k.path {
 				if e.ID == r.Entry {
 					name, _, _ := strings.Cut(e.Body.(session.Message).Text()[strings.Index(e.Body.(session.Message).Text(), "finding "):], ":")
@@ -75,14 +75,14 @@ func TestCheckpointsStay(t *testing.T) {
 	k.call("look", `{}`, "nothing", `{}`)
 	k.back("step", "step one is done: the port is 4711")
 	for i := range 200 {
-		k.call("shell", fmt.Sprintf(`{"command":"look %d"}`, i), strings.Repeat(fmt.Sprintf("line %d of the output\n", i), 80), `{"exec":true}`)
+		k.call("shell", fmt.Sprintf(`{"command":"look %d"}`, i), strings.Repeat(fmt.Sprintf("line %d of the output\n", i), 80), `{"unknown":true,"exclusive":true}`)
 		if !strings.Contains(texts(k.last.Messages), "Checkpoint: step one is done: the port is 4711") {
 			t.Fatalf("turn %d: the checkpoint is lost", i)
 		}
 	}
 	digests := 0
 	for _, e := range k.path {
-		if _, ok := e.Body.(session.Digest); ok {
+		if _, ok := e.Body.(session.Summarized); ok {
 			digests++
 		}
 	}
@@ -99,7 +99,7 @@ func TestAPersonSpeaksBeforeTheModelGoesBack(t *testing.T) {
 	to := k.tip()
 	k.call("look", `{}`, "nothing", `{}`)
 	k.append(session.Revert{To: to, Category: "failure", Lesson: "nowhere"})
-	k.append(session.Message{Message: llm.UserText("Wait, look there."), Source: session.FromSteering})
+	k.append(session.Message{Message: llm.UserText("Wait, look there."), Speaker: session.Speaker{Kind: session.SpeakerPerson}, Source: session.FromSteering})
 	k.ask()
 	if text := texts(k.last.Messages); !strings.Contains(text, "Wait, look there.") || strings.Contains(text, "nowhere") {
 		t.Errorf("got %s", text)

@@ -10,35 +10,33 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/window/internal/excerpt"
-	"github.com/tenon-agent/tenon/window/tokens"
 )
 
-// Sections is what the summary of a digest must speak of, in this order, each under a heading "## Name".
 var sections = []string{"Goal", "Decisions", "State", "Files", "Errors", "Open", "Next step"}
 
-// Sections is what the summary of a digest must speak of, in this order, each under a heading "## Name".
+// Sections returns the sections of a summary in their order. Each has a heading "## Name".
 func Sections() []string { return slices.Clone(sections) }
 
-// Outline is a [Digester] that needs no model: it lists what was asked, what was said last, what was called and changed, and what failed.
-// The same events have the same outline.
-type Outline struct{}
+// Extract is a [Summarizer] without a model. It lists the first and last prompts, the last words of the model, calls, files and failures.
+// The same events give the same summary.
+type Extract struct{}
 
-// Digest implements [Digester]. It never fails.
-func (Outline) Digest(_ context.Context, t Task) (session.Digest, error) {
-	o := outline{task: t}
+// Summarize implements [Summarizer]. It never fails.
+func (Extract) Summarize(_ context.Context, t Task) (session.Summarized, error) {
+	o := outline{task: t, calls: make(map[string]int)}
 	for _, e := range t.Events {
 		o.take(e.Body.(session.Message))
 	}
-	d := session.Digest{Files: o.files()}
+	d := session.Summarized{Files: o.files()}
 	d.Summary = fit(o.text(d.Files), t.Limit)
 	return d, nil
 }
 
-// outline gathers what an Outline tells.
+// outline collects the facts of an Extract.
 type outline struct {
 	task   Task
-	first  string         // what was asked first
-	asked  string         // and last
+	first  string         // prompt
+	asked  string         // the last prompt
 	said   string         // the last words of the model
 	calls  map[string]int // by tool
 	errors []string
@@ -46,7 +44,7 @@ type outline struct {
 
 func (o *outline) take(m session.Message) {
 	switch {
-	case m.Role == llm.RoleUser && byPerson(m.Source):
+	case m.ByPerson():
 		o.asked = m.Text()
 		if o.first == "" {
 			o.first = o.asked
@@ -56,9 +54,6 @@ func (o *outline) take(m session.Message) {
 			o.said = text
 		}
 		for _, c := range m.Calls() {
-			if o.calls == nil {
-				o.calls = make(map[string]int)
-			}
 			o.calls[c.Name]++
 		}
 	case m.Role == llm.RoleTool && m.IsError:
@@ -66,7 +61,7 @@ func (o *outline) take(m session.Message) {
 	}
 }
 
-// files is what calls have read and written, the newest last, from their effects.
+// files are the files that calls have read and written, the newest last.
 func (o *outline) files() []string {
 	var names []string
 	if o.task.Before != nil {
@@ -84,29 +79,25 @@ func (o *outline) files() []string {
 	return names[max(0, len(names)-50):]
 }
 
+const (
+	sectionBytes = 1500 // of one section
+	noneKnown    = "None known."
+	earlier      = "\nEarlier: "
+)
+
 func (o *outline) text(files []string) string {
-	before := o.before()
-	goal := before["Goal"] // what was asked first of all stays the goal
-	if goal == "" {
-		goal = o.first
+	said := o.before()
+	if said["Goal"] == "" { // otherwise the first prompt of all stays the goal
+		said["Goal"] = o.first
 	}
-	errors := o.errors[max(0, len(o.errors)-5):]
-	if len(errors) == 0 {
-		errors = []string{before["Errors"]}
+	said["State"] = o.state(said["State"])
+	said["Files"] = strings.Join(files, "\n")
+	if len(o.errors) > 0 {
+		said["Errors"] = strings.Join(o.errors[max(0, len(o.errors)-5):], "\n")
 	}
-	next := o.asked
-	if next == "" {
-		next = before["Next step"]
-	}
-	open := todoText(slices.DeleteFunc(slices.Clone(o.task.Todo), func(i session.TodoItem) bool { return i.Status == "completed" }))
-	said := map[string]string{
-		"Goal":      goal,
-		"Decisions": before["Decisions"],
-		"State":     o.state(before["State"]),
-		"Files":     strings.Join(files, "\n"),
-		"Errors":    strings.Join(errors, "\n"),
-		"Open":      open,
-		"Next step": next,
+	said["Open"] = todoText(slices.DeleteFunc(slices.Clone(o.task.Todo), func(i session.TodoItem) bool { return i.Status == "completed" }))
+	if o.asked != "" {
+		said["Next step"] = o.asked
 	}
 	each := sectionBytes
 	if o.task.Limit > 0 {
@@ -124,28 +115,31 @@ func (o *outline) text(files []string) string {
 	return strings.TrimSpace(b.String())
 }
 
-const (
-	sectionBytes = 1500 // of one section
-	noneKnown    = "None known."
-	earlier      = "\nEarlier: "
-)
-
-// state is what was said last, what it was before, and what was called.
+// state is the last words of the model, the previous state, and the numbers of calls.
 func (o *outline) state(before string) string {
-	now := strings.TrimSpace(excerpt.HeadTail(o.said, sectionBytes/3) + o.called())
-	before, _, _ = strings.Cut(before, earlier) // what was even earlier fades
+	now := excerpt.HeadTail(o.said, sectionBytes/3)
+	if len(o.calls) > 0 {
+		var parts []string
+		for name, n := range o.calls {
+			parts = append(parts, fmt.Sprintf("%s %d", name, n))
+		}
+		slices.Sort(parts)
+		now += "\nCalls so far: " + strings.Join(parts, ", ") + "."
+	}
+	now = strings.TrimSpace(now)
+	before, _, _ = strings.Cut(before, earlier) // even older states fade
 	if before = strings.TrimSpace(before); before != "" {
 		now += earlier + excerpt.HeadTail(before, sectionBytes/3)
 	}
 	return now
 }
 
-// before is the sections of the digest before; of one that has none all of it is decisions.
+// before is the sections of the previous summary. Text without a section counts as decisions.
 func (o *outline) before() map[string]string {
-	if o.task.Before == nil {
-		return nil
-	}
 	found := make(map[string]string)
+	if o.task.Before == nil {
+		return found
+	}
 	name := ""
 	for line := range strings.Lines(o.task.Before.Summary) {
 		if title, ok := strings.CutPrefix(strings.TrimSpace(line), "## "); ok && slices.Contains(sections, title) {
@@ -163,26 +157,4 @@ func (o *outline) before() map[string]string {
 		found["Decisions"] = loose + "\n" + found["Decisions"]
 	}
 	return found
-}
-
-// called says how often which tools were called.
-func (o *outline) called() string {
-	if len(o.calls) == 0 {
-		return ""
-	}
-	var parts []string
-	for name, n := range o.calls {
-		parts = append(parts, fmt.Sprintf("%s %d", name, n))
-	}
-	slices.Sort(parts)
-	return "\nCalls so far: " + strings.Join(parts, ", ") + "."
-}
-
-// fit cuts a text to so many tokens, or to what is left of it when that is next to nothing.
-func fit(text string, limit int) string {
-	const note = 64 // bytes that say what was left out
-	for n := tokens.Text(text); limit > 0 && n > limit && len(text) > 2*note; n = tokens.Text(text) {
-		text = excerpt.HeadTail(text, max(len(text)*limit/n-note, note/2))
-	}
-	return text
 }

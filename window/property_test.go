@@ -13,6 +13,7 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/window"
 )
 
@@ -25,7 +26,7 @@ func TestAnySession(t *testing.T) {
 			o := window.Options{KeepTurns: 400, Cooldown: rapid.SampledFrom([]time.Duration{1, time.Minute}).Draw(t, "cooldown")}
 			a.talk = newTalk(t, o)
 			defer a.window.Close()
-			a.digest = rapid.SampledFrom([]func(context.Context, window.Task) (session.Digest, error){
+			a.digest = rapid.SampledFrom([]func(context.Context, window.Task) (session.Summarized, error){
 				nil, slowly, a.moody,
 			}).Draw(t, "digester")
 			a.question()
@@ -51,14 +52,14 @@ type anySession struct {
 }
 
 // moody fails now and then, and panics.
-func (a *anySession) moody(ctx context.Context, t window.Task) (session.Digest, error) {
+func (a *anySession) moody(ctx context.Context, t window.Task) (session.Summarized, error) {
 	switch len(t.Events) % 4 {
 	case 0:
-		return session.Digest{}, errTired
+		return session.Summarized{}, errTired
 	case 1:
 		panic("a digester")
 	case 2:
-		return session.Digest{Summary: " \n"}, nil
+		return session.Summarized{Summary: " \n"}, nil
 	}
 	return slowly(ctx, t)
 }
@@ -90,7 +91,7 @@ func (a *anySession) work(t *rapid.T) {
 		effects := map[string]string{
 			"read":  `{"reads":[{"name":"/%s"}]}`,
 			"write": `{"writes":[{"name":"/%s"}]}`,
-			"shell": `{"exec":true,"writes":[{"name":"/%s","tree":true}]}`,
+			"shell": `{"unknown":true,"exclusive":true,"writes":[{"name":"/%s","tree":true}]}`,
 		}[c.Name]
 		text := output(rapid.IntRange(0, 9).Draw(t, "output"), rapid.SampledFrom([]int{0, 1, 10, 40, 200}).Draw(t, "lines"))
 		a.result(c, text, fmt.Sprintf(effects, c.Arguments[9:11]))
@@ -201,7 +202,7 @@ func TestTheSameJournalMakesTheSameRequest(t *testing.T) {
 			defer w.Close()
 			req, entries, err := w.Request(t.Context(), path, h)
 			switch {
-			case err != nil && h.Model.Context == 2000 && strings.Contains(err.Error(), "takes 2000 at most"):
+			case err != nil && h.Model.Context == 2000 && code(err) == "window.too_long":
 				return err.Error(), nil // what was said last is longer than that
 			case err != nil:
 				t.Fatal(err)
@@ -221,17 +222,17 @@ func TestTheSameJournalMakesTheSameRequest(t *testing.T) {
 	})
 }
 
-func reductions(t *rapid.T, path session.Path) []session.Reduction {
+func reductions(t *rapid.T, path view.Path) []session.Trim {
 	v, err := window.Look(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v.Reduce(window.Reducing{Hard: true})
+	return v.Trim(window.Trimming{Hard: true})
 }
 
 // anyJournal is a journal as no program should have left it.
-var anyJournal = rapid.Custom(func(t *rapid.T) session.Entries {
-	var path session.Entries
+var anyJournal = rapid.Custom(func(t *rapid.T) view.Entries {
+	var path view.Entries
 	for i := range rapid.IntRange(0, 30).Draw(t, "entries") {
 		var b session.Body
 		id := session.ID(fmt.Sprintf("e%d", rapid.IntRange(0, 30).Draw(t, "id")))
@@ -241,9 +242,9 @@ var anyJournal = rapid.Custom(func(t *rapid.T) session.Entries {
 		case 1:
 			b = session.Discarded{}
 		case 2:
-			b = session.Digest{Through: id, Summary: "It was long.", Kept: []session.Kept{{Entry: id, Message: llm.UserText("Kept.")}}}
+			b = session.Summarized{Through: id, Summary: "It was long.", Verbatim: []session.Verbatim{{Entry: id, Message: llm.UserText("Kept.")}}}
 		case 3:
-			b = session.Reduced{Messages: []session.Reduction{{Entry: id, Reason: "stale", Text: "[shorter]"}}}
+			b = session.Trimmed{Messages: []session.Trim{{Entry: id, Reason: "stale", Text: "[shorter]"}}}
 		case 4:
 			b = session.Epoch{Reason: "start", Model: header().Model}
 		case 5:

@@ -5,27 +5,26 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// lost is what a model is told of a call whose result the journal does not have.
+// lost is the text for the model in place of a result that the journal lacks.
 const lost = "The result of this call was lost."
 
-// Repair turns a conversation as the journal has it into one that a model can be sent: every call is followed by exactly
-// one result, in the order of the calls; results that belong to no call, second results, and messages with nothing in
-// them are left out. An answer that was cut off is kept without its calls, which never ran; at the end it is left out, for
-// the answer that is asked for replaces it.
+// Repair turns a conversation of the journal into one that providers accept. Every call is followed by exactly one result, in the order
+// of the calls. Repair omits results without a call, second results, and empty messages. It keeps an answer that was cut off without its
+// calls, which never ran. At the end it omits such an answer, because the next answer replaces it.
 func Repair(events []session.Event) []llm.Message {
-	messages, _ := repair(events)
+	messages, _ := repair(events, make([]llm.Message, 0, len(events)), nil)
 	return messages
 }
 
-// repair is Repair, and says of each message where it comes from.
-func repair(events []session.Event) ([]llm.Message, []Block) {
-	out, blocks := make([]llm.Message, 0, len(events)), make([]Block, 0, len(events))
+// repair is Repair. It appends the messages, and the origin of each.
+func repair(events []session.Event, out []llm.Message, blocks []Block) ([]llm.Message, []Block) {
+	begin := len(out)
 	for i, e := range events {
 		said := e.Body.(session.Message)
-		m := said.Message
+		m := Spoken(said)
 		switch {
 		case m.Role != llm.RoleUser && m.Role != llm.RoleAssistant:
-			continue // results that belong to an answer are taken with it
+			continue // the answer takes its results with it
 		case m.Role == llm.RoleAssistant && m.Stop == llm.StopAborted:
 			m = withoutCalls(m)
 		}
@@ -34,30 +33,28 @@ func repair(events []session.Event) ([]llm.Message, []Block) {
 		}
 		why := Said
 		if said.Source == fromContext {
-			why = Told
+			why = Context
 		}
-		turn := m.Role == llm.RoleUser && byPerson(said.Source)
-		out, blocks = append(out, m), append(blocks, Block{Why: why, Entries: []session.ID{e.ID}, turn: turn})
+		out, blocks = append(out, m), append(blocks, Block{Why: why, Entries: []session.ID{e.ID}, turn: said.ByPerson()})
 		if m.Role == llm.RoleAssistant {
 			for _, c := range m.Calls() {
 				result, from, ok := resultOf(c, events[i+1:])
 				b := Block{Why: Said, Entries: []session.ID{from}}
 				if !ok {
-					b = Block{Why: Mended, Entries: []session.ID{e.ID}, Note: "the result of call " + c.ID + " is missing"}
+					b = Block{Why: Repaired, Entries: []session.ID{e.ID}, Note: "the result of call " + c.ID + " is missing"}
 				}
 				out, blocks = append(out, result), append(blocks, b)
 			}
 		}
 	}
 	n := len(out)
-	for n > 0 && out[n-1].Role == llm.RoleAssistant && out[n-1].Stop == llm.StopAborted {
+	for n > begin && out[n-1].Role == llm.RoleAssistant && out[n-1].Stop == llm.StopAborted {
 		n--
 	}
 	return out[:n], blocks[:n]
 }
 
-// resultOf is the result of a call and its entry: the first that stands for it before the next answer, or one that says that it was
-// lost, which is no entry.
+// resultOf is the first result of a call before the next answer, and its entry. If there is none, it is a text that says so.
 func resultOf(c llm.ToolCall, after []session.Event) (_ llm.Message, entry session.ID, ok bool) {
 	for _, e := range after {
 		m := e.Body.(session.Message)
@@ -79,7 +76,7 @@ func withoutCalls(m llm.Message) llm.Message {
 	var kept llm.Content
 	for _, p := range m.Content {
 		switch p.(type) {
-		case llm.ToolCall, llm.Thinking: // the thinking is bound to what followed it
+		case llm.ToolCall, llm.Thinking: // providers bind thinking to what follows it
 		default:
 			kept = append(kept, p)
 		}

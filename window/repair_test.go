@@ -36,7 +36,7 @@ func events(words string) []session.Event {
 				m.Stop = llm.StopAborted
 			}
 		}
-		out = append(out, session.Event{Seq: int64(i + 1), Body: session.Message{Message: m}})
+		out = append(out, session.Event{Seq: int64(i + 1), Body: spoken(m)})
 	}
 	return out
 }
@@ -143,7 +143,7 @@ func TestRepairMakesAnythingValid(t *testing.T) {
 		in := rapid.SliceOfN(anyMessage, 0, 12).Draw(t, "messages")
 		all := make([]session.Event, len(in))
 		for i, m := range in {
-			all[i] = session.Event{Seq: int64(i + 1), Body: session.Message{Message: m}}
+			all[i] = session.Event{Seq: int64(i + 1), Body: spoken(m)}
 		}
 		out := window.Repair(all)
 		if problem := invalid(out); problem != "" {
@@ -151,7 +151,7 @@ func TestRepairMakesAnythingValid(t *testing.T) {
 		}
 		all = nil
 		for _, m := range out {
-			all = append(all, session.Event{Body: session.Message{Message: m}})
+			all = append(all, session.Event{Body: spoken(m)})
 		}
 		if again := window.Repair(all); !reflect.DeepEqual(again, out) {
 			t.Fatalf("a second time it becomes %s, the first time %s", words(again), words(out))

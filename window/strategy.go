@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,85 +12,17 @@ import (
 	"github.com/tenon-agent/tenon/window/internal/excerpt"
 )
 
-// Strategy decides what of a conversation is sent. It is asked before every request; what it decides is in the journal and holds from
-// then on, so that requests go on from each other until it decides anew. Implementations are safe for concurrent use.
+// Strategy decides which part of a conversation the model sees. The window calls it before every request. The journal records its decisions,
+// which hold until the next one, so that requests share their beginnings. Implementations are safe for concurrent use.
 type Strategy interface {
-	// Shrink returns entries that make the view smaller: a [session.Reduced], which stands for the contents of messages, or a
-	// [session.Digest], which stands for the beginning, as [View.Before] makes it. It is asked again with the view that they make
-	// until there are none. used is about how many tokens the request would have, and budget how many it may have.
+	// Shrink returns entries that shrink the view: a [session.Trimmed] replaces the contents of messages, a [session.Summarized] replaces
+	// the beginning, as [View.Before] makes it. The window calls Shrink again with the resulting view until it returns none. used is the
+	// estimated number of tokens of the request, budget the available number.
 	Shrink(ctx context.Context, v *View, used, budget int) ([]session.Body, error)
 }
 
-// Shrunk is the window of an agent by a strategy: `agent.Options{Window: window.Shrunk{By: window.Recent{Turns: 20}}}`. Where Place,
-// pins, a background worker and reductions are wanted too, there is [Window]. It is safe for concurrent use.
-type Shrunk struct{ By Strategy }
-
-// maxSteps is how often a strategy is asked before one request.
-const maxSteps = 100
-
-// Request implements the window of an agent. The error is that of the strategy, or of reading p.
-func (s Shrunk) Request(ctx context.Context, p session.Path, h Header) (*llm.Request, []session.Body, error) {
-	d := draft{path: p, header: h, usable: Usable(h)}
-	if err := s.shrink(ctx, &d); err != nil {
-		return nil, nil, err
-	}
-	if err := d.beginEpoch(ctx); err != nil {
-		return nil, nil, err
-	}
-	return d.request(), d.entries, nil
-}
-
-// shrink lets the strategy take its steps.
-func (s Shrunk) shrink(ctx context.Context, d *draft) error {
-	for range maxSteps {
-		if err := d.look(ctx); err != nil {
-			return err
-		}
-		bodies, err := s.By.Shrink(ctx, d.view, d.estimate().Tokens, d.usable)
-		if err != nil {
-			return fmt.Errorf("window: shrink the conversation: %w", err)
-		}
-		if len(bodies) == 0 {
-			return nil
-		}
-		reason := "reduction"
-		if slices.ContainsFunc(bodies, func(b session.Body) bool { return b.Kind() == session.Digest{}.Kind() }) {
-			reason = "compaction"
-		}
-		d.begin(reason)
-		d.add(bodies...)
-	}
-	return fmt.Errorf("window: the strategy %T does not come to an end: it returned entries %d times", s.By, maxSteps)
-}
-
-// Room implements the window of an agent: the fuller the window, the less one result may have.
-func (s Shrunk) Room(ctx context.Context, p session.Path, h Header) (Room, error) {
-	v, err := Look(ctx, p)
-	if err != nil {
-		return Room{}, err
-	}
-	return v.room(h, Usable(h)), nil
-}
-
-// Overflow implements the window of an agent: the strategy gets nine tenths of what was too much.
-func (s Shrunk) Overflow(ctx context.Context, p session.Path, h Header, cause error) ([]session.Body, error) {
-	d := draft{path: p, header: h}
-	if err := d.look(ctx); err != nil {
-		return nil, err
-	}
-	d.usable = min(Usable(h), d.estimate().Tokens*9/10)
-	if err := s.shrink(ctx, &d); err != nil {
-		return nil, err
-	}
-	if len(d.entries) == 0 {
-		return nil, cause
-	}
-	err := d.beginEpoch(ctx)
-	return d.entries, err
-}
-
-// Turns returns the places of the messages with which turns begin: what a person said, with all that came of it. What a digest keeps or
-// sums up belongs to no turn.
+// Turns returns the indexes of the messages that begin turns: each prompt of a person, with everything that followed it. Messages of a
+// summary belong to no turn.
 func (v *View) Turns() []int {
 	var turns []int
 	for i, b := range v.Blocks {
@@ -100,19 +33,19 @@ func (v *View) Turns() []int {
 	return turns
 }
 
-// Before returns a digest that leaves out the messages before Messages[i], but for those that say themselves that they are to be kept;
-// what was told of the place, and what is to be done, is told again. It may have a summary of them, and keep more. Where view and journal
-// do not part alike it leaves out a bit less; where nothing is left out, ok is false.
-func (v *View) Before(i int) (d session.Digest, ok bool) {
+// Before returns a summary without text that replaces the messages before Messages[i]. It keeps messages with [[keep]], and repeats the
+// context and the list of tasks. The caller may add a summary and further messages. If view and journal do not divide there, it replaces a
+// little less. If it would replace nothing, ok is false.
+func (v *View) Before(i int) (d session.Summarized, ok bool) {
 	cut, through := v.cutBefore(i)
 	if cut == 0 {
-		return session.Digest{}, false
+		return session.Summarized{}, false
 	}
-	return session.Digest{Through: through, Reason: "full", Kept: v.keep(cut, 0, nil), Context: v.Context, Todo: v.todos()}, true
+	return session.Summarized{Through: through, Reason: "full", Verbatim: v.keep(cut, 0, nil), Context: v.Context, Todo: v.todos()}, true
 }
 
-// cutBefore is the place among the entries up to which a digest may stand so that Messages[i] stays, and the last entry of the journal
-// before it; 0 when there is none.
+// cutBefore is the index of the first entry that stays so that Messages[i] stays, and the last entry of the journal before it; 0 if there is
+// none.
 func (v *View) cutBefore(i int) (cut int, through session.ID) {
 	if i < 0 || i >= len(v.Blocks) {
 		return 0, ""
@@ -127,8 +60,8 @@ func (v *View) cutBefore(i int) (cut int, through session.ID) {
 	return 0, ""
 }
 
-// Recent is a [Strategy] that sends the last turns of the conversation: what people said, and all answers, calls and results that came of
-// it, which do not count. In a window that is too small for them it sends fewer.
+// Recent is a [Strategy] that sends the last turns of the conversation: prompts with their answers, calls and results. If the context window
+// is too small for them, it sends fewer.
 type Recent struct {
 	Turns int // default 10
 }
@@ -146,7 +79,7 @@ func (r Recent) Shrink(_ context.Context, v *View, used, budget int) ([]session.
 	return nil, nil
 }
 
-// fewer is how many of the turns stay: as many as wanted, and when they do not fit, half of those that there are. One always stays.
+// fewer is the number of turns that stay: the wanted number, or half of the turns if they do not fit. One always stays.
 func fewer(wanted, turns int, tight bool) int {
 	if wanted <= 0 {
 		wanted = 10
@@ -157,11 +90,11 @@ func fewer(wanted, turns int, tight bool) int {
 	return max(wanted, 1)
 }
 
-// SummaryPlusRecent is a [Strategy] that sends a summary and the last turns behind it. When there are twice as many turns, or they do not
-// fit, those before the last become part of the summary. The request waits while it is written.
+// SummaryPlusRecent is a [Strategy] that sends a summary and the last turns after it. If there are twice as many turns, or they do not
+// fit, the older ones become part of the summary. The request waits for it.
 type SummaryPlusRecent struct {
-	Turns    int      // default 10
-	Digester Digester // writes the summary; where it cannot, and by default: [Outline]
+	Turns      int        // default 10
+	Summarizer Summarizer // writes the summary; by default, and if it fails: [Extract]
 }
 
 // Shrink implements [Strategy].
@@ -179,9 +112,9 @@ func (s SummaryPlusRecent) Shrink(ctx context.Context, v *View, used, budget int
 	cut, _ := v.cutBefore(at)
 	task := v.task(cut)
 	task.Reason, task.Limit = d.Reason, max(budget/20, 500)
-	written, err := Outline{}.Digest(ctx, task)
-	if s.Digester != nil {
-		if by, failed := write(ctx, s.Digester, task); failed == nil {
+	written, err := Extract{}.Summarize(ctx, task)
+	if s.Summarizer != nil {
+		if by, failed := write(ctx, s.Summarizer, task); failed == nil {
 			written = by
 		} else if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -191,12 +124,12 @@ func (s SummaryPlusRecent) Shrink(ctx context.Context, v *View, used, budget int
 	return []session.Body{d}, err
 }
 
-// Tiers is a [Strategy] that leaves more and more out until the rest fits: first lines in the middle of old results, then all but the
-// beginnings of old answers and of what was said, then the turns between the first and the recent ones. It needs no model.
+// Tiers is a [Strategy] that omits more and more until the rest fits: first lines in the middle of old results, then all but the beginnings
+// and ends of old messages, then the turns between the first and the recent ones. It needs no model.
 type Tiers struct {
-	Lines  int // that a result of an old turn keeps, half of them at its end; default 20
-	First  int // turns at the beginning that stay, as far as they do not belong to the recent ones; default 1
-	Recent int // turns at the end that stay as they are, as long as they fit; default 4
+	Lines  int // of a result of an old turn, half of them at its end; default 20
+	First  int // turns at the beginning that stay, unless they are among the recent ones; default 1
+	Recent int // turns at the end that stay unchanged if they fit; default 4
 }
 
 // Shrink implements [Strategy].
@@ -205,51 +138,44 @@ func (t Tiers) Shrink(_ context.Context, v *View, used, budget int) ([]session.B
 	if used <= budget || len(turns) < 2 {
 		return nil, nil
 	}
-	recent := turns[len(turns)-min(orElse(t.Recent, 4), len(turns)-1)]
-	first := min(recent, turns[min(orElse(t.First, 1), len(turns)-1)]) // where the first turns end
+	recent := turns[len(turns)-min(cmp.Or(max(t.Recent, 0), 4), len(turns)-1)]
+	first := min(recent, turns[min(cmp.Or(max(t.First, 0), 1), len(turns)-1)]) // the end of the first turns
 	if r := v.shorten(0, recent, t.result); len(r) > 0 {
-		return []session.Body{session.Reduced{Messages: r}}, nil
+		return []session.Body{session.Trimmed{Messages: r}}, nil
 	}
-	if r := v.shorten(first, recent, t.old); len(r) > 0 {
-		return []session.Body{session.Reduced{Messages: r}}, nil
+	if r := v.shorten(first, recent, oldMessage); len(r) > 0 {
+		return []session.Body{session.Trimmed{Messages: r}}, nil
 	}
-	for _, at := range []int{recent, turns[len(turns)-max(1, len(turns)/2)]} { // the recent ones may be too many
+	for _, at := range []int{recent, turns[len(turns)-max(1, len(turns)/2)]} { // the recent turns may be too many
 		if d, ok := v.Before(at); ok {
-			t.between(v, &d, turns[0], min(first, at), at)
+			between(v, &d, turns[0], min(first, at), at)
 			return []session.Body{d}, nil
 		}
 	}
 	return nil, nil
 }
 
-func orElse(n, otherwise int) int {
-	if n <= 0 {
-		return otherwise
-	}
-	return n
-}
-
-// shorten makes shorter texts of the messages between two places that are as the journal has them.
-func (v *View) shorten(from, until int, shorter func(llm.Message) string) []session.Reduction {
-	var out []session.Reduction
+// shorten returns shorter texts for the untrimmed messages between two indexes.
+func (v *View) shorten(from, until int, shorter func(llm.Message) string) []session.Trim {
+	var out []session.Trim
 	for i := from; i < until; i++ {
 		m := v.Messages[i]
 		if b := v.Blocks[i]; b.Why == Said && !marked(m) {
 			if text := shorter(m); text != "" {
-				out = append(out, session.Reduction{Entry: b.Entries[0], Reason: "stale", Text: text})
+				out = append(out, session.Trim{Entry: b.Entries[0], Reason: "stale", Text: text})
 			}
 		}
 	}
 	return out
 }
 
-// result is the first and the last lines of a result; empty when it is short.
+// result is the first and the last lines of a result; empty if it is short.
 func (t Tiers) result(m llm.Message) string {
 	if m.Role != llm.RoleTool {
 		return ""
 	}
 	lines := strings.SplitAfter(m.Text(), "\n")
-	keep := orElse(t.Lines, 20)
+	keep := cmp.Or(max(t.Lines, 0), 20)
 	if len(lines) <= keep+1 {
 		return ""
 	}
@@ -258,8 +184,9 @@ func (t Tiers) result(m llm.Message) string {
 		strings.Join(lines[:keep-keep/2], ""), tail-(keep-keep/2), strings.Join(lines[tail:], ""))
 }
 
-// old is what is left of an old message: the beginning and the end of its text, and which tools it called. The results go with the calls.
-func (Tiers) old(m llm.Message) string {
+// oldMessage is the short form of an old message: the beginning and the end of its text, and the names of the tools that it called. The
+// results go with the calls.
+func oldMessage(m llm.Message) string {
 	const most = 300 // bytes
 	text := excerpt.HeadTail(m.Text(), most)
 	var called []string
@@ -270,31 +197,31 @@ func (Tiers) old(m llm.Message) string {
 	case m.Role == llm.RoleTool, len(called) == 0 && len(text) == len(m.Text()):
 		return ""
 	case len(called) > 0:
-		text = strings.TrimSpace(text + "\n[called " + strings.Join(called, ", ") + "; the results are left out]")
+		text = strings.TrimSpace(text + "\n[called " + strings.Join(called, ", ") + "; results omitted]")
 	}
 	return text
 }
 
-// between lets a digest keep the first turns, which stand from begin to end, and say that it leaves out what is between them and the recent ones.
-// A digest that stands for a beginning already has the first turns.
-func (Tiers) between(v *View, d *session.Digest, begin, end, recent int) {
-	var first []session.Kept
-	if before, ok := v.Digest.Body.(session.Digest); ok {
-		first = before.Kept
+// between makes a summary keep the first turns, from begin to end, and say that it omits the messages between them and the recent turns.
+// A previous summary already has the first turns.
+func between(v *View, d *session.Summarized, begin, end, recent int) {
+	var first []session.Verbatim
+	if before, ok := v.Summary.Body.(session.Summarized); ok {
+		first = before.Verbatim
 	} else {
 		for i := begin; i < end; i++ {
 			if m := v.Messages[i]; m.Role != llm.RoleTool && len(m.Calls()) == 0 {
-				first = append(first, session.Kept{Entry: v.Blocks[i].Entries[0], Message: m})
+				first = append(first, session.Verbatim{Entry: v.Blocks[i].Entries[0], Message: m})
 			}
 		}
 	}
-	for _, k := range d.Kept {
-		if !slices.ContainsFunc(first, func(f session.Kept) bool { return f.Entry == k.Entry }) {
+	for _, k := range d.Verbatim {
+		if pinOf(first, k.Entry) < 0 {
 			first = append(first, k)
 		}
 	}
-	d.Kept = first
-	if end < recent || v.Digest.Body != nil {
-		d.Summary = "What was said between the messages above and those below was left out."
+	d.Verbatim = first
+	if end < recent || v.Summary.Body != nil {
+		d.Summary = "The messages between those above and those below are omitted."
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/window"
 )
 
@@ -19,7 +20,7 @@ func chat(t tester, by window.Strategy, h window.Header, turns, lines int) *talk
 	k := newTalk(t, window.Options{})
 	k.header = h
 	ask := func() {
-		req, entries, err := window.Shrunk{By: by}.Request(context.Background(), k.path, k.header)
+		req, entries, err := window.New(window.Options{Strategy: by}).Request(context.Background(), k.path, k.header)
 		if err != nil {
 			t.Fatalf("request: %v", err)
 		}
@@ -82,14 +83,14 @@ func TestRecent(t *testing.T) {
 
 func TestSummaryPlusRecent(t *testing.T) {
 	var tasks []window.Task
-	by := digesterFunc(func(_ context.Context, task window.Task) (session.Digest, error) {
+	by := summarizerFunc(func(_ context.Context, task window.Task) (session.Summarized, error) {
 		tasks = append(tasks, task)
 		if len(tasks) == 2 {
-			return session.Digest{}, errTired
+			return session.Summarized{}, errTired
 		}
-		return session.Digest{Summary: fmt.Sprintf("%d messages.", len(task.Events)), By: "test/small"}, nil
+		return session.Summarized{Summary: fmt.Sprintf("%d messages.", len(task.Events)), By: "test/small"}, nil
 	})
-	k := chat(t, window.SummaryPlusRecent{Turns: 2, Digester: by}, header(), 6, 2)
+	k := chat(t, window.SummaryPlusRecent{Turns: 2, Summarizer: by}, header(), 6, 2)
 	if len(tasks) != 2 || len(tasks[0].Events) != 8 || tasks[0].Live.System != header().System || tasks[1].Before.Summary != "8 messages." {
 		t.Errorf("%d tasks: %+v", len(tasks), tasks)
 	}
@@ -102,9 +103,9 @@ func TestSummaryPlusRecent(t *testing.T) {
 	}
 }
 
-type digesterFunc func(context.Context, window.Task) (session.Digest, error)
+type summarizerFunc func(context.Context, window.Task) (session.Summarized, error)
 
-func (f digesterFunc) Digest(ctx context.Context, t window.Task) (session.Digest, error) {
+func (f summarizerFunc) Summarize(ctx context.Context, t window.Task) (session.Summarized, error) {
 	return f(ctx, t)
 }
 
@@ -118,8 +119,8 @@ func TestTiers(t *testing.T) {
 	}{
 		{"all of it fits", 100_000, []string{"Question 3."}, []string{"left out"}},
 		{"old results are cut", 2900, []string{"Question 3.", "lines left out", "I look for 1."}, []string{"[called look"}},
-		{"old turns are shortened", 1500, []string{"Question 1.", "Question 5.", "[called look"}, []string{"were left out", "was left out"}},
-		{"first and recent turns are left", 850, []string{"Question 1.", "Answer 1.", "Question 8.", "was left out"}, []string{"Question 4."}},
+		{"old turns are shortened", 1500, []string{"Question 1.", "Question 5.", "[called look"}, []string{"were left out", "are omitted"}},
+		{"first and recent turns are left", 850, []string{"Question 1.", "Answer 1.", "Question 8.", "are omitted"}, []string{"Question 4."}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := header()
@@ -167,21 +168,21 @@ func (f strategyFunc) Shrink(_ context.Context, v *window.View, used, budget int
 }
 
 func TestErrorsOfStrategies(t *testing.T) {
-	path := session.Entries(events("u:a"))
-	failing := window.Shrunk{By: strategyFunc(func(*window.View, int, int) ([]session.Body, error) { return nil, errTired })}
+	path := view.Entries(events("u:a"))
+	failing := window.New(window.Options{Strategy: strategyFunc(func(*window.View, int, int) ([]session.Body, error) { return nil, errTired })})
 	if _, _, err := failing.Request(t.Context(), path, header()); !errors.Is(err, errTired) {
 		t.Errorf("error = %v", err)
 	}
 	if _, err := failing.Overflow(t.Context(), path, header(), errNoPlace); !errors.Is(err, errTired) {
 		t.Errorf("error = %v", err)
 	}
-	endless := window.Shrunk{By: strategyFunc(func(*window.View, int, int) ([]session.Body, error) {
-		return []session.Body{session.Reduced{}}, nil
-	})}
-	if _, _, err := endless.Request(t.Context(), path, header()); err == nil || !strings.Contains(err.Error(), "does not come to an end") {
+	endless := window.New(window.Options{Strategy: strategyFunc(func(*window.View, int, int) ([]session.Body, error) {
+		return []session.Body{session.Trimmed{}}, nil
+	})})
+	if _, _, err := endless.Request(t.Context(), path, header()); code(err) != "window.strategy" {
 		t.Errorf("error = %v", err)
 	}
-	by := window.Shrunk{By: window.Recent{}}
+	by := window.New(window.Options{Strategy: window.Recent{}})
 	if _, _, err := by.Request(t.Context(), damaged(0), header()); !errors.Is(err, errDamaged) {
 		t.Errorf("error = %v", err)
 	}
@@ -196,7 +197,7 @@ func TestErrorsOfStrategies(t *testing.T) {
 func TestOverflowOfAStrategy(t *testing.T) {
 	k := chat(t, window.Recent{Turns: 6}, header(), 5, 20)
 	cause := &llm.Error{Kind: llm.KindContextOverflow}
-	by := window.Shrunk{By: window.Recent{Turns: 6}}
+	by := window.New(window.Options{Strategy: window.Recent{Turns: 6}})
 	for n := 0; ; n++ {
 		entries, err := by.Overflow(t.Context(), k.path, k.header, cause)
 		if errors.Is(err, cause) && n > 1 {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/live"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/window"
 )
 
@@ -29,7 +31,7 @@ type talk struct {
 	t       tester
 	window  *window.Window
 	header  window.Header
-	path    session.Entries             // the current branch
+	path    view.Entries                // the current branch
 	all     map[session.ID]session.Body // every entry of the journal
 	ids     int
 	pinned  []session.ID
@@ -37,9 +39,9 @@ type talk struct {
 	place   []session.ContextBlock
 	views   map[session.ID]string // of requests, by the entry that tells of them: the messages as they were sent
 	last    *llm.Request
-	told    []session.Compacting
+	told    []live.Compacting
 	notices []string
-	digest  func(context.Context, window.Task) (session.Digest, error) // nil: window.Outline
+	digest  func(context.Context, window.Task) (session.Summarized, error) // nil: window.Extract
 
 	mu    sync.Mutex
 	tasks []window.Task // that no check has seen yet
@@ -49,33 +51,33 @@ func newTalk(t tester, o window.Options) *talk {
 	h := header()
 	h.Model.Context, h.MaxTokens = 16_000, 1000
 	k := &talk{t: t, header: h, all: map[session.ID]session.Body{}, views: map[session.ID]string{}}
-	o.Digester = k
+	o.Summarizer = k
 	o.Announce = func(b session.Body) {
 		switch b := b.(type) {
-		case session.Compacting:
+		case live.Compacting:
 			k.told = append(k.told, b)
-		case session.Notice:
+		case live.Notice:
 			k.notices = append(k.notices, b.Text)
 		default:
 			k.t.Fatalf("people are told a %T", b)
 		}
 	}
-	o.Pins = func(context.Context) ([]session.Kept, error) { return k.pins(), nil }
-	o.Place = func(context.Context, []session.ContextBlock) ([]session.ContextBlock, error) { return k.place, nil }
+	o.Pins = func(context.Context) ([]session.Verbatim, error) { return k.pins(), nil }
+	o.Context = func(context.Context, []session.ContextBlock) ([]session.ContextBlock, error) { return k.place, nil }
 	k.window = window.New(o)
 	k.append(session.Created{Dir: "/work"})
 	return k
 }
 
-// Digest implements [window.Digester].
-func (k *talk) Digest(ctx context.Context, t window.Task) (session.Digest, error) {
+// Digest implements [window.Summarizer].
+func (k *talk) Summarize(ctx context.Context, t window.Task) (session.Summarized, error) {
 	k.mu.Lock()
 	k.tasks = append(k.tasks, t)
 	k.mu.Unlock()
 	if k.digest != nil {
 		return k.digest(ctx, t)
 	}
-	return window.Outline{}.Digest(ctx, t)
+	return window.Extract{}.Summarize(ctx, t)
 }
 
 // originals looks whether digests were asked for with what the journal has.
@@ -122,13 +124,15 @@ func (k *talk) at(id session.ID) int {
 
 func (k *talk) tip() session.ID { return k.path[len(k.path)-1].ID }
 
-func (k *talk) say(text string) { k.append(session.Message{Message: llm.UserText(text)}) }
+func (k *talk) say(text string) {
+	k.append(session.Message{Message: llm.UserText(text), Speaker: session.Speaker{Kind: session.SpeakerPerson}})
+}
 
-func (k *talk) pins() []session.Kept {
-	var kept []session.Kept
+func (k *talk) pins() []session.Verbatim {
+	var kept []session.Verbatim
 	for _, id := range k.pinned {
 		if k.at(id) >= 0 {
-			kept = append(kept, session.Kept{Entry: id, Message: k.all[id].(session.Message).Message})
+			kept = append(kept, session.Verbatim{Entry: id, Message: k.all[id].(session.Message).Message})
 		}
 	}
 	return kept
@@ -171,7 +175,7 @@ func (k *talk) check(entries []session.Body) {
 			if b.Reason == "" {
 				k.t.Errorf("an epoch without a reason")
 			}
-		case session.Digest:
+		case session.Summarized:
 			if k.at(b.Through) < 0 {
 				k.t.Errorf("a digest stands for %s, which is not on the branch", b.Through)
 			}
@@ -207,7 +211,7 @@ func (k *talk) provenance() string {
 	}
 	for i, b := range v.Blocks {
 		for _, id := range b.Entries {
-			if k.at(id) < 0 && b.Why != window.Pinned && b.Why != window.Kept {
+			if k.at(id) < 0 && b.Why != window.Pinned && b.Why != window.Verbatim {
 				k.t.Fatalf("message %d is of entry %q, which is not on the branch", i, id)
 			}
 		}
@@ -219,9 +223,9 @@ func (k *talk) provenance() string {
 		switch b.Why {
 		case window.Said:
 			ok = v.Messages[i].Text() == first.Text() || v.Messages[i].Text() == "(no output)"
-		case window.Shorter:
+		case window.Trimmed:
 			ok = v.Messages[i].Text() != first.Text() && b.Note != ""
-		case window.Kept, window.Pinned:
+		case window.Verbatim, window.Pinned:
 			ok = strings.Contains(v.Messages[i].Text(), first.Text()) || k.loose && strings.Contains(v.Messages[i].Text(), "left out")
 		}
 		if !ok {
@@ -248,7 +252,7 @@ func (k *talk) keepsWhatItMust() {
 			if b.Role == llm.RoleUser && b.Source == session.FromInput && len(b.Text()) < 200 {
 				said = append(said, b.Text())
 			}
-		case session.Digest:
+		case session.Summarized:
 			digest = i
 		}
 	}
@@ -387,12 +391,12 @@ func TestALongSession(t *testing.T) {
 	k.say("Find the needle. [[keep]] The needle is blue.")
 	k.append(session.Todo{Items: []session.TodoItem{{Text: "find it", Status: "in_progress"}, {Text: "sew", Status: "pending"}}})
 	for i := range 300 {
-		k.call("shell", fmt.Sprintf(`{"command":"look %d"}`, i), output(i, 40), `{"exec":true}`)
+		k.call("shell", fmt.Sprintf(`{"command":"look %d"}`, i), output(i, 40), `{"unknown":true,"exclusive":true}`)
 		if n := size(k.last); n > window.Usable(k.header) {
 			t.Fatalf("turn %d: the request has %d tokens of %d", i, n, window.Usable(k.header))
 		}
 	}
-	if r := k.reasons(); !strings.HasPrefix(r, "start ") || !strings.Contains(r, "reduction") || !strings.Contains(r, "compaction") {
+	if r := k.reasons(); !strings.HasPrefix(r, "start ") || !strings.Contains(r, "trim") || !strings.Contains(r, "compaction") {
 		t.Errorf("epochs: %s", r)
 	}
 	if len(k.views) != 300 {
@@ -403,11 +407,20 @@ func TestALongSession(t *testing.T) {
 var errTired = errors.New("the model is tired")
 
 // slowly is a digester that takes a minute.
-func slowly(ctx context.Context, t window.Task) (session.Digest, error) {
+func slowly(ctx context.Context, t window.Task) (session.Summarized, error) {
 	select {
 	case <-time.After(time.Minute):
-		return window.Outline{}.Digest(ctx, t)
+		return window.Extract{}.Summarize(ctx, t)
 	case <-ctx.Done():
-		return session.Digest{}, context.Cause(ctx)
+		return session.Summarized{}, context.Cause(ctx)
 	}
+}
+
+// code is the code of an error, or empty.
+func code(err error) string {
+	var coded interface{ Code() string }
+	if errors.As(err, &coded) {
+		return coded.Code()
+	}
+	return ""
 }

@@ -13,8 +13,8 @@ import (
 func TestTodosBesideASummary(t *testing.T) {
 	k := newTalk(t, window.Options{})
 	defer k.window.Close()
-	k.digest = func(context.Context, window.Task) (session.Digest, error) {
-		return session.Digest{Summary: "All is well."}, nil
+	k.digest = func(context.Context, window.Task) (session.Summarized, error) {
+		return session.Summarized{Summary: "All is well."}, nil
 	}
 	k.append(session.Todo{Items: []session.TodoItem{{Text: "find the needle", Status: "in_progress"}, {Text: "sew", Status: "pending"}}})
 	const list = "<context name=\"todo\">\n[>] find the needle\n[ ] sew\n</context>"

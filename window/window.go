@@ -3,70 +3,68 @@ package window
 import (
 	"context"
 	"fmt"
-	"sync"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/view"
 )
 
-// Options is what a [Window] is made of. The zero value is ready: it reduces old results, and makes digests without a model.
+// Options configure a [Window]. The zero value is ready: it trims old results, and summarizes without a model.
 type Options struct {
-	Digester  Digester      // writes digests; nil: [Outline]
-	Threshold float64       // share of the usable window at which it is made smaller; default 0.8
-	Manual    bool          // never at a threshold: only on overflow, and when it is asked for
-	Cooldown  time.Duration // least time between two digests that a threshold asks for; default 3 minutes
-	KeepTail  float64       // share of the usable window that stays word for word at the end; default 0.15
-	KeepTurns int           // tokens of what the person said that stay word for word; default a twentieth of the usable window
-	Reads     []string      // names of the tools that read one file; default "read"
+	Summarizer Summarizer    // writes summaries; nil: [Extract]
+	Threshold  float64       // share of the usable window at which the window shrinks; default 0.8
+	Manual     bool          // shrink only on overflow and on request, not at the threshold
+	Cooldown   time.Duration // least time between two summaries that the threshold causes; default 3 minutes
+	KeepTail   float64       // share of the usable window that stays verbatim at the end; default 0.15
+	KeepTurns  int           // tokens of the person's messages that stay verbatim; default a twentieth of the usable window
+	Reads      []string      // names of the tools that read one file; default "read"
 
-	// Place tells what holds of the place now: context files, skills, facts of the environment. It is asked before every request, with
-	// what the model was told; what has changed is told at the end, and all of it again word for word when a digest takes effect.
-	// Blocks that have no text are gone. Nil: what was told holds.
-	Place func(ctx context.Context, told []session.ContextBlock) ([]session.ContextBlock, error)
+	// Strategy decides before every request which part of the conversation the model sees. Nil: trims and summaries at the threshold.
+	Strategy Strategy
 
-	// Files returns the newest versions of files that were in work, in so many tokens together, when a digest takes effect. The names have
-	// the newest last. Nil: none.
+	// Context returns the current context: context files, skills, facts about the environment. The window calls it before every request
+	// with the blocks that the model has seen. It appends changed blocks to the conversation, and repeats all blocks verbatim with
+	// each summary. A block without text was removed. Nil: the context never changes.
+	Context func(ctx context.Context, seen []session.ContextBlock) ([]session.ContextBlock, error)
+
+	// Files returns the current contents of files in use, with at most this many tokens together. The window adds them to a summary. In
+	// names, the most recent file is last. Nil: none.
 	Files func(ctx context.Context, names []string, tokens int) ([]session.ContextBlock, error)
 
-	// Pins is the messages of the branch that people want kept, oldest first. Nil: none but those that say so themselves, with [[keep]].
-	// A quarter of the usable window is theirs: where they have more, the longest are told in short, and people are told which.
-	Pins func(ctx context.Context) ([]session.Kept, error)
+	// Pins returns the messages of the branch that people pinned, oldest first. Nil: only messages that contain [[keep]] are pinned.
+	// Pins may take a quarter of the usable window. If they take more, the window truncates the longest ones and announces which.
+	Pins func(ctx context.Context) ([]session.Verbatim, error)
 
-	// Spent is told what a digest has cost that takes no effect, because the Digester failed in the end, or nobody waits for it any more.
-	// Nil: nobody is told.
+	// Spent receives the cost of a summary that takes no effect, because the Summarizer failed or no request waits for it. Nil: ignored.
 	Spent func(model string, u llm.Usage)
 
-	// Announce tells people what happens beside the run. Nil: nobody is told.
+	// Announce receives notices for people. Nil: ignored.
 	Announce func(session.Body)
 }
 
-// Window keeps what a model is sent within its window: results are bounded as they enter; when the window fills, old results are reduced,
-// and then a digest takes the place of the beginning. It is written in the background while the run goes on, and takes effect before
-// the next request. Nothing in the journal changes. It serves one session, and is safe for concurrent use.
+// Window keeps requests within the context window of the model. It limits results as they enter. When the window fills, it trims old
+// results, then replaces the beginning by a summary. The Summarizer writes it in the background while the run continues; it takes
+// effect before the next request. The journal keeps everything. A Window serves one session, and is safe for concurrent use.
 type Window struct {
-	options Options
-
-	mu     sync.Mutex
-	work   *work // the digest that is being written in the background, or waits to take effect
-	failed int   // digests in a row for which the Digester was asked in vain
-	stuck  bool  // the last one that was waited for made nothing smaller
-	vain   int   // tokens of the window when reducing results would not have freed enough; 0: it was not tried
-	closed bool
-	last   time.Time      // when the last one took effect
-	asked  *Ask           // what a person asked for
-	limits map[string]int // of models that refused a request, in estimated tokens
+	options   Options
+	limits    limits
+	summaries summaries
+	vain      vain
+	entries   atomic.Int64 // in the last request
 }
 
-// Ask is the wish for a digest.
+// Ask is a request for a summary.
 type Ask struct {
-	Focus string // what is to be kept above all; empty: nothing in particular
+	Focus string // the most important content to keep; empty: no focus
 }
 
-// New makes a window.
+// New returns a window.
 func New(o Options) *Window {
-	if o.Digester == nil {
-		o.Digester = Outline{}
+	if o.Summarizer == nil {
+		o.Summarizer = Extract{}
 	}
 	if o.Threshold <= 0 {
 		o.Threshold = 0.8
@@ -80,214 +78,231 @@ func New(o Options) *Window {
 	if o.Reads == nil {
 		o.Reads = []string{"read"}
 	}
-	return &Window{options: o, limits: make(map[string]int)}
-}
-
-// Compact asks for a digest before the next request.
-func (w *Window) Compact(a Ask) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.asked, w.failed, w.stuck = &a, 0, false
-}
-
-// Close ends the digest that is being written in the background, if there is one, and waits for its end. None is begun there any more.
-func (w *Window) Close() {
-	w.mu.Lock()
-	work := w.work
-	w.work, w.closed = nil, true
-	w.mu.Unlock()
-	if work != nil {
-		w.giveUp(work)
+	if o.Announce == nil {
+		o.Announce = func(session.Body) {}
 	}
+	w := &Window{options: o}
+	w.summaries.options = &w.options
+	return w
 }
 
-// Request makes the request for the next answer. When the window is full it may wait for a digest, and say so.
-func (w *Window) Request(ctx context.Context, p session.Path, h Header) (*llm.Request, []session.Body, error) {
+// Compact requests a summary before the next request.
+func (w *Window) Compact(a Ask) { w.summaries.ask(a) }
+
+// Close cancels the summary in the background, if there is one, and waits until it has ended. The window starts no further one.
+func (w *Window) Close() { w.summaries.close() }
+
+// Request builds the request for the next answer, and the entries that must precede it in the journal. If the window is full, it may
+// wait for a summary; it then announces this.
+func (w *Window) Request(ctx context.Context, p view.Path, h Header) (*llm.Request, []session.Body, error) {
 	d, err := w.draft(ctx, p, h)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := d.goBack(ctx); err != nil {
-		return nil, nil, err
+	own := func(step func(context.Context, *draft) error) func(context.Context) error {
+		return func(ctx context.Context) error { return step(ctx, d) }
 	}
-	if err := w.tell(ctx, &d); err != nil {
-		return nil, nil, err
-	}
-	if err := d.newHeader(ctx); err != nil {
-		return nil, nil, err
-	}
-	if err := w.makeRoom(ctx, &d); err != nil {
-		return nil, nil, err
-	}
-	if err := w.makeFit(ctx, &d); err != nil {
-		return nil, nil, err
-	}
-	if err := d.beginEpoch(ctx); err != nil {
-		return nil, nil, err
+	for _, step := range []func(context.Context) error{d.revert, own(w.refresh), d.newHeader, own(w.shrink), own(w.fit), d.beginEpoch} {
+		if err := step(ctx); err != nil {
+			return nil, nil, err
+		}
 	}
 	req := d.request()
+	w.entries.Store(int64(len(d.view.said)))
 	return req, d.entries, nil
 }
 
-// tell tells the model what has changed of the place.
-func (w *Window) tell(ctx context.Context, d *draft) error {
-	if w.options.Place == nil {
+// refresh adds the changes of the context.
+func (w *Window) refresh(ctx context.Context, d *draft) error {
+	if w.options.Context == nil {
 		return nil
 	}
-	told := d.view.Context
-	now, err := w.options.Place(ctx, told)
+	seen := d.view.Context
+	now, err := w.options.Context(ctx, seen)
 	if err != nil {
-		return fmt.Errorf("window: tell of the place: %w", err)
+		return fmt.Errorf("cannot read the context: %w", err)
 	}
-	if news := changes(told, now); len(news) > 0 {
-		d.add(session.Context{Whole: len(told) == 0, Blocks: news})
+	if news := changes(seen, now); len(news) > 0 {
+		d.add(session.Context{Whole: len(seen) == 0, Blocks: news})
 		return d.look(ctx)
 	}
 	return nil
 }
 
-// makeRoom makes the window smaller, when it is full or somebody asks for it.
-func (w *Window) makeRoom(ctx context.Context, d *draft) error {
-	if done := w.finished(); done != nil {
-		if _, err := w.apply(ctx, d, done); err != nil {
+// shrink makes the window smaller if it is full, or if a person asked for a summary.
+func (w *Window) shrink(ctx context.Context, d *draft) error {
+	s := &w.summaries
+	if done := s.finished(); done != nil {
+		if _, err := s.apply(ctx, d, done); err != nil {
 			return err
 		}
 	}
-	if ask := w.wanted(); ask != nil {
-		return w.digestNow(ctx, d, "asked", ask.Focus)
+	if ask := s.asked(); ask != nil {
+		return s.now(ctx, d, "asked", ask.Focus)
+	}
+	if w.options.Strategy != nil {
+		return w.follow(ctx, d)
 	}
 	used := d.estimate().Tokens
 	fill := float64(used) / float64(max(d.usable, 1))
 	if w.options.Manual || fill < w.options.Threshold {
 		return nil
 	}
-	if reduced, err := w.reduce(ctx, d, used); reduced || err != nil {
+	if trimmed, err := w.trim(ctx, d, used); trimmed || err != nil {
 		return err
 	}
 	switch {
 	case fill >= criticalAt:
-		return w.digestNow(ctx, d, "full", "")
-	case w.mayBegin():
-		return w.begin(ctx, d)
+		return s.now(ctx, d, "full", "")
+	case s.mayBegin():
+		return s.begin(ctx, d)
 	}
 	return nil
 }
 
-// makeFit tells the longest messages in short, where the request would not fit after all. It is an error when it is longer even then than the
-// model can take: no provider would take it.
-func (w *Window) makeFit(ctx context.Context, d *draft) error {
+// maxSteps limits the calls of a strategy before one request.
+const maxSteps = 100
+
+// follow applies the entries of the strategy until it returns none.
+func (w *Window) follow(ctx context.Context, d *draft) error {
+	for range maxSteps {
+		bodies, err := w.options.Strategy.Shrink(ctx, d.view, d.estimate().Tokens, d.usable)
+		if err != nil {
+			return fmt.Errorf("the window strategy failed: %w", err)
+		}
+		if len(bodies) == 0 {
+			return nil
+		}
+		reason := "trim"
+		if slices.ContainsFunc(bodies, func(b session.Body) bool { return b.Kind() == session.Summarized{}.Kind() }) {
+			reason = "compaction"
+		}
+		d.begin(reason)
+		d.add(bodies...)
+		if err := d.look(ctx); err != nil {
+			return err
+		}
+	}
+	return &coded{"window.strategy", fmt.Sprintf("the window strategy %T does not end: it returned entries %d times", w.options.Strategy, maxSteps)}
+}
+
+// fit truncates the longest messages if the request is still too long. If it exceeds the context window of the model even then, no
+// provider would accept it, and fit returns an error.
+func (w *Window) fit(ctx context.Context, d *draft) error {
 	used := d.estimate().Tokens
 	if w.options.Manual || used <= d.usable {
 		return nil
 	}
-	told, fits, err := d.squeeze(ctx)
+	fits, err := w.truncate(ctx, d)
 	if err != nil {
 		return err
 	}
-	w.tellAll(told)
 	if used = d.estimate().Tokens; !fits && d.header.Model.Context > 0 && used > d.header.Model.Context {
-		return fmt.Errorf("window: the request would have about %d tokens, and %s takes %d at most: %s",
-			used, d.header.Model.Ref(), d.header.Model.Context, d.view.parts(d.header))
+		return &coded{"window.too_long", fmt.Sprintf("the request would have about %d tokens, and the context window of %s has %d: %s",
+			used, d.header.Model.Ref(), d.header.Model.Context, d.view.parts(d.header))}
 	}
 	return nil
 }
 
-// reduce reduces old results, when that frees enough. Where it does not, it is not tried again before the window has grown a bit.
-func (w *Window) reduce(ctx context.Context, d *draft, used int) (bool, error) {
-	w.mu.Lock()
-	tried := w.vain > 0 && w.vain <= used && used < w.vain+d.usable/50
-	w.mu.Unlock()
-	if tried {
+// truncate truncates the longest messages of a draft, and announces which messages of people it truncated.
+func (w *Window) truncate(ctx context.Context, d *draft) (fits bool, err error) {
+	notices, fits, err := d.truncate(ctx)
+	for _, n := range notices {
+		w.options.Announce(n)
+	}
+	return fits, err
+}
+
+// trim trims old results if that frees enough.
+func (w *Window) trim(ctx context.Context, d *draft, used int) (bool, error) {
+	if w.vain.tried(used, d.usable) {
 		return false, nil
 	}
 	for _, hard := range []bool{false, true} {
-		enough, err := d.wouldReduce(ctx, hard, w.enough(d.usable))
+		enough, err := d.wouldTrim(ctx, hard, w.enough(d.usable))
 		if err != nil {
 			return false, err
 		}
 		if enough {
-			return true, d.reduce(ctx)
+			return true, d.trim(ctx)
 		}
 	}
-	w.mu.Lock()
-	w.vain = used
-	w.mu.Unlock()
+	w.vain.failed(used)
 	return false, nil
 }
 
-// Room is what is left for the results of the calls of the last answer.
-func (w *Window) Room(ctx context.Context, p session.Path, h Header) (Room, error) {
-	v, err := Look(ctx, p)
-	if err != nil {
-		return Room{}, err
-	}
-	w.remember(v, h)
-	r := v.room(h, w.usable(h))
-	r.Blocked = r.Level == Critical && (w.options.Manual || w.isStuck())
-	return r, nil
-}
-
-// hysteresis is the share of the usable window that a reduction must free below the threshold to be worth an epoch.
+// hysteresis is the share of the usable window below the threshold that trimming must reach to justify an epoch.
 const hysteresis = 0.25
 
-// enough is the tokens to which a reduction must bring the window down.
+// enough is the number of tokens that trimming must reach.
 func (w *Window) enough(usable int) int {
 	return int(max(w.options.Threshold-hysteresis, w.options.Threshold/2) * float64(usable))
 }
 
-// draft begins a request.
-func (w *Window) draft(ctx context.Context, p session.Path, h Header) (draft, error) {
-	d := draft{path: p, header: h, pins: w.options.Pins, reads: w.options.Reads}
+// Room returns the space left for the results of the calls of the last answer.
+func (w *Window) Room(ctx context.Context, p view.Path, h Header) (Room, error) {
+	v, err := Look(ctx, p)
+	if err != nil {
+		return Room{}, err
+	}
+	w.limits.restore(v, h)
+	r := v.room(h, w.limits.usable(h))
+	r.Blocked = r.Level == Critical && (w.options.Manual || w.summaries.isStuck())
+	return r, nil
+}
+
+// Overflow shrinks the window after the provider refused a request as too long, whatever the estimate of its size was. If nothing more
+// can go, the error wraps cause.
+func (w *Window) Overflow(ctx context.Context, p view.Path, h Header, cause error) ([]session.Body, error) {
+	d, err := w.draft(ctx, p, h)
+	if err != nil {
+		return nil, err
+	}
+	used := d.estimate().Tokens
+	d.limit = w.limits.refused(h, used)
+	d.usable = w.limits.usable(h)
+	if w.options.Strategy != nil {
+		if err := w.follow(ctx, d); err != nil {
+			return nil, err
+		}
+		if len(d.entries) > 0 && d.estimate().Tokens <= d.usable {
+			err = d.beginEpoch(ctx)
+			return d.entries, err
+		}
+	}
+	trimmed, err := d.wouldTrim(ctx, true, w.enough(d.usable))
+	if err != nil {
+		return nil, err
+	}
+	if len(d.shorter) > 0 {
+		if err := d.trim(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if !trimmed {
+		if err := w.summaries.now(ctx, d, "overflow", ""); err != nil {
+			return nil, err
+		}
+	}
+	if d.estimate().Tokens > d.usable {
+		if _, err := w.truncate(ctx, d); err != nil {
+			return nil, err
+		}
+	}
+	if after := d.estimate().Tokens; len(d.entries) == 0 || after >= used {
+		return nil, fmt.Errorf("%w; the request cannot get any shorter: %s", cause, d.view.parts(h))
+	}
+	err = d.beginEpoch(ctx)
+	return d.entries, err
+}
+
+// draft starts a request.
+func (w *Window) draft(ctx context.Context, p view.Path, h Header) (*draft, error) {
+	d := &draft{path: p, header: h, about: int(w.entries.Load()), pins: w.options.Pins, reads: w.options.Reads}
 	err := d.look(ctx)
 	if err == nil {
-		d.limit = w.remember(d.view, h)
-		d.usable = w.usable(h)
+		d.limit = w.limits.restore(d.view, h)
+		d.usable = w.limits.usable(h)
 	}
 	return d, err
-}
-
-// wanted takes what a person asked for.
-func (w *Window) wanted() *Ask {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	a := w.asked
-	w.asked = nil
-	return a
-}
-
-func (w *Window) isStuck() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.stuck
-}
-
-// maxFailures is how many digests in a row the Digester may be asked for in vain before it is not asked until somebody wants one.
-const maxFailures = 2
-
-// gaveUp reports whether the Digester is not asked any more.
-func (w *Window) gaveUp() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.failed >= maxFailures
-}
-
-// mayBegin reports whether a digest may be begun in the background.
-func (w *Window) mayBegin() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return !w.closed && w.work == nil && w.failed < maxFailures && (w.last.IsZero() || time.Since(w.last) >= w.options.Cooldown)
-}
-
-// tellAll tells people all of it.
-func (w *Window) tellAll(notices []session.Notice) {
-	for _, n := range notices {
-		w.announce(n)
-	}
-}
-
-// announce tells people.
-func (w *Window) announce(b session.Body) {
-	if w.options.Announce != nil {
-		w.options.Announce(b)
-	}
 }

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// maxAhead is how many entries a walk reads before they are asked for.
+// maxAhead is the maximum of entries that a walk reads in advance.
 const maxAhead = 50_000
 
 // ahead reads directories before a walk comes to them: those that it will come to first.
 type ahead struct {
 	mu      sync.Mutex
-	change  *sync.Cond // of all below; nil: nobody reads ahead
+	change  *sync.Cond // of all below; nil: there are no readers
 	todo    []*folder  // the last one is next
 	reading map[*folder]chan struct{}
 	done    map[*folder]bool
@@ -22,7 +22,7 @@ type ahead struct {
 	readers sync.WaitGroup
 }
 
-// take returns when a folder is read, by somebody else or here, or at the end of ctx.
+// take returns when a folder is read, by a reader or here, or at the end of ctx.
 func (a *ahead) take(w *walk, f *folder) {
 	a.mu.Lock()
 	busy := a.reading[f]

@@ -7,40 +7,41 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 )
 
-// State is what lies at a path: a regular file, a directory or a link.
+// State is a regular file, a directory or a link at a path.
 type State struct {
-	Hash string      // SHA-256 of a file's content, in hex; empty when it is not known
+	Hash string      // SHA-256 of a file's content, in hex; empty if it is not known
 	Size int64       // bytes of a file
 	Mode fs.FileMode // with the type
-	Link string      // where a link leads
-	Lost string      // why the content is not in the checkpoint store; empty when it is, or when there is none
+	Link string      // target of a link
+	Lost string      // the reason why Checkpoints of the options does not have the content; empty if it has, or if there is no store
 }
 
 // Change is one file, directory or link before and after.
 type Change struct {
 	Path          string // absolute
 	Before, After *State // nil: there was none, there will be none
-	Done          bool   // it has happened already: a command did it
-	Unsure        string // why it may be somebody else's, of what [Recover] finds; empty when it is not
+	Done          bool   // it has happened already: a command made it
+	Unsure        string // the reason why another session, a person or a program may have made it; empty: the session did
 }
 
 // Edit is a part of what [Workspace.Apply] does.
 type Edit struct {
 	Path  string
 	Data  []byte       // the new content of Path; nil, with neither From nor State: Path is removed
-	From  string       // a file or a link that is moved to Path, where nothing may be; its content is replaced by Data unless that is nil
-	State *State       // what Path will be, exactly, its content from the checkpoint store
-	Exact bool         // Path is no link and goes through none; it is refused otherwise
-	Check func() error // called right before the change; its error stops all of it
+	From  string       // a file or a link that is moved to Path, where nothing may be; Data replaces its content, unless it is nil
+	State *State       // the exact new state of Path, with its content from Checkpoints of the options
+	Exact bool         // Path is not a link and goes through none; otherwise it is refused
+	Check func() error // is called right before the change; its error stops all edits
 }
 
-// WriteFile puts data in the place of a file, whole or not at all: it is written beside it, made durable and renamed. The
-// mode of an existing file is kept, a link's target is replaced and not the link, missing directories are made.
+// WriteFile replaces the content of a file, whole or not at all: it writes a temporary file, makes it durable and renames it. It keeps the
+// mode of an existing file, follows a link, and makes missing directories.
 //
-// Unless it is nil, check is called right before the replacement, while nothing else of this workspace changes files; its
-// error stops it, and the file stays as it was.
+// Unless it is nil, check is called right before the replacement, while no tool of the directory changes files. Its error stops the
+// replacement.
 func (w *Workspace) WriteFile(ctx context.Context, name string, data []byte, check func() error) error {
 	if data == nil {
 		data = []byte{}
@@ -59,31 +60,30 @@ func (w *Workspace) Rename(ctx context.Context, from, to string, check func() er
 	return w.Apply(ctx, []Edit{{Path: to, From: from, Check: check}})
 }
 
-// Apply makes all of the edits or none. First all new content is written to temporary files and all checks are called; then
-// Changed of the options is told, once; then everything is put in its place by renaming. When that fails half-way, what was done is taken back.
-// No two edits may be about one path.
+// Apply makes all of the edits or none. It writes all new content to temporary files, calls all checks, calls Changed of the options once, and
+// then renames the files. If a step fails, Apply reverts the steps before it. No two edits may be about one path.
 //
-// Errors: those of [Workspace.Resolve], a [*ProtectedError], a [*DirectoryError] or [*SpecialError] for what is no file, [fs.ErrExist]
-// for a target that is taken, and whatever a check or Changed returned. When ctx ends before the first rename, nothing is done.
+// Errors: those of [Workspace.Resolve], a [*ProtectedError], a [*DirectoryError] or [*SpecialError] if a path is not a file, [fs.ErrExist]
+// for a target that is taken, and the errors of checks and Changed. If ctx ends before the first rename, Apply does nothing.
 func (w *Workspace) Apply(ctx context.Context, edits []Edit) error {
-	t := transaction{Workspace: w, ctx: ctx}
+	t := transaction{editor: &w.edits, ctx: ctx}
 	defer t.clean()
 	if err := t.prepare(edits); err != nil {
 		return err
 	}
-	w.writing.Lock()
-	defer w.writing.Unlock()
+	t.shared.writing.Lock()
+	defer t.shared.writing.Unlock()
 	if err := t.look(); err != nil {
 		return err
 	}
 	if err := t.announce(); err != nil {
 		return err
 	}
-	return t.do()
+	return (&commit{transaction: &t}).do()
 }
 
-// State is what lies at a path now, nil for nothing; when name is a link, it is about the link. The path must not go through other
-// links: what lies behind one is something else.
+// State returns the state of a path now, nil for nothing. If name is a link, it is the state of the link. The path must not go through other
+// links.
 func (w *Workspace) State(name string) (*State, error) {
 	abs, err := w.absolute(name)
 	if err != nil {
@@ -93,7 +93,7 @@ func (w *Workspace) State(name string) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	if at != abs {
+	if at != filepath.Clean(abs) {
 		return nil, fmt.Errorf("%s leads to %s now", Quote(name), Quote(at))
 	}
 	p, err := w.judge(name, at, reading)

@@ -14,33 +14,44 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
-	"github.com/tenon-agent/tenon/internal/treetest"
+	"github.com/tenon-agent/tenon/internal/testkit/trees"
 	"github.com/tenon-agent/tenon/workspace"
-	"github.com/tenon-agent/tenon/workspace/checkpoint"
+	"github.com/tenon-agent/tenon/workspace/contents"
 )
 
 // recorder is a workspace that keeps what it is told.
 type recorder struct {
 	*workspace.Workspace
-	store  *checkpoint.Store
-	told   [][]workspace.Change
-	refuse error
+	store     *contents.Dir
+	baselines string
+	told      [][]workspace.Change
+	refuse    error
+}
+
+// has reports whether the store has a content.
+func (r *recorder) has(t testing.TB, hash string) bool {
+	_, err := contents.Get(t.Context(), r.store, hash)
+	return err == nil
+}
+
+// alive is the last sign of life in the logs of commands; zero: there is no log.
+func (r *recorder) alive() (last time.Time) {
+	logs, _ := filepath.Glob(filepath.Join(r.baselines, "*", "log"))
+	for _, name := range logs {
+		if info, err := os.Stat(name); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
 }
 
 func record(t testing.TB, dir string, o workspace.Options) *recorder {
 	t.Helper()
-	r := &recorder{}
-	var err error
-	if r.store, err = checkpoint.Open(filepath.Join(t.TempDir(), "store"), checkpoint.Options{MaxFile: 1 << 20}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := r.store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	o.Checkpoints = r.store
+	base := t.TempDir()
+	r := &recorder{store: contents.NewDir(filepath.Join(base, "store"), contents.Options{MaxFile: 1 << 20}), baselines: filepath.Join(base, "baselines")}
+	o.Checkpoints, o.Shared = r.store, &workspace.Shared{Baselines: r.baselines}
 	o.Changed = func(_ context.Context, changes []workspace.Change) error {
 		r.told = append(r.told, changes)
 		return r.refuse
@@ -109,7 +120,7 @@ func TestApply(t *testing.T) {
 	if err := r.Apply(t.Context(), many()); err != nil {
 		t.Fatal(err)
 	}
-	treetest.Same(t, treetest.Of(t, dir), map[string]string{
+	trees.Same(t, trees.Of(t, dir), map[string]string{
 		".": "drwxr-xr-x", "edited": `-rw-r--r-- "new"`, "untouched": `-rw-r--r-- "u"`,
 		"new": "drwxr-xr-x", "new/deep": "drwxr-xr-x", "new/deep/file": `-rw-r--r-- "made"`, "new/other": `-rw-r--r-- "made"`,
 		"moved": "drwxr-xr-x", "moved/here": `-rw-r--r-- "moves"`, "moved/changed": `-rwxr-x--x "#!/bin/sh\n"`, "moved/link": "link to nowhere",
@@ -136,7 +147,7 @@ moved/link: nothing, link to nowhere`, hashOf("old"), hashOf("new"), hashOf("mad
 		t.Errorf("told\n%s\nwant\n%s", got, want)
 	}
 	for _, c := range r.told[0] {
-		if c.Before != nil && c.Before.Mode.IsRegular() && !r.store.Has(c.Before.Hash) {
+		if c.Before != nil && c.Before.Mode.IsRegular() && !r.has(t, c.Before.Hash) {
 			t.Errorf("what %s had is not kept", c.Path)
 		}
 	}
@@ -148,7 +159,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 	for n := 1; ; n++ {
 		dir := realDir(t)
 		prepareMany(t, dir)
-		before := treetest.Of(t, dir)
+		before := trees.Of(t, dir)
 		r := record(t, dir, workspace.Options{})
 		steps := r.FailAt(n, broken)
 		err := r.Apply(t.Context(), many())
@@ -161,7 +172,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 		if !errors.Is(err, broken) || strings.Contains(err.Error(), "taken back") {
 			t.Errorf("step %d: %v", n, err)
 		}
-		treetest.Same(t, treetest.Of(t, dir), before)
+		trees.Same(t, trees.Of(t, dir), before)
 	}
 }
 
@@ -252,19 +263,19 @@ func lstats(t testing.TB, dir string) string {
 func TestChangedStops(t *testing.T) {
 	dir := realDir(t)
 	prepareMany(t, dir)
-	before := treetest.Of(t, dir)
+	before := trees.Of(t, dir)
 	r := record(t, dir, workspace.Options{})
 	r.refuse = errors.New("the journal is full")
 	if err := r.Apply(t.Context(), many()); !errors.Is(err, r.refuse) {
 		t.Errorf("error %v", err)
 	}
-	treetest.Same(t, treetest.Of(t, dir), before)
+	trees.Same(t, trees.Of(t, dir), before)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := r.WriteFile(ctx, "edited", nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	treetest.Same(t, treetest.Of(t, dir), before)
+	trees.Same(t, trees.Of(t, dir), before)
 }
 
 // When what a file has cannot be kept, it is not changed; when it may not be kept because it is too large, that is told.
@@ -278,21 +289,22 @@ func TestContentIsKeptFirst(t *testing.T) {
 	if before := r.told[0][0].Before; before.Lost != "it is larger than 1024 KiB" || before.Hash != hashOf(strings.Repeat("x", 2<<20)) {
 		t.Errorf("told %+v", before)
 	}
-	if err := r.store.Close(); err != nil {
+	if err := os.RemoveAll(r.store.Path()); err != nil {
 		t.Fatal(err)
 	}
-	before := treetest.Of(t, dir)
+	write(t, filepath.Dir(r.store.Path()), map[string]string{filepath.Base(r.store.Path()): "a file"})
+	before := trees.Of(t, dir)
 	if err := r.WriteFile(t.Context(), "small", []byte("new"), nil); err == nil || !strings.Contains(err.Error(), "nothing was changed") {
 		t.Errorf("error %v", err)
 	}
-	treetest.Same(t, treetest.Of(t, dir), before)
+	trees.Same(t, trees.Of(t, dir), before)
 }
 
 // Places that are given back as they were: contents from the store, modes, links, directories, one kind in the place of another.
 func TestApplyStates(t *testing.T) {
 	dir := realDir(t)
 	prepareMany(t, dir)
-	before := treetest.Of(t, dir)
+	before := trees.Of(t, dir)
 	r := record(t, dir, workspace.Options{})
 	if err := r.Apply(t.Context(), append(many(), workspace.Edit{Path: "untouched"})); err != nil {
 		t.Fatal(err)
@@ -301,7 +313,7 @@ func TestApplyStates(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "untouched"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	now := treetest.Of(t, dir)
+	now := trees.Of(t, dir)
 	var edits []workspace.Edit
 	for _, c := range r.told[0] {
 		edits = append(edits, workspace.Edit{Path: c.Path, State: c.Before, Exact: true})
@@ -315,9 +327,9 @@ func TestApplyStates(t *testing.T) {
 		if !strings.Contains(err.Error(), "injected") {
 			t.Fatal(err)
 		}
-		treetest.Same(t, treetest.Of(t, dir), now)
+		trees.Same(t, trees.Of(t, dir), now)
 	}
-	treetest.Same(t, treetest.Of(t, dir), before)
+	trees.Same(t, trees.Of(t, dir), before)
 }
 
 func TestExactPathsGoThroughNoLinks(t *testing.T) {
@@ -337,7 +349,7 @@ func TestExactPathsGoThroughNoLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	treetest.Same(t, treetest.Of(t, base), map[string]string{
+	trees.Same(t, trees.Of(t, base), map[string]string{
 		".": "drwxr-xr-x", "project": "drwxr-xr-x", "project/real": "drwxr-xr-x", "project/real/file": `-rw-r--r-- "x"`,
 		"outside": "drwxr-xr-x", "outside/file": `-rw-r--r-- "x"`,
 	})
@@ -360,7 +372,7 @@ func TestLeftovers(t *testing.T) {
 		return mine
 	}
 	var seen []string
-	w := openWith(t, dir, workspace.Options{Owner: "a session", Changed: func(context.Context, []workspace.Change) error {
+	w := openWith(t, dir, workspace.Options{Session: "a session", Changed: func(context.Context, []workspace.Change) error {
 		seen = names()
 		return nil
 	}})
@@ -368,7 +380,7 @@ func TestLeftovers(t *testing.T) {
 		t.Fatal(seen, err)
 	}
 	write(t, dir, map[string]string{seen[0]: "left", ".tenon-other": "of another"})
-	again := openWith(t, dir, workspace.Options{Owner: "a session"})
+	again := openWith(t, dir, workspace.Options{Session: "a session"})
 	var writers sync.WaitGroup
 	for i := range 20 {
 		writers.Go(func() {

@@ -9,12 +9,18 @@ import (
 	"slices"
 )
 
+// commit is a transaction that changes files.
+type commit struct {
+	*transaction
+	back []func() error // reverts the steps so far, the last one first
+}
+
 // do puts everything in its place, or takes it back.
-func (t *transaction) do() error {
+func (t *commit) do() error {
 	err := t.steps()
 	if err == nil {
 		t.sync()
-		t.noteOwn(t.changes)
+		t.shared.noteOwn(t.changes)
 		return nil
 	}
 	var lost error
@@ -29,7 +35,7 @@ func (t *transaction) do() error {
 }
 
 // steps opens directories, removes, makes directories, parents first, and puts files into them. What closes a directory comes last.
-func (t *transaction) steps() error {
+func (t *commit) steps() error {
 	if err := t.open(); err != nil {
 		return err
 	}
@@ -47,7 +53,11 @@ func (t *transaction) steps() error {
 	}
 	slices.SortStableFunc(dirs, func(a, b place) int { return cmp.Compare(len(a.abs), len(b.abs)) })
 	for _, d := range dirs {
-		if err := t.mkdir(d); err != nil {
+		err := t.mkdir(d)
+		if errors.Is(err, fs.ErrExist) && t.isParent(d) {
+			continue // another process made it meanwhile
+		}
+		if err != nil {
 			return t.tell(d.abs, err)
 		}
 	}
@@ -69,7 +79,7 @@ func (t *transaction) steps() error {
 }
 
 // open opens the directories that are closed, parents first.
-func (t *transaction) open() error {
+func (t *commit) open() error {
 	closed := slices.DeleteFunc(slices.Clone(t.ops), func(o *op) bool { return !o.closed() })
 	slices.SortStableFunc(closed, func(a, b *op) int { return cmp.Compare(len(a.at.abs), len(b.at.abs)) })
 	for _, o := range closed {
@@ -85,7 +95,7 @@ func (t *transaction) open() error {
 }
 
 // step does something, and notes how to take it back.
-func (t *transaction) step(do, back func() error) error {
+func (t *commit) step(do, back func() error) error {
 	if t.fail != nil {
 		if err := t.fail(); err != nil {
 			return err
@@ -99,7 +109,7 @@ func (t *transaction) step(do, back func() error) error {
 }
 
 // remove takes away a file or an empty directory. A file stays under a temporary name until all is done.
-func (t *transaction) remove(o *op) error {
+func (t *commit) remove(o *op) error {
 	if o.before != nil && o.before.Mode.IsDir() {
 		return t.step(
 			func() error { return o.at.remove() },
@@ -111,20 +121,38 @@ func (t *transaction) remove(o *op) error {
 }
 
 // rename moves what is at one place to another in the same tree.
-func (t *transaction) rename(from, to place) error {
+func (t *commit) rename(from, to place) error {
 	return t.step(
 		func() error { return from.renameTo(to) },
 		func() error { return to.renameTo(from) })
 }
 
-func (t *transaction) mkdir(d place) error {
+func (t *commit) mkdir(d place) error {
 	return t.step(
 		func() error { return d.mkdir() },
-		func() error { return d.remove() })
+		func() error {
+			err := d.remove()
+			if err != nil && inUse(d) {
+				return nil // another transaction or process puts files there
+			}
+			return err
+		})
+}
+
+// isParent reports whether a place is a directory that no edit names.
+func (t *commit) isParent(d place) bool {
+	info, err := d.lstatOnly()
+	return err == nil && info.IsDir() && slices.ContainsFunc(t.dirs, func(o place) bool { return o.abs == d.abs })
+}
+
+// inUse reports whether a directory has entries.
+func inUse(d place) bool {
+	entries, err := d.list(d.rel)
+	return err == nil && len(entries) > 0
 }
 
 // chmod gives a place the mode that it once had.
-func (t *transaction) chmod(o *op) error {
+func (t *commit) chmod(o *op) error {
 	return t.step(
 		func() error { return o.at.chmod(o.State.Mode & permissions) },
 		func() error {
@@ -136,7 +164,7 @@ func (t *transaction) chmod(o *op) error {
 }
 
 // put moves a staged or renamed file to its place.
-func (t *transaction) put(o *op) error {
+func (t *commit) put(o *op) error {
 	switch {
 	case o.same:
 		return t.chmod(o)
@@ -164,7 +192,7 @@ func (t *transaction) put(o *op) error {
 }
 
 // backUp keeps what is replaced under a second name, so that there is no moment without the file. Where there are no hard links, it is moved.
-func (t *transaction) backUp(o *op) error {
+func (t *commit) backUp(o *op) error {
 	copied := t.temporary(o.at)
 	err := t.step(
 		func() error { return o.at.linkTo(copied) },
@@ -176,7 +204,7 @@ func (t *transaction) backUp(o *op) error {
 }
 
 // sync makes the renames durable.
-func (t *transaction) sync() {
+func (t *commit) sync() {
 	done := map[string]bool{}
 	for _, o := range t.ops {
 		for _, p := range []place{o.at, o.from} {

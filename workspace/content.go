@@ -8,14 +8,12 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/tenon-agent/tenon/workspace/checkpoint"
 )
 
-// maxHashed is the size from which files are told apart by size and time only, in bytes.
+// maxHashed is the size above which files are compared by size and time only, in bytes.
 const maxHashed = 64 << 20
 
-// read finds out the content of what a look came to and keeps it, but for what is known already.
+// read reads the contents that a look found and that are not known yet, and keeps them.
 func (s *scan) read() error {
 	var files []string
 	for name, r := range s.records {
@@ -32,20 +30,19 @@ func (s *scan) read() error {
 		}
 	}
 	slices.Sort(files) // neighbours on the disk, mostly
-	batch := s.store.Batch()
-	s.readAll(batch, files)
-	err := batch.Commit()
+	s.readAll(files)
+	err := s.base.Flush()
 	if err == nil || !s.after {
 		return err
 	}
-	// The command is done. What could not be kept is tried again before the next one.
+	// The command is done. The next look tries again to keep these contents.
 	for _, name := range files {
 		s.records[name].known = false
 	}
 	return nil
 }
 
-// readLink takes down where a link leads. One that cannot be read is tried again by the next look.
+// readLink records the target of a link. If it fails, the next look tries again.
 func (r *record) readLink(name string) {
 	began := time.Now()
 	target, err := os.Readlink(name)
@@ -56,7 +53,7 @@ func (r *record) readLink(name string) {
 	r.state.Link, r.known, r.fresh = target, true, r.stat.isFresh(began)
 }
 
-func (s *scan) readAll(batch *checkpoint.Batch, files []string) {
+func (s *scan) readAll(files []string) {
 	const few = 32 // files that a worker takes at once
 	var (
 		all   sync.WaitGroup
@@ -73,7 +70,7 @@ func (s *scan) readAll(batch *checkpoint.Batch, files []string) {
 						r.state.Lost = fmt.Sprintf("there was more to keep than %v allow", s.limits.reading)
 						continue
 					}
-					buffer = s.readOne(batch, name, r, buffer)
+					buffer = s.readOne(name, r, buffer)
 				}
 			}
 		})
@@ -85,8 +82,8 @@ func (s *scan) readAll(batch *checkpoint.Batch, files []string) {
 	all.Wait()
 }
 
-// readOne takes down the content of a file. It uses a buffer again and again, and returns it.
-func (s *scan) readOne(batch *checkpoint.Batch, name string, r *record, buffer []byte) []byte {
+// readOne records the content of a file. It returns the buffer for the next call.
+func (s *scan) readOne(name string, r *record, buffer []byte) []byte {
 	began := time.Now()
 	r.state.Size = r.stat.size
 	if r.stat.size > maxHashed {
@@ -99,7 +96,7 @@ func (s *scan) readOne(batch *checkpoint.Batch, name string, r *record, buffer [
 		return buffer
 	}
 	defer f.Close()
-	kept, buffer, err := batch.Put(f, buffer)
+	kept, buffer, err := s.base.Put(f, buffer)
 	if err != nil {
 		r.state.Lost = fmt.Sprintf("it could not be read: %v", err)
 		return buffer
@@ -112,7 +109,7 @@ func (s *scan) readOne(batch *checkpoint.Batch, name string, r *record, buffer [
 	return buffer
 }
 
-// isFresh reports whether the last change is so near to a moment that the clock of the file system may not tell one after it.
+// isFresh reports whether the last change is so near to a time that the clock of the file system may not show a later change.
 func (s stat) isFresh(at time.Time) bool {
 	margin := 100 * time.Millisecond
 	if s.modified%int64(time.Second) == 0 {
@@ -121,14 +118,14 @@ func (s stat) isFresh(at time.Time) bool {
 	return max(s.modified, s.changed) > at.Add(-margin).UnixNano()
 }
 
-// changes are what is different from before.
+// changes returns the differences from the look before.
 func (s *scan) changes() []Change {
 	var out []Change
 	for name, r := range s.records {
 		b := s.before[name]
 		if b == nil || b != r && different(b, r) {
 			after := r.state
-			after.Lost = "" // what is there now need not be kept
+			after.Lost = "" // the content after a change need not be kept
 			out = append(out, Change{Path: name, Before: stateOf(b), After: &after, Done: true})
 		}
 	}

@@ -5,6 +5,6 @@
 // what it comes to must lie inside the root; files are opened through [os.Root], so that a link which is put in the way after
 // the check leads nowhere. Only regular files are opened: a named pipe or a device is refused before it can block.
 //
-// What a command starts ends with it, and all commands end with this process, however it dies. Where the system does not see
-// to that, a small shell waits for it beside this process, from the first command until Close.
+// All processes that a command starts end with it, and all commands end with this process, however it dies. Where the system does not see
+// to that, a small shell waits for the end of this process, from the first command until Close.
 package workspace

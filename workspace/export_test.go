@@ -8,7 +8,7 @@ import (
 
 // WatchChanges and Track follow what changes, as commands do.
 func (w *Workspace) WatchChanges(ctx context.Context, run func() error) (string, error) {
-	done, note, err := w.track(ctx)
+	done, note, err := w.commands.track(ctx)
 	if err != nil {
 		return note, err
 	}
@@ -17,18 +17,18 @@ func (w *Workspace) WatchChanges(ctx context.Context, run func() error) (string,
 }
 
 func (w *Workspace) Track(ctx context.Context) (func(context.Context) error, string, error) {
-	return w.track(ctx)
+	return w.commands.track(ctx)
 }
 
 // LimitScans bounds what following commands may cost.
 func (w *Workspace) LimitScans(entries int, reading time.Duration) {
-	w.watched.limits = scanLimits{entries, reading}
+	w.commands.limits = scanLimits{entries, reading}
 }
 
 // FailAt lets the nth step of a change fail, from 1, and tells how many steps there were so far.
 func (w *Workspace) FailAt(n int, err error) (steps *int) {
 	steps = new(int)
-	w.fail = func() error {
+	w.edits.fail = func() error {
 		if *steps++; *steps == n {
 			return err
 		}

@@ -18,43 +18,56 @@ type family struct {
 	mark      []byte // NAME=value, as it stands in an environment
 	contained bool   // all die with the leader
 	started   time.Time
+	asked     map[int]bool // those that terminate has asked to end
 }
 
 func newFamily(p *os.Process, mark string, contained bool) family {
-	return family{p.Pid, []byte(mark), contained, time.Now()}
+	return family{leader: p.Pid, mark: []byte(mark), contained: contained, started: time.Now()}
 }
 
 func (f *family) close() {}
 
 // terminate asks all to end.
-func (f *family) terminate() { f.signal(syscall.SIGTERM) }
+func (f *family) terminate() { f.asked = f.signal(syscall.SIGTERM) }
 
-// kill kills all, and reports whether there was anybody but the leader. Those whom the system ends are not counted.
-func (f *family) kill() bool { return f.signal(syscall.SIGKILL) }
+// terminateRest asks those that have started since terminate to end: a shell may fork while the request is on its way.
+func (f *family) terminateRest() {
+	if f.contained {
+		return
+	}
+	for _, m := range f.others(f.asked) {
+		f.asked[m.Pid] = true
+		_ = m.Signal(syscall.SIGTERM)
+		_ = m.Release()
+	}
+}
+
+// kill kills all, and reports whether there was a process besides the leader. Those that the system ends are not counted.
+func (f *family) kill() bool { return len(f.signal(syscall.SIGKILL)) > 0 }
 
 // signal reaches everybody once: first the group, at one stroke, then who is not in it. Who is killed may have started another
-// just before; what the others start, asked to end, is their way to do so.
-func (f *family) signal(s syscall.Signal) bool {
+// just before; the others may need the processes that they start when they are asked to end.
+func (f *family) signal(s syscall.Signal) (reached map[int]bool) {
+	reached = map[int]bool{}
 	if f.contained {
 		_ = syscall.Kill(-f.leader, s)
-		return false
+		return reached
 	}
-	told := map[int]bool{}
 	for pass := range 20 {
-		fresh := f.others(told)
+		fresh := f.others(reached)
 		if pass == 0 {
 			_ = syscall.Kill(-f.leader, s)
 		} else if len(fresh) == 0 || s != syscall.SIGKILL {
 			break
 		}
 		for _, m := range fresh {
-			if told[m.Pid] = true; pass > 0 || m.group != f.leader {
+			if reached[m.Pid] = true; pass > 0 || m.group != f.leader {
 				_ = m.Signal(s)
 			}
 			_ = m.Release()
 		}
 	}
-	return len(told) > 0
+	return reached
 }
 
 // member is a process of the family. It is held by the system, so that no other with its number can be meant.
@@ -94,7 +107,7 @@ func (f *family) others(known map[int]bool) (found []member) {
 }
 
 // candidates returns the numbers of the processes that the command can have started, ascending: after a short time those above its
-// own, unless the numbers began anew. Where these are few, nobody need look through all processes of the machine.
+// own, unless the numbers started again. If these are few, there is no need to look through all processes of the machine.
 func (f *family) candidates() []int {
 	const few = 256
 	var pids []int
@@ -142,7 +155,7 @@ const exiting = 4 // PF_EXITING
 
 // look also reports whether the process lives: it exists and has not ended.
 func look(name string, buf []byte) (s status, lives bool) {
-	text := contents(name+"/stat", buf)
+	text := readFile(name+"/stat", buf)
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(fields) < 20 || fields[0][0] == 'Z' || fields[0][0] == 'X' {
 		return s, false
@@ -157,12 +170,12 @@ func look(name string, buf []byte) (s status, lives bool) {
 	return s, true
 }
 
-// carries reports whether the mark stands in the environment that the process was started with. In the moment in which it leaves one
+// carries reports whether the mark is in the environment with which the process was started. In the moment in which it leaves one
 // program for another it has none, and is looked at again.
 func (f *family) carries(name string, buf []byte) bool {
 	settled := false
 	for range 100 {
-		text := contents(name+"/environ", buf)
+		text := readFile(name+"/environ", buf)
 		if len(text) == len(buf) {
 			text, _ = os.ReadFile(name + "/environ") // the system bounds it
 		}
@@ -181,7 +194,7 @@ const kernelThread = 0x200000 // PF_KTHREAD
 // between reports whether a process whose environment is empty may just be leaving one program for another: it does not do so asleep. See
 // proc_pid_stat(5).
 func between(name string, buf []byte) bool {
-	text := contents(name+"/stat", buf)
+	text := readFile(name+"/stat", buf)
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(fields) < 7 {
 		return false
@@ -190,8 +203,8 @@ func between(name string, buf []byte) bool {
 	return flags&(exiting|kernelThread) == 0 && (fields[0][0] == 'R' || fields[0][0] == 'D')
 }
 
-// contents reads as much of a file as there is room for, with the fewest calls. It is nil when the file cannot be opened.
-func contents(name string, buf []byte) []byte {
+// readFile reads as much of a file as there is room for, with the fewest calls. It is nil when the file cannot be opened.
+func readFile(name string, buf []byte) []byte {
 	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 )
 
 // guard is a small shell that waits for the end of this process, however it comes, and then kills what its commands have left:
-// the groups that it was told of and, where there is /proc, their sessions and all that carries a mark. Its methods do nothing when it is nil.
+// the groups that it knows and, where there is /proc, their sessions and all processes with a mark. The methods of nil do nothing.
 type guard struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -57,13 +57,13 @@ func newGuard(token string) *guard {
 	return &guard{cmd, in}
 }
 
-// watch tells it of a process group.
+// watch adds a process group.
 func (g *guard) watch(group int) { g.tell(fmt.Sprintf("+%d\n", group)) }
 
-// forget tells it that the group has ended, before the number can be that of another.
+// forget removes a group that has ended, before its number can be that of another.
 func (g *guard) forget(group int) { g.tell(fmt.Sprintf("-%d\n", group)) }
 
-// tell writes a whole line at once. A guard that somebody killed is no reason to run no commands.
+// tell writes a whole line at once. Commands run also without a guard.
 func (g *guard) tell(line string) {
 	if g != nil {
 		_, _ = io.WriteString(g.in, line)

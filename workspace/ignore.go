@@ -130,7 +130,7 @@ func translate(pattern string) (expr string, valid bool) {
 
 func quoteByte(c byte) string {
 	if c >= 0x80 {
-		return string([]byte{c}) // part of a rune, which goes on with the next bytes
+		return string([]byte{c}) // part of a rune, which the next bytes continue
 	}
 	return regexp.QuoteMeta(string([]byte{c}))
 }

@@ -31,54 +31,59 @@ type Job struct {
 	waiting int
 }
 
-// JobStatus is how a job is doing.
+// JobStatus is the state of a job.
 type JobStatus struct {
 	ID      string // "job1"; no other job of the workspace has it
+	Session string // of the workspace
 	Command Command
 	Started time.Time
 
 	Ended    time.Time // zero: it runs
-	Killed   bool      // it ended because it was told to
-	Awaited  bool      // somebody was in Wait when it ended, and so knows
-	Finished           // what came of it, once it has ended; also the start and the end of its output
+	Killed   bool      // Kill ended it
+	Awaited  bool      // a caller of Wait knows of its end
+	Finished           // its outcome, once it has ended, with the start and the end of its output
 }
 
-// Start starts a command as a job and does not wait for it; ctx is for the start alone. What is said of commands at [Workspace.Run]
-// holds for jobs. At most 32 run at a time; of those that have ended the last 32 are known.
+// Start starts a command as a job and does not wait for it; ctx is for the start alone. The promises of [Workspace.Run] hold for jobs, too. At
+// most 32 jobs run at a time; of those that have ended, the last 32 are known.
 //
-// All of its output goes to a file, up to the limit of the command, as soon as it is longer than what is kept in memory.
+// If the output is longer than the part in memory, all of it goes to a file, up to the limit of the command.
 func (w *Workspace) Start(ctx context.Context, c Command) (*Job, error) {
-	id, err := w.jobs.reserve()
+	return w.commands.job(ctx, c)
+}
+
+func (m *commands) job(ctx context.Context, c Command) (*Job, error) {
+	id, err := m.jobs.reserve()
 	if err != nil {
 		return nil, err
 	}
 	if c.Capture == 0 {
 		c.Capture = 128 << 10
 	}
-	r, err := w.launch(ctx, c)
+	r, err := m.launch(ctx, c)
 	if err != nil {
-		w.jobs.done.Done()
-		w.jobs.free()
+		m.jobs.done.Done()
+		m.jobs.free()
 		return nil, err
 	}
 	life, stop := context.WithCancelCause(context.WithoutCancel(ctx))
-	j := &Job{running: r, stop: stop, ended: make(chan struct{}), status: JobStatus{ID: id, Command: c, Started: time.Now()}}
-	w.jobs.keep(j)
-	go w.attend(life, j)
+	j := &Job{running: r, stop: stop, ended: make(chan struct{}), status: JobStatus{ID: id, Session: m.session, Command: c, Started: time.Now()}}
+	m.jobs.keep(j)
+	go m.attend(life, j)
 	return j, nil
 }
 
-// attend waits for the end of a job and tells of it.
-func (w *Workspace) attend(ctx context.Context, j *Job) {
-	defer w.jobs.done.Done()
+// attend waits for the end of a job and reports it.
+func (m *commands) attend(ctx context.Context, j *Job) {
+	defer m.jobs.done.Done()
 	defer j.stop(nil)
 	cause := j.running.wait(ctx)
-	done, err := w.finish(ctx, j.running)
+	done, err := m.finish(ctx, j.running, true)
 	done.Trouble = errors.Join(done.Trouble, err)
-	w.jobs.free()
+	m.jobs.free()
 	status := j.end(done, errors.Is(cause, errKilled))
-	if w.jobEnded != nil && !w.jobs.isClosed() {
-		w.jobEnded(status)
+	if m.jobEnded != nil && !m.jobs.isClosed() {
+		m.jobEnded(status)
 	}
 }
 
@@ -91,18 +96,18 @@ func (j *Job) end(done Finished, killed bool) JobStatus {
 	return j.status
 }
 
-// Status says how the job is doing now.
+// Status returns the state of the job now.
 func (j *Job) Status() JobStatus {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.status
 }
 
-// Output returns what the job has written from an offset on, at most most bytes of it: the first and the last of them when there
-// is more. Size is the offset for the next time.
+// Output returns the output of the job from an offset on, at most most bytes: the first and the last of them if there are more. Size is the
+// offset for the next call.
 func (j *Job) Output(from int64, most int) Output { return j.running.collector.since(from, most) }
 
-// Wait returns when the job has ended or ctx has, with the cause of ctx then.
+// Wait returns when the job has ended, or with the cause of ctx when ctx has.
 func (j *Job) Wait(ctx context.Context) (JobStatus, error) {
 	j.mu.Lock()
 	j.waiting++
@@ -117,11 +122,11 @@ func (j *Job) Wait(ctx context.Context) (JobStatus, error) {
 	if j.status.Ended.IsZero() {
 		return j.status, context.Cause(ctx)
 	}
-	return j.status, nil // whoever counts as waiting learns of the end
+	return j.status, nil // every caller that counts as waiting learns of the end
 }
 
-// Kill asks all that the job has started to end, kills it after the grace of the command, and waits for that, or for ctx. A job
-// that has ended stays as it is.
+// Kill asks all processes of the job to end, kills them after the grace of the command, and waits for that, or for ctx. It does nothing to a
+// job that has ended.
 func (j *Job) Kill(ctx context.Context) (JobStatus, error) {
 	j.stop(errKilled)
 	return j.Wait(ctx)
@@ -129,9 +134,13 @@ func (j *Job) Kill(ctx context.Context) (JobStatus, error) {
 
 // Jobs returns the jobs that are known, in the order in which they were started.
 func (w *Workspace) Jobs() []*Job {
-	w.jobs.mu.Lock()
-	defer w.jobs.mu.Unlock()
-	return slices.Clone(w.jobs.list)
+	return w.commands.jobs.all()
+}
+
+func (j *jobs) all() []*Job {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.list)
 }
 
 // jobs is the commands that run, and the jobs that are known.
@@ -147,8 +156,6 @@ type jobs struct {
 
 	marks  // how the processes of commands are recognised
 	warden // what ends them when this process dies
-
-	repositories repositories
 }
 
 // reserve takes a place for a job, to be given back by free, and is waited for until done.Done.
@@ -179,7 +186,7 @@ func (j *jobs) free() {
 	j.active--
 }
 
-// keep makes a job known, and forgets those that ended longest ago.
+// keep adds a job, and forgets those that ended longest ago.
 func (j *jobs) keep(job *Job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -230,7 +237,7 @@ func (j *jobs) forget(r *running) {
 	delete(j.now, r)
 }
 
-// kill ends all of it without asking, and lets nothing more begin.
+// kill ends all commands without asking, and lets none begin.
 func (j *jobs) kill() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -240,8 +247,8 @@ func (j *jobs) kill() {
 	}
 }
 
-// EndJobs ends all jobs and waits for them; none can be started then. What they changed has been told when it returns.
-func (w *Workspace) EndJobs() { w.jobs.end() }
+// EndJobs ends all jobs and waits until their changes are reported. None can be started after it.
+func (w *Workspace) EndJobs() { w.commands.jobs.end() }
 
 func (j *jobs) end() {
 	j.mu.Lock()

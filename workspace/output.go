@@ -5,148 +5,18 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 )
 
-// Output is what a command wrote to its standard output and standard error, in order.
+// Output is the standard output and standard error of a command, in order.
 type Output struct {
-	Head, Tail string // all of it in Head, unless Bytes says that some is missing between them
+	Head, Tail string // all of it is in Head, unless Bytes counts missing bytes between them
 	Lines      int64  // missing lines
 	Bytes      int64  // missing bytes
 	Size       int64  // bytes in all
-	File       string // absolute path of a file with more of it; empty when it is short. Close removes it
+	File       string // absolute path of a file with more of it; empty if it is short
 	FileBytes  int64  // bytes in the file
-}
-
-// outputs is a private directory for the files of output, made with the first of them.
-type outputs struct {
-	parent string // where the directory is made; itself made when it is not there; empty: the system's for temporary files
-
-	mu    sync.Mutex
-	dir   string
-	open  *os.Root
-	held  *os.File     // shows others that this process lives; nil where there are no locks
-	files []outputFile // oldest first
-	size  int64
-}
-
-type outputFile struct {
-	name string
-	size int64
-}
-
-// outputsName is how the names of such directories begin.
-const outputsName = "tenon-output-"
-
-// maxOutputs is how many bytes of output all commands of a workspace keep on disk; the oldest go first.
-const maxOutputs = 512 << 20
-
-func (o *outputs) root() (*os.Root, string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.open, o.dir
-}
-
-func (o *outputs) create() (*os.File, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.open == nil {
-		if err := o.make(); err != nil {
-			return nil, err
-		}
-	}
-	return os.CreateTemp(o.dir, "*.txt")
-}
-
-// make makes the directory, and removes those that killed processes have left.
-func (o *outputs) make() error {
-	temp := cmp.Or(o.parent, filepath.Join(os.TempDir(), outputsName))
-	if strings.HasPrefix(filepath.Base(temp), outputsName) {
-		sweepAbandoned(filepath.Dir(temp))
-	}
-	var err error
-	for range 100 { // others may remove what is empty or not held yet
-		var held *os.File
-		if held, err = o.hold(); err == nil {
-			o.held = held
-			return nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return err
-}
-
-// hold makes the directory and holds it, or the one in which it lies.
-func (o *outputs) hold() (held *os.File, err error) {
-	defer func() {
-		if err != nil && held != nil {
-			held.Close()
-		}
-	}()
-	name := outputsName
-	if o.parent != "" {
-		if err := os.Mkdir(o.parent, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-		if held, err = claim(o.parent); err != nil {
-			return nil, err
-		}
-		name = ""
-	}
-	dir, err := os.MkdirTemp(o.parent, name)
-	if err != nil {
-		return held, err
-	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return held, err
-	}
-	if o.parent == "" {
-		if held, err = claim(dir); err != nil {
-			return nil, err
-		}
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return held, errors.Join(err, os.Remove(dir))
-	}
-	o.dir, o.open = dir, root
-	return held, nil
-}
-
-// keep counts a finished file and removes the oldest when there are too many bytes.
-func (o *outputs) keep(name string, size int64) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.files = append(o.files, outputFile{name, size})
-	o.size += size
-	for o.size > maxOutputs && len(o.files) > 1 {
-		_ = os.Remove(o.files[0].name)
-		o.size -= o.files[0].size
-		o.files = o.files[1:]
-	}
-}
-
-func (o *outputs) remove() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.open == nil {
-		return nil
-	}
-	err := errors.Join(o.open.Close(), os.RemoveAll(o.dir))
-	if o.parent != "" {
-		_ = os.Remove(o.parent) // unless others use it
-	}
-	if o.held != nil {
-		o.held.Close()
-	}
-	o.open, o.dir, o.held = nil, "", nil
-	return err
 }
 
 // collector keeps the start and the end of what is written to it, and puts all of it in a file from a size on. One goroutine
@@ -164,6 +34,7 @@ type collector struct {
 	lines int64 // written in all
 
 	file    *os.File
+	kept    string // the path of the whole output, after the command
 	written int64
 	rows    int64 // lines in the file
 	err     error // why there is no file
@@ -183,7 +54,7 @@ func newCollector(o *outputs, capture, spill int, most int64) *collector {
 func (c *collector) write(data []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	// What is in memory goes to the file before the first byte could be overwritten.
+	// The output in memory goes to the file before its first byte could be overwritten.
 	if c.file == nil && c.err == nil && c.size+int64(len(data)) > int64(c.spill) {
 		if c.file, c.err = c.outputs.create(); c.err == nil {
 			c.save(c.head)
@@ -216,7 +87,8 @@ func (c *collector) save(data []byte) {
 	c.err = cmp.Or(c.err, err)
 }
 
-func (c *collector) output() Output {
+// output returns all of the output, after the last write. known says that others know the file.
+func (c *collector) output(known bool) Output {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	tail := c.tail.bytes()
@@ -228,19 +100,19 @@ func (c *collector) output() Output {
 		out.Lines = c.lines - int64(bytes.Count(c.head, []byte{'\n'})+bytes.Count(tail, []byte{'\n'}))
 	}
 	if c.file != nil {
-		out.File, out.FileBytes = c.file.Name(), c.written
 		c.err = errors.Join(c.err, c.file.Close())
-		c.outputs.keep(out.File, out.FileBytes)
+		c.kept = c.outputs.finish(c.file.Name(), c.written, known)
+		out.File, out.FileBytes = c.kept, c.written
 	}
 	return out
 }
 
-// failure says why the file is missing or short, if it is.
+// failure returns the reason why the file is missing or short, if it is.
 func (c *collector) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
-		return fmt.Errorf("the full output could not be kept: %w", c.err)
+		return fmt.Errorf("cannot keep the full output: %w", c.err)
 	}
 	return nil
 }

@@ -3,9 +3,11 @@ package workspace
 import (
 	"slices"
 	"sync"
+
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
-// use is what is done with a path.
+// use is the use of a path.
 type use int
 
 const (
@@ -13,27 +15,27 @@ const (
 	writing
 )
 
-// allows reports whether the policy itself lets what lies outside be used.
+// allows reports whether the policy itself allows a use of paths outside.
 func (p *policy) allows(u use) bool {
 	return p.outside == AllOutside || p.outside == ReadOutside && u == reading
 }
 
-// Permit lets paths be used that lie outside or are protected, until revoke is called: those that were judged before a call, and no
-// others. They are absolute and resolved; each stands for all below it. So a link that is put in the way after the judgement leads
-// nowhere. What may be written may be read. Hidden paths stay hidden.
-func (w *Workspace) Permit(read, write []string) (revoke func()) {
+// Permit allows the use of paths that lie outside or are protected, until revoke is called: the paths that were judged before a call, and no
+// others. They are absolute and resolved; each includes all below it. A link that is made after the judgment does not help, because the
+// paths are resolved. Permission to write includes permission to read. Hidden paths stay hidden.
+func (b *boundary) Permit(read, write []string) (revoke func()) {
 	p := &permit{read: read, write: write}
-	w.permits.mu.Lock()
-	defer w.permits.mu.Unlock()
-	w.permits.now = append(w.permits.now, p)
+	b.permits.mu.Lock()
+	defer b.permits.mu.Unlock()
+	b.permits.now = append(b.permits.now, p)
 	return func() {
-		w.permits.mu.Lock()
-		defer w.permits.mu.Unlock()
-		w.permits.now = slices.DeleteFunc(w.permits.now, func(o *permit) bool { return o == p })
+		b.permits.mu.Lock()
+		defer b.permits.mu.Unlock()
+		b.permits.now = slices.DeleteFunc(b.permits.now, func(o *permit) bool { return o == p })
 	}
 }
 
-// permits is what may be used now beyond the policy.
+// permits are the paths that may be used now beyond the policy.
 type permits struct {
 	mu  sync.Mutex
 	now []*permit
@@ -45,10 +47,10 @@ func (p *permits) has(abs string, u use) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.ContainsFunc(p.now, func(one *permit) bool {
-		if _, ok := in(one.write, abs); ok {
+		if _, ok := paths.In(one.write, abs); ok {
 			return true
 		}
-		_, ok := in(one.read, abs)
+		_, ok := paths.In(one.read, abs)
 		return ok && u == reading
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tenon-agent/tenon/internal/treetest"
+	"github.com/tenon-agent/tenon/internal/testkit/trees"
 	"github.com/tenon-agent/tenon/workspace"
 )
 
@@ -94,7 +94,7 @@ func TestProtected(t *testing.T) {
 	link(t, ".git/config", filepath.Join(dir, "config"))
 	w := openWith(t, dir, workspace.Options{Protected: []string{".git/hooks", ".git/config", "missing"}})
 	looks, changes := ways(w)
-	before := treetest.Of(t, dir)
+	before := trees.Of(t, dir)
 	for _, name := range []string{".git/hooks/pre-commit", ".git/hooks/new", ".git/hooks", ".git/config", "missing", "missing/new"} {
 		for way, f := range changes {
 			if err := f(name); !errorIs[*workspace.ProtectedError](err) || !strings.Contains(err.Error(), "protected") {
@@ -113,7 +113,7 @@ func TestProtected(t *testing.T) {
 	if err := w.WriteFile(t.Context(), "config", nil, nil); !errorIs[*workspace.ProtectedError](err) {
 		t.Errorf("through a link: %v", err)
 	}
-	treetest.Same(t, treetest.Of(t, dir), before)
+	trees.Same(t, trees.Of(t, dir), before)
 }
 
 func TestRoots(t *testing.T) {
@@ -211,7 +211,7 @@ func TestOutside(t *testing.T) {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
-	treetest.Same(t, lessPipe(treeOfFiles(t, base)), map[string]string{
+	trees.Same(t, lessPipe(treeOfFiles(t, base)), map[string]string{
 		"project/spare": "", "project/here": "", "other/file": "y", "other/new/deep/file": "x",
 	})
 }

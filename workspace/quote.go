@@ -9,9 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Quote returns a path as people and models are shown it: as it is when it is plain text, and as a Go string in double quotes
-// when it has line breaks, control characters or bytes that are no UTF-8, so that it cannot be taken for something else. All
-// methods of a [Workspace] take a path in this form too.
+// Quote returns a path in the form for people and models: unchanged if it is plain text, and as a Go string in double quotes if it has line
+// breaks, control characters or bytes that are not UTF-8. All methods of a [Workspace] accept a path in this form, too.
 func Quote(path string) string {
 	if utf8.ValidString(path) && !strings.ContainsFunc(path, hidden) {
 		return path
@@ -19,11 +18,11 @@ func Quote(path string) string {
 	return strconv.Quote(path)
 }
 
-// hidden reports whether a rune is not seen as what it is.
+// hidden reports whether a rune is not visible as itself.
 func hidden(r rune) bool { return !unicode.IsPrint(r) }
 
 // unquote is the inverse of [Quote]. A file that really has the quotes in its name comes first.
-func (w *Workspace) unquote(name string) string {
+func (b *boundary) unquote(name string) string {
 	if len(name) < 2 || name[0] != '"' {
 		return name
 	}
@@ -31,7 +30,7 @@ func (w *Workspace) unquote(name string) string {
 	if err != nil {
 		return name
 	}
-	if _, err := os.Lstat(filepath.Join(w.dir, filepath.FromSlash(name))); err == nil {
+	if _, err := os.Lstat(filepath.Join(b.dir, filepath.FromSlash(name))); err == nil {
 		return name
 	}
 	return plain

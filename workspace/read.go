@@ -8,31 +8,30 @@ import (
 	"path/filepath"
 )
 
-// Stat is about the file or directory that name leads to.
-func (w *Workspace) Stat(name string) (fs.FileInfo, error) {
-	p, err := w.readable(name)
+// Stat returns the facts about the file or directory to which name leads.
+func (b *boundary) Stat(name string) (fs.FileInfo, error) {
+	p, err := b.readable(name)
 	if err != nil {
 		return nil, err
 	}
 	defer p.close()
 	info, err := p.lstatOnly()
 	if err != nil {
-		return nil, w.tell(name, err)
+		return nil, b.tell(name, err)
 	}
 	return info, nil
 }
 
-// OpenFile opens a regular file to be read. What is no regular file is refused with a [*DirectoryError] or [*SpecialError]
-// before it is opened. The caller closes the file.
-func (w *Workspace) OpenFile(name string) (*os.File, error) {
-	p, err := w.readable(name)
+// OpenFile opens a regular file for reading. For another file the error is a [*DirectoryError] or [*SpecialError]. The caller closes the file.
+func (b *boundary) OpenFile(name string) (*os.File, error) {
+	p, err := b.readable(name)
 	if err != nil {
 		return nil, err
 	}
 	defer p.close()
 	f, err := p.open()
 	if err != nil {
-		return nil, w.tell(name, err)
+		return nil, b.tell(name, err)
 	}
 	return f, nil
 }
@@ -48,8 +47,8 @@ func (p place) open() (*os.File, error) {
 	return p.openRegular()
 }
 
-// OpenEntry opens a file that a walk came to, like OpenFile but faster, above all while the walk goes on: it goes through no
-// links. It returns the size of the file, which may change and which some files do not tell. The caller closes the file.
+// OpenEntry opens a file of a walk, like OpenFile but faster, above all during the walk: it goes through no links. It returns the size of the
+// file, which may change and which some files do not have. The caller closes the file.
 func (w *Workspace) OpenEntry(e Entry) (_ io.ReadCloser, size int64, err error) {
 	if err := regular(e.Path, e.Type); err != nil {
 		return nil, 0, err
@@ -78,7 +77,7 @@ func (w *Workspace) openEntry(name string) (*os.File, error) {
 		return w.OpenFile(rel)
 	}
 	p := place{tree: w.tree, rel: rel, abs: filepath.Join(w.dir, rel)}
-	if path, ok := w.policy.secret(p.abs, reading); ok {
+	if path, ok := w.limits.Load().secret(p.abs, reading); ok {
 		return nil, &HiddenError{Path: name, Hidden: path}
 	}
 	f, err := p.openRegular()
@@ -106,15 +105,15 @@ func (p place) openRegular() (*os.File, error) {
 }
 
 // ReadFile reads a regular file of at most limit bytes; a larger one is a [*TooLargeError].
-func (w *Workspace) ReadFile(name string, limit int64) ([]byte, error) {
-	f, err := w.OpenFile(name)
+func (b *boundary) ReadFile(name string, limit int64) ([]byte, error) {
+	f, err := b.OpenFile(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	data, err := readAll(f, name, limit)
 	if err != nil {
-		return nil, w.tell(name, err)
+		return nil, b.tell(name, err)
 	}
 	return data, nil
 }

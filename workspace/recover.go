@@ -5,64 +5,105 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/tenon-agent/tenon/workspace/checkpoint"
+	"github.com/tenon-agent/tenon/workspace/contents"
+	"github.com/tenon-agent/tenon/workspace/internal/baseline"
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
-// Interrupted is what commands changed whose process died under them.
+// Interrupted is the changes of commands whose process died while they ran.
 type Interrupted struct {
 	Label   string    // of the command that began last; see Options.Label
 	Labels  []string  // of all that were under way, in the order in which they began
 	Alive   time.Time // when the process was last known to be alive
 	Changes []Change  // sorted by path
-	Note    string    // what could not be found out, and why; empty: nothing
+	Note    string    // the facts that are not known, and why; empty: all are
 }
 
-// Recover finds out what commands changed that were under way when their process died, from what was taken down before them beside
-// the contents. It tells it once: when tell returns nil, what was taken down is dropped. When there is nothing to tell, or nothing died,
-// tell is not called. When the process dies before that, nothing has changed, and the next one tells it.
-//
-// Nobody watched after the death. A change is taken for one of the command only when the system says that it was made while the process
-// was known to live; Change.Unsure says so of all others, which may as well be somebody else's.
-//
-// Known says what lies at paths by the journal of that process since a time, as far as it says something: that was told already.
-//
-// No workspace with the store may be open, nor may the process live.
-func Recover(
-	ctx context.Context, store *checkpoint.Store, known func(since time.Time) (map[string]*State, error),
-	tell func(context.Context, Interrupted) error,
-) error {
-	pages, alive, err := store.ReadLog()
-	if errors.Is(err, fs.ErrNotExist) {
+// MayRecover reports whether a process that died may have left commands of a session under way, by [Shared.Baselines] of its workspace.
+func MayRecover(baselines, session string) bool {
+	return baselines != "" && baseline.Left(baselines, session)
+}
+
+// Forget drops what dead processes left of the commands of a session.
+func Forget(baselines, session string) error {
+	if baselines == "" {
 		return nil
 	}
-	var b *book
-	if err == nil {
-		b, err = readBook(pages)
+	return baseline.Forget(baselines, session)
+}
+
+// Recover finds out what the commands of a session changed that were under way when their process died, from the records that it made
+// before them in baselines. It puts the contents before the changes into kept, and reports the changes once: if tell returns nil, Recover
+// drops the records of the session. If nothing died, it does not call tell. If the process dies before that, the next one reports it.
+//
+// No process watched the files after the death. A change counts as one of the command only if the system says that it was made while the
+// process was known to live; otherwise Change.Unsure has a reason.
+//
+// known returns the states of paths by the journal of that process since a time: those are reported already.
+//
+// No other process may have the session open.
+func Recover(
+	ctx context.Context, baselines, session string, kept contents.Store, known func(since time.Time) (map[string]*State, error),
+	tell func(context.Context, Interrupted) error,
+) error {
+	if baselines == "" {
+		return nil
 	}
-	if _, damaged := errors.AsType[*checkpoint.DamagedLogError](err); damaged || errors.Is(err, errPage) {
-		err = tell(ctx, Interrupted{Alive: alive, Note: "What was taken down before the command is damaged: which files it changed is not known."})
-		return errors.Join(err, dropUnless(err, store))
-	}
-	if err != nil {
-		return err
-	}
-	if len(b.commands) == 0 {
-		return store.RemoveLog()
-	}
-	out := Interrupted{Alive: alive, Label: b.commands[len(b.commands)-1].label}
-	for _, c := range b.commands {
-		out.Labels = append(out.Labels, c.label)
-	}
+	return baseline.Each(baselines, session, func(base *baseline.Baseline) error {
+		pages, alive, err := base.Log()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		var b *book
+		if err == nil {
+			b, err = readBook(pages)
+		}
+		if _, damaged := errors.AsType[*baseline.DamagedError](err); damaged || errors.Is(err, errPage) {
+			return tell(ctx, Interrupted{Alive: alive, Note: "The records from before the command are damaged: the files that it changed are not known."})
+		}
+		if err != nil {
+			return err
+		}
+		out := Interrupted{Alive: alive}
+		others := map[string]bool{}
+		for _, c := range b.commands {
+			if c.session != session {
+				others[c.session] = true
+				continue
+			}
+			out.Label, out.Labels = c.label, append(out.Labels, c.label)
+		}
+		if len(out.Labels) == 0 {
+			return nil
+		}
+		if err := b.learn(known); err != nil {
+			return err
+		}
+		if out.Changes, out.Note, err = b.compare(ctx, alive); err != nil {
+			return err
+		}
+		for i := range out.Changes {
+			if names := slices.Sorted(maps.Keys(others)); len(names) > 0 && out.Changes[i].Unsure == "" {
+				out.Changes[i].Unsure = overlapped(names)
+			}
+		}
+		if err := keepBefore(ctx, base, kept, out.Changes); err != nil {
+			return err
+		}
+		return tell(ctx, out)
+	})
+}
+
+// learn takes in what the journal knows since the last page.
+func (b *book) learn(known func(since time.Time) (map[string]*State, error)) error {
 	told, err := known(b.written)
-	if err != nil {
-		return err
-	}
 	for name, state := range told {
 		if _, inside := b.treeOf(name); state == nil {
 			delete(b.records, name)
@@ -70,40 +111,31 @@ func Recover(
 			b.records[name] = &record{state: *state, stat: stat{mode: state.Mode}, known: true, fresh: true}
 		}
 	}
-	if out.Changes, out.Note, err = b.compare(ctx, store, alive); err != nil {
-		return err
-	}
-	err = tell(ctx, out)
-	return errors.Join(err, dropUnless(err, store))
-}
-
-func dropUnless(err error, store *checkpoint.Store) error {
-	if err != nil {
-		return nil
-	}
-	return store.RemoveLog()
+	return err
 }
 
 // treeOf is the tree that a path lies in.
 func (b *book) treeOf(name string) (dir string, ok bool) {
-	i := slices.IndexFunc(b.trees, func(dir string) bool { _, inside := below(dir, name); return inside })
+	i := slices.IndexFunc(b.trees, func(dir string) bool { return paths.Inside(dir, name) })
 	if i < 0 {
 		return "", false
 	}
 	return b.trees[i], true
 }
 
-// compare looks what is different now. The note says what could not be compared.
-func (b *book) compare(ctx context.Context, store *checkpoint.Store, alive time.Time) (changes []Change, note string, err error) {
+// compare looks for differences. The note names what could not be compared.
+func (b *book) compare(ctx context.Context, alive time.Time) (changes []Change, note string, err error) {
 	var notes []string
-	if note := awaitSurvivors(ctx, b.token); note != "" {
-		notes = append(notes, note)
+	for _, c := range b.commands {
+		if note := awaitSurvivors(ctx, c.token); note != "" && !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
 	}
 	var trees []tree
 	for _, dir := range b.trees {
 		t, err := openTree(dir)
 		if err != nil {
-			notes = append(notes, fmt.Sprintf("What the command changed in %s is not known: %v.", Quote(dir), err))
+			notes = append(notes, fmt.Sprintf("The changes of the command in %s are not known: %v.", Quote(dir), err))
 			for name := range b.records {
 				if at, _ := b.treeOf(name); at == dir {
 					delete(b.records, name)
@@ -116,50 +148,40 @@ func (b *book) compare(ctx context.Context, store *checkpoint.Store, alive time.
 	}
 	limits := scanLimits{}.withDefaults()
 	limits.entries *= 10 // it may have made many
+	hidden := newPolicy(paths.Bounds{Hidden: b.hidden})
 	s := aftermath{alive: alive, numbers: b.numbers, scan: scan{
-		Workspace: &Workspace{store: store, policy: policy{hidden: b.hidden, unseen: map[string][]string{}}},
-		ctx:       ctx, limits: limits, before: b.records, old: b.rules, after: true,
+		ctx: ctx, policy: &hidden, limits: limits, before: b.records, old: b.rules, after: true,
 	}}
-	for _, name := range b.hidden {
-		dir := key(filepath.Dir(name))
-		s.policy.unseen[dir] = append(s.policy.unseen[dir], filepath.Base(name))
-	}
 	defer s.close()
 	err = s.look(trees)
 	if errors.Is(err, errTooMany) {
-		return nil, strings.Join(append(notes, "What the command changed is not known: "+err.Error()+"."), " "), nil
+		return nil, strings.Join(append(notes, "The changes of the command are not known: "+err.Error()+"."), " "), nil
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("what the interrupted command has changed could not be found out: %w", err)
+		return nil, "", fmt.Errorf("cannot find out what the interrupted command has changed: %w", err)
 	}
 	if err := s.read(); err != nil {
-		return nil, "", fmt.Errorf("what the interrupted command has changed could not be read: %w", err)
+		return nil, "", fmt.Errorf("cannot read what the interrupted command has changed: %w", err)
 	}
 	changes = s.changes()
 	for i := range changes {
-		c := &changes[i]
-		c.Unsure = s.unsure(c.Path)
-		if before := c.Before; before != nil && before.Mode.IsRegular() && before.Lost == "" {
-			if _, err := store.Get(before.Hash); err != nil {
-				before.Lost = err.Error()
-			}
-		}
+		changes[i].Unsure = s.unsure(changes[i].Path)
 	}
-	return changes, strings.Join(notes, " "), store.Sync()
+	return changes, strings.Join(notes, " "), nil
 }
 
-// aftermath is a look at what a command left whose process was killed under it.
+// aftermath is a look at the files after the death of a process that ran commands.
 type aftermath struct {
 	scan
 	alive   time.Time         // when the process was last known to be alive
 	numbers map[string]uint64 // that the file system had for the trees before the command
 }
 
-// unsure says why a change may be somebody else's: neither the file nor what it lies in must have been touched after the process was
+// unsure returns a reason why a change may be another's, unless neither the file nor the directories above it changed after the process was
 // last known to be alive. The time that counts is the one that no program can set.
 func (s *aftermath) unsure(name string) string {
 	const (
-		since = "was changed when Tenon may have been dead already, by the command or by somebody else"
+		since = "was changed when Tenon may have been dead already, by the command or by another program or person"
 		file  = "it " + since
 	)
 	dir := filepath.Dir(name)
@@ -175,7 +197,7 @@ func (s *aftermath) unsure(name string) string {
 			return "the directory that it was in " + since
 		}
 	}
-	// Somebody may have put another directory in the place of one above it, with all that is in it.
+	// Another directory, with all its files, may be in the place of one above it.
 	for ; ; dir = filepath.Dir(dir) {
 		now, ok := s.directory(dir)
 		if !ok || now.number == 0 || now.number != s.number(dir) && !s.beforeDeath(now) {

@@ -24,8 +24,8 @@ func (r *recorder) untold(t *testing.T, text string, wait bool) {
 	_, err := r.WatchChanges(t.Context(), func() error {
 		err := script(r.Dir(), text)
 		for done := time.Now(); wait && err == nil; runtime.Gosched() {
-			if _, alive, e := r.store.ReadLog(); e != nil || alive.Sub(done) > 30*time.Millisecond {
-				return e
+			if r.alive().Sub(done) > 30*time.Millisecond {
+				return nil
 			}
 		}
 		return err
@@ -39,7 +39,7 @@ func (r *recorder) untold(t *testing.T, text string, wait bool) {
 func (r *recorder) found(t *testing.T, known map[string]*workspace.State) (found []workspace.Interrupted) {
 	t.Helper()
 	if err := workspace.Recover(
-		t.Context(), r.store, func(time.Time) (map[string]*workspace.State, error) { return known, nil },
+		t.Context(), r.baselines, "", r.store, func(time.Time) (map[string]*workspace.State, error) { return known, nil },
 		func(_ context.Context, i workspace.Interrupted) error {
 			found = append(found, i)
 			return r.refuse
@@ -139,27 +139,30 @@ func TestFoundLaterWithoutATree(t *testing.T) {
 	}
 }
 
-// The next command begins anew, and a workspace that is closed in peace leaves nothing.
+// A workspace that is closed in peace leaves nothing but the changes that could not be reported.
 func TestNothingIsLeftInPeace(t *testing.T) {
 	dir := realDir(t)
 	write(t, dir, map[string]string{"a": "a"})
 	r := record(t, dir, workspace.Options{})
 	r.untold(t, "rm a", false)
-	if !r.store.HasLog() {
-		t.Error("nothing is left of what could not be told")
+	if !workspace.MayRecover(r.baselines, "") {
+		t.Error("nothing is left of the changes that could not be reported")
 	}
 	for i := range 3 {
 		if got := r.sh(t, fmt.Sprintf("echo %d >b", i)); !strings.HasPrefix(got, "b: ") {
 			t.Errorf("told %q", got)
 		}
 	}
-	if found := r.found(t, nil); len(found) != 0 {
-		t.Errorf("found %+v where no command was under way", found)
+	if found := r.found(t, nil); len(found) != 1 || !strings.HasPrefix(words(dir, found[0].Changes), "a: ") {
+		t.Errorf("found %+v", found)
 	}
 	if got := r.sh(t, "rm b"); !strings.HasPrefix(got, "b: ") {
 		t.Errorf("told %q", got)
 	}
-	if err := r.Close(); err != nil || r.store.HasLog() {
-		t.Errorf("a log is left: %v", err)
+	if err := r.Close(); err != nil || workspace.MayRecover(r.baselines, "") {
+		t.Errorf("records are left: %v", err)
+	}
+	if left, err := os.ReadDir(r.baselines); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
 	}
 }

@@ -11,67 +11,83 @@ import (
 	"sync"
 
 	"github.com/tenon-agent/tenon/workspace/gitdir"
+	paths "github.com/tenon-agent/tenon/workspace/path"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
-// repositories keeps the git repositories that confined commands make from running something outside of the sandbox later.
+// repositories keep git repositories from executing code outside the sandbox that a confined command left there.
 type repositories struct {
-	once  sync.Once
-	guard *gitdir.Guard // nil before the first such command
+	*follower
+
+	mu      sync.Mutex
+	sandbox *sandbox.Policy // nil: commands are not confined
+	guard   *gitdir.Guard   // nil before the first confined command
 }
 
-// watchRepositories looks at the repositories before a command. done must be called after it, once, when its changes have been looked
-// for: it returns what was disarmed. Commands outside of the sandbox may do what they like, and those that only read do nothing here.
-func (w *Workspace) watchRepositories(ctx context.Context, c Command) (done func(context.Context) ([]sandbox.Blocked, error), err error) {
-	guard := w.repositories()
+// confine changes the sandbox of commands.
+func (r *repositories) confine(p *sandbox.Policy) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sandbox, r.guard = p, nil
+}
+
+// confined returns the sandbox of commands.
+func (r *repositories) confined() *sandbox.Policy {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sandbox
+}
+
+// begin looks at the repositories before a command. The caller calls done after it, once, when its changes are known: it returns the
+// changes that it reverted. Commands outside the sandbox may do anything, and commands that only read do nothing here.
+func (r *repositories) begin(ctx context.Context, c Command) (done func(context.Context) ([]sandbox.Blocked, error), err error) {
+	guard := r.get()
 	if guard == nil || c.Unconfined || c.ReadOnly {
 		return func(context.Context) ([]sandbox.Blocked, error) { return nil, nil }, nil
 	}
-	rules, err := w.seekRepositories(ctx, nil)
+	rules, err := r.seek(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	early := guard.Begin()
-	excluded := w.excluded()
+	excluded := r.excluded()
 	return func(ctx context.Context) ([]sandbox.Blocked, error) {
-		if w.excluded() != excluded { // what scans leave out now, the command may have chosen
-			for _, t := range w.roots {
+		if r.excluded() != excluded { // the command may have chosen what looks leave out now
+			for _, t := range r.roots {
 				guard.Unseen(t.dir)
 			}
 		}
-		_, sought := w.seekRepositories(context.WithoutCancel(ctx), rules)
+		_, sought := r.seek(context.WithoutCancel(ctx), rules)
 		late, err := guard.End()
-		var told []sandbox.Blocked
+		var reverted []sandbox.Blocked
 		for _, d := range slices.Concat(early, late) {
-			told = append(told, sandbox.Blocked{What: sandbox.Write, Path: d.Path, Why: d.Why, Undone: true})
+			reverted = append(reverted, sandbox.Blocked{What: sandbox.Write, Path: d.Path, Why: d.Why, Undone: true})
 		}
-		return told, errors.Join(sought, err)
+		return reverted, errors.Join(sought, err)
 	}, nil
 }
 
-// repositories returns the guard; nil where commands are not confined.
-func (w *Workspace) repositories() *gitdir.Guard {
-	r := &w.jobs.repositories
-	r.once.Do(func() {
-		if w.sandbox == nil {
-			return
-		}
+// get returns the guard; nil if commands are not confined.
+func (r *repositories) get() *gitdir.Guard {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.guard == nil && r.sandbox != nil {
 		var roots []string
-		for _, t := range w.roots {
+		for _, t := range r.roots {
 			roots = append(roots, t.dir)
 		}
-		r.guard = GuardRepositories(roots, w.sandbox)
-	})
+		r.guard = GuardRepositories(roots, r.sandbox)
+	}
 	return r.guard
 }
 
 // GuardRepositories returns a guard of the git repositories in roots, which are absolute paths without links, for commands in a sandbox.
-// It knows of none before it is told where to look.
+// It knows of no repository before its first look.
 func GuardRepositories(roots []string, p *sandbox.Policy) *gitdir.Guard {
 	trees, fixed := slices.Clone(roots), []string(nil)
 	for _, dir := range p.Writable {
-		if dir, err := filepath.EvalSymlinks(dir); err == nil && !slices.Contains(trees, dir) {
-			trees = append(trees, dir)
+		if t, err := paths.Once().Resolve(dir); err == nil && t.Exists && !slices.Contains(trees, t.Path) {
+			trees = append(trees, t.Path)
 		}
 	}
 	if p.Level() != sandbox.Partly { // which cannot protect them
@@ -82,9 +98,9 @@ func GuardRepositories(roots []string, p *sandbox.Policy) *gitdir.Guard {
 	return gitdir.New(trees, fixed)
 }
 
-// excluded is what is ignored besides what ignore files say, which scans take as it is now.
-func (w *Workspace) excluded() (text string) {
-	for _, t := range w.roots {
+// excluded returns the exclude files of git, which looks read again each time.
+func (r *repositories) excluded() (text string) {
+	for _, t := range r.roots {
 		name := filepath.Join(t.top(), ".git", "info", "exclude")
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() <= maxIgnoreFile {
 			data, _ := os.ReadFile(name)
@@ -95,31 +111,30 @@ func (w *Workspace) excluded() (text string) {
 	return text
 }
 
-// seekRepositories goes through the roots for directories with repositories, where that is not done to follow changes anyway. What
-// is ignored it leaves out, too: after a command, what was ignored before it.
-func (w *Workspace) seekRepositories(ctx context.Context, before map[string][]rule) (rules map[string][]rule, err error) {
-	if w.changed != nil && w.store != nil {
+// seek goes through the roots for directories with repositories, unless the looks for changes do that. It leaves out ignored files, too:
+// after a command, those that were ignored before it.
+func (r *repositories) seek(ctx context.Context, before map[string][]rule) (rules map[string][]rule, err error) {
+	if r.changed != nil && r.kept != nil {
 		return nil, nil
 	}
-	trees, _ := w.followed()
-	s := scan{Workspace: w, ctx: ctx, limits: w.watched.limits.withDefaults(), old: before, after: before != nil}
+	trees, _ := r.followed()
+	s := scan{ctx: ctx, policy: &r.policy, guard: r.get(), limits: r.limits.withDefaults(), old: before, after: before != nil}
 	defer s.close()
 	if err := s.look(trees); err != nil && !errors.Is(err, errTooMany) {
-		return nil, fmt.Errorf("git repositories could not be looked for: %w", err)
+		return nil, fmt.Errorf("cannot look for git repositories: %w", err)
 	}
 	return s.rules, nil
 }
 
-// noteRepositories tells the guard of a directory that the scan came to: with what is in it, or that this could not be known. A new
-// one that brings ignore rules could hide something by them.
+// noteRepositories reports a directory of the look to the guard: with its entries, or that they could not be read. A new directory with
+// ignore rules could hide something by them.
 func (s *scan) noteRepositories(dir string, entries []fs.DirEntry, err error) {
-	guard := s.repositories()
-	if guard == nil {
+	if s.guard == nil {
 		return
 	}
-	guard.Note(dir, entries)
+	s.guard.Note(dir, entries)
 	if _, known := s.old[dir]; err != nil || s.after && !known && slices.ContainsFunc(entries, isIgnoreFile) {
-		guard.Unseen(dir)
+		s.guard.Unseen(dir)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/workspace"
-	"github.com/tenon-agent/tenon/workspace/checkpoint"
+	"github.com/tenon-agent/tenon/workspace/contents"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
@@ -44,12 +44,7 @@ func newProject(t *testing.T, follow bool, prepare ...string) *project {
 		Writable: bounds.Writable, Protected: bounds.Protected, Absent: bounds.Absent, Readable: []string{base},
 	}}
 	if follow {
-		store, err := checkpoint.Open(filepath.Join(base, "kept"), checkpoint.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { store.Close() })
-		o.Checkpoints, o.Changed = store, func(context.Context, []workspace.Change) error { return nil }
+		o.Checkpoints, o.Changed = contents.NewDir(filepath.Join(base, "kept"), contents.Options{}), func(context.Context, []workspace.Change) error { return nil }
 	}
 	p.w = openWith(t, p.dir, o)
 	return p

@@ -7,11 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
-)
 
-// maxLinks is how many links a path may go through, as on Linux.
-const maxLinks = 40
+	paths "github.com/tenon-agent/tenon/workspace/path"
+)
 
 // place is a path that was judged: it lies in a tree, and there were no links in it when it was looked at.
 type place struct {
@@ -28,113 +26,109 @@ func (p place) close() {
 	}
 }
 
-// Resolve returns the absolute path that name leads to, links followed as far as it exists. Relative names start at the root
-// of the workspace. The error for a path that may not be read is an [*OutsideError] or a [*HiddenError]. The files with the output
-// of commands, which lie outside, may be read but not written.
+// Resolve returns the absolute path to which name leads, with all links followed. Relative names start at the root of the workspace. The error
+// for a path that may not be read is an [*OutsideError] or a [*HiddenError]. The files with the output of commands, which lie outside, may be
+// read but not written.
 //
-// With [AskOutside] every path has a place but for hidden ones; whether it may be used is for [Workspace.Permit].
-func (w *Workspace) Resolve(name string) (string, error) {
-	abs, err := w.follow(name)
+// With [AskOutside] every path is resolved, except hidden ones; [Workspace.Permit] decides whether it may be used.
+func (b *boundary) Resolve(name string) (string, error) {
+	abs, err := b.follow(name)
 	if err != nil {
 		return "", err
 	}
-	return w.named(name, abs, reading)
+	return b.named(name, abs, reading)
 }
 
-// Locate is Resolve for what is to be removed or renamed: when name is a link, it is the place of the link. The error for a path
+// Locate is Resolve for a path that will be removed or renamed: if name is a link, it returns the path of the link. The error for a path
 // that may not be written is an [*OutsideError], a [*HiddenError] or a [*ProtectedError].
-func (w *Workspace) Locate(name string) (string, error) {
-	abs, err := w.locate(name)
+func (b *boundary) Locate(name string) (string, error) {
+	abs, err := b.locate(name)
 	if err != nil {
 		return "", err
 	}
-	return w.named(name, abs, writing)
+	return b.named(name, abs, writing)
 }
 
-// named judges a path that is to be known, and not yet used.
-func (w *Workspace) named(name, abs string, u use) (string, error) {
-	if path, ok := w.policy.secret(abs, u); ok {
+// named judges a path that is only named, and not used.
+func (b *boundary) named(name, abs string, u use) (string, error) {
+	if path, ok := b.limits.Load().secret(abs, u); ok {
 		return "", &HiddenError{Path: name, Hidden: path}
 	}
-	if w.policy.outside == AskOutside {
+	if b.policy.outside == AskOutside {
 		return abs, nil
 	}
-	p, err := w.judge(name, abs, u)
+	p, err := b.judge(name, abs, u)
 	defer p.close()
 	return p.abs, err
 }
 
-// Rel is the path of an absolute name from the root, with slashes, for people and models. A name outside stays as it is.
-func (w *Workspace) Rel(name string) string {
-	if rel, ok := below(w.dir, name); ok {
-		return filepath.ToSlash(rel)
-	}
-	return name
-}
+// Rel returns the path of an absolute name from the root, with slashes, for people and models. A name outside stays absolute.
+func (b *boundary) Rel(name string) string { return paths.Show(b.dir, name) }
 
 // place judges a path to be written, at the place that it leads to.
-func (w *Workspace) place(name string) (place, error) {
-	abs, err := w.follow(name)
+func (b *boundary) place(name string) (place, error) {
+	abs, err := b.follow(name)
 	if err != nil {
 		return place{}, err
 	}
-	return w.judge(name, abs, writing)
+	return b.judge(name, abs, writing)
 }
 
 // entry judges a path to be removed or renamed: a link is not followed.
-func (w *Workspace) entry(name string) (place, error) {
-	abs, err := w.locate(name)
+func (b *boundary) entry(name string) (place, error) {
+	abs, err := b.locate(name)
 	if err != nil {
 		return place{}, err
 	}
-	return w.judge(name, abs, writing)
+	return b.judge(name, abs, writing)
 }
 
 // readable judges a path to be read: besides the roots, the output of commands may be.
-func (w *Workspace) readable(name string) (place, error) {
-	abs, err := w.follow(name)
+func (b *boundary) readable(name string) (place, error) {
+	abs, err := b.follow(name)
 	if err != nil {
 		return place{}, err
 	}
-	return w.judge(name, abs, reading)
+	return b.judge(name, abs, reading)
 }
 
 // judge finds the tree of a resolved path, if it may be reached.
-func (w *Workspace) judge(name, abs string, u use) (place, error) {
-	if path, ok := w.policy.secret(abs, u); ok {
+func (b *boundary) judge(name, abs string, u use) (place, error) {
+	if path, ok := b.limits.Load().secret(abs, u); ok {
 		return place{}, &HiddenError{Path: name, Hidden: path}
 	}
-	if w.policy.refuse != nil && u == reading {
-		if err := w.policy.refuse(abs); err != nil {
+	if b.policy.refuse != nil && u == reading {
+		if err := b.policy.refuse(abs); err != nil {
 			return place{}, fmt.Errorf("%s: %w", Quote(name), err)
 		}
 	}
-	if path, ok := in(w.policy.protected, abs); ok && u == writing && !w.permits.has(abs, u) {
+	if path, ok := paths.In(b.limits.Load().bounds.Protected, abs); ok && u == writing && !b.permits.has(abs, u) {
 		return place{}, &ProtectedError{Path: name, Protected: path}
 	}
-	for _, t := range w.roots {
-		if rel, ok := below(t.dir, abs); ok {
+	for _, t := range b.roots {
+		if rel, ok := paths.Rel(t.dir, abs); ok {
 			return place{tree: t, rel: rel, abs: abs}, nil
 		}
 	}
-	if root, dir := w.outputs.root(); root != nil && u == reading {
-		if rel, ok := below(dir, abs); ok && rel != "." {
-			return place{tree: tree{dir, root}, rel: rel, abs: abs}, nil
+	if u == reading {
+		if t, ok := b.outputs.tree(abs); ok {
+			rel, _ := paths.Rel(t.dir, abs)
+			return place{tree: t, rel: rel, abs: abs}, nil
 		}
 	}
-	if w.policy.allows(u) || w.permits.has(abs, u) {
-		return w.outside(name, abs)
+	if b.policy.allows(u) || b.permits.has(abs, u) {
+		return b.outside(name, abs)
 	}
-	return place{}, &OutsideError{Path: name, Target: abs, Dir: w.dir}
+	return place{}, &OutsideError{Path: name, Target: abs, Dir: b.dir}
 }
 
 // outside opens the directory that a path outside all roots lies in, or the nearest that exists. It goes down from the root of
 // the file system and through no link, so that the place is the one that was judged, whatever is moved meanwhile.
-func (w *Workspace) outside(name, abs string) (place, error) {
+func (b *boundary) outside(name, abs string) (place, error) {
 	top := filepath.VolumeName(abs) + string(filepath.Separator)
 	root, err := os.OpenRoot(top)
 	if err != nil {
-		return place{}, w.tell(name, err)
+		return place{}, b.tell(name, err)
 	}
 	p := place{tree: tree{top, root}, abs: abs, ours: true}
 	rest, _ := filepath.Rel(top, abs)
@@ -149,7 +143,7 @@ func (w *Workspace) outside(name, abs string) (place, error) {
 		}
 		if err != nil {
 			p.close()
-			return place{}, w.tell(name, err)
+			return place{}, b.tell(name, err)
 		}
 		p.close()
 		p.tree, rest = next, more
@@ -177,7 +171,7 @@ func (t tree) enter(name string) (tree, error) {
 	}
 	root, err := t.root.OpenRoot(name)
 	if errors.Is(err, fs.ErrPermission) {
-		root, err = os.OpenRoot(dir) // it may be entered, but not listed: nobody but its owner can move what is in it
+		root, err = os.OpenRoot(dir) // it may be entered, but not listed: only its owner can move its files
 	}
 	if err != nil {
 		return tree{}, err
@@ -193,107 +187,38 @@ func (t tree) enter(name string) (tree, error) {
 	return tree{dir, root}, nil
 }
 
-// below is the path of name from dir, when it is dir or lies in it. Both are clean.
-func below(dir, name string) (string, bool) {
-	rel, err := filepath.Rel(dir, name)
-	return rel, err == nil && filepath.IsLocal(rel)
-}
-
-// absolute is a name from the root of the workspace, clean.
-func (w *Workspace) absolute(name string) (string, error) {
-	name = w.unquote(name)
+// absolute returns a name from the root of the workspace. It is not clean: ".." after a link is for [paths.Resolve].
+func (b *boundary) absolute(name string) (string, error) {
+	name = b.unquote(name)
 	if strings.ContainsRune(name, 0) {
-		return "", fmt.Errorf("the path %q has a NUL in it", name)
+		return "", fmt.Errorf("the path %q contains a NUL byte", name)
 	}
 	abs := filepath.FromSlash(name)
 	if !filepath.IsAbs(abs) {
-		abs = filepath.Join(w.dir, abs)
+		abs = b.dir + string(filepath.Separator) + abs
 	}
-	return filepath.Clean(abs), nil
+	return abs, nil
 }
 
 // locate follows the links on the way to a name, but not the name itself.
-func (w *Workspace) locate(name string) (string, error) { return w.locateBy(os.Lstat, name) }
+func (b *boundary) locate(name string) (string, error) {
+	return b.resolve(name, (*paths.Resolver).Entry)
+}
 
-func (w *Workspace) locateBy(look lstat, name string) (string, error) {
-	abs, err := w.absolute(name)
+// follow makes name absolute and follows its links. What does not exist stays: a link to nowhere is followed too, so that a file made
+// through it is judged by its real path.
+func (b *boundary) follow(name string) (string, error) {
+	return b.resolve(name, (*paths.Resolver).Resolve)
+}
+
+func (b *boundary) resolve(name string, how func(*paths.Resolver, string) (paths.Target, error)) (string, error) {
+	abs, err := b.absolute(name)
 	if err != nil {
 		return "", err
 	}
-	dir, err := w.followFrom(look, name, filepath.Dir(abs))
-	if err != nil || abs == filepath.Dir(abs) {
-		return dir, err
+	t, err := how(&b.resolver, abs)
+	if failed, ok := errors.AsType[*paths.Error](err); ok {
+		failed.Name = name
 	}
-	return filepath.Join(dir, filepath.Base(abs)), nil
-}
-
-// follow makes name absolute and follows its links. What does not exist stays as it is: a link to nowhere is followed too, so
-// that a file made through it is judged by its real place.
-func (w *Workspace) follow(name string) (string, error) {
-	abs, err := w.absolute(name)
-	if err != nil {
-		return "", err
-	}
-	return w.followFrom(os.Lstat, name, abs)
-}
-
-// lstat is [os.Lstat], or what it said.
-type lstat func(name string) (fs.FileInfo, error)
-
-// lookOnce returns an [os.Lstat] that looks at each path once, for many paths at one moment.
-func lookOnce() lstat {
-	type answer struct {
-		info fs.FileInfo
-		err  error
-	}
-	known := map[string]answer{}
-	return func(name string) (fs.FileInfo, error) {
-		a, ok := known[name]
-		if !ok {
-			a.info, a.err = os.Lstat(name)
-			known[name] = a
-		}
-		return a.info, a.err
-	}
-}
-
-// followFrom is follow for a path that is absolute and clean, which name stood for.
-func (w *Workspace) followFrom(look lstat, name, abs string) (string, error) {
-	done := filepath.VolumeName(abs) + string(filepath.Separator)
-	for _, t := range w.roots {
-		if _, ok := below(t.dir, abs); ok {
-			done = t.dir // known to have no links
-			break
-		}
-	}
-	rest, _ := filepath.Rel(done, abs)
-	for links := 0; rest != "" && rest != "."; {
-		var part string
-		part, rest, _ = strings.Cut(rest, string(filepath.Separator))
-		next := filepath.Join(done, part)
-		info, err := look(next)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
-			return filepath.Join(next, rest), nil
-		case err != nil:
-			return "", fmt.Errorf("%s: %w", Quote(name), errors.Unwrap(err))
-		case info.Mode()&fs.ModeSymlink == 0:
-			done = next
-			continue
-		}
-		if links++; links > maxLinks {
-			return "", fmt.Errorf("%s goes through more than %d links", Quote(name), maxLinks)
-		}
-		target, err := os.Readlink(next)
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", Quote(name), errors.Unwrap(err))
-		}
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(done, target) // done has no links: .. in the target means its parent
-		}
-		target = filepath.Join(target, rest)
-		done = filepath.VolumeName(target) + string(filepath.Separator)
-		rest, _ = filepath.Rel(done, target)
-	}
-	return done, nil
+	return t.Path, err
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
 // ruleStack is the ignore files that hold for a place in the tree.
@@ -90,7 +92,7 @@ func (t tree) excludeFile() string { return filepath.Join(t.top(), ".git", "info
 // rulesWith is rulesAbove with the rules of the exclude file given.
 func (t tree) rulesWith(rel string, exclude []rule) ruleStack {
 	top := t.top()
-	prefix, ok := below(top, t.dir)
+	prefix, ok := paths.Rel(top, t.dir)
 	if !ok || prefix == "." {
 		prefix = ""
 	}
@@ -102,7 +104,7 @@ func (t tree) rulesWith(rel string, exclude []rule) ruleStack {
 	for dir := ""; dir != whole; {
 		here := filepath.Join(top, filepath.FromSlash(dir))
 		var list []rule
-		if below, ok := below(t.dir, here); ok {
+		if below, ok := paths.Rel(t.dir, here); ok {
 			below = filepath.ToSlash(below)
 			list = append(t.readRules(path.Join(below, ".gitignore")), t.readRules(path.Join(below, ".ignore"))...)
 		} else {

@@ -18,7 +18,7 @@ import (
 
 // Command is a command line for the shell. The zero value of each field but Line is its default.
 type Command struct {
-	Line    string            // what the shell reads
+	Line    string            // input of the shell
 	Dir     string            // where it runs, in the workspace; default: the root
 	Env     []string          // "NAME=value", beyond the environment of this process
 	Capture int               // bytes of output in memory; default 256 KiB, for a job 128 KiB
@@ -27,75 +27,85 @@ type Command struct {
 	Grace   time.Duration     // between the request to end and the kill, after ctx ended; default 3 s
 	Report  func(text []byte) // gets the output as it comes, from one goroutine; it must not keep the slice
 
-	Unconfined bool // it runs outside the sandbox of the workspace: somebody has decided so
-	ReadOnly   bool // it is known to change no files: none are looked at before and after it
+	Unconfined bool // it runs outside the sandbox of the workspace, by a decision of the caller
+	ReadOnly   bool // it changes no files, so that Run looks at none before and after it
 }
 
-// Finished is what came of a command.
+// Finished is the outcome of a command.
 type Finished struct {
 	Output
 
-	ExitCode int               // -1 when a signal ended it
+	ExitCode int               // -1 if a signal ended it
 	Signal   string            // the name of that signal
-	Left     bool              // it left processes running, which were ended. On Windows that is not known
-	Blocked  []sandbox.Blocked // what the sandbox did not let it do, as far as its output tells
-	Note     string            // which changes of files could not be followed, and why; empty: all were
-	Trouble  error             // what went wrong beside it: its output is not kept, or its changes, or the sandbox left something behind
+	Left     bool              // it left processes running, which Run ended. On Windows that is not known
+	Blocked  []sandbox.Blocked // the actions that the sandbox denied, as far as its output shows
+	Note     string            // the changes of files that could not be followed, and why; empty: all were
+	Trouble  error             // a failure around the command: its output or its changes are not kept, or the sandbox left files
 }
 
 // Run runs a command and waits for it. The shell is bash, or sh where there is no bash; on Windows PowerShell, or cmd where there
-// is none. It runs in a session of its own: nothing to read, no terminal, no pager, no editor; what it writes goes to one pipe.
-// Where the options have a sandbox it runs in that, unless the command says otherwise; a [*sandbox.UnavailableError] says that
-// it did not run because it could not be confined.
+// is none. It runs in a session of its own: no input, no terminal, no pager, no editor; one pipe for all output. If the options have a sandbox,
+// it runs there, unless the command says otherwise; a [*sandbox.UnavailableError] reports that it did not run because it could not be confined.
 //
-// What the command started ends with it, also what it left in the background; see [Workspace.Start] for what is to live on.
-// When ctx ends, all of it is asked to end and, after the grace, killed; Run then returns what was captured and the cause of
-// ctx. On Windows there is no asking. When this process dies, however it does, all ends too.
+// All processes of the command end with it, also those in the background; [Workspace.Start] starts a command that outlives its call. When ctx
+// ends, Run asks all of them to end, kills them after the grace, and returns the captured output and the cause of ctx. On Windows there is no
+// asking. When this process dies, however it does, all processes end, too.
 //
 // Behind the namespaces of a Linux sandbox, and on Windows, the system sees to that. Otherwise the processes are found: by the
 // group of the shell, and on Linux also by their parents, their session and a mark in the environment that they inherit, so that
 // setsid, nohup and a double fork do not help. What empties its environment and outlives its parents, or becomes another user,
 // is not found; nor is, where there is no /proc, what leaves the group.
 //
-// Changed of the options is told which files it changed, unless nothing is kept of files.
+// Run reports the files that the command changed to Changed of the options, if these have Checkpoints.
 //
-// A command that fails is no error; it has an exit code.
+// A command that fails is not an error; it has an exit code.
 func (w *Workspace) Run(ctx context.Context, c Command) (Finished, error) {
 	c.Capture = cmp.Or(c.Capture, 256<<10)
-	r, err := w.launch(ctx, c)
+	r, err := w.commands.launch(ctx, c)
 	if err != nil {
 		return Finished{}, err
 	}
 	err = r.wait(ctx)
-	done, failed := w.finish(ctx, r)
+	done, failed := w.commands.finish(ctx, r, false)
 	return done, cmp.Or(err, failed)
 }
 
 // Confined reports whether commands run in a sandbox unless they say otherwise.
-func (w *Workspace) Confined() bool { return w.sandbox != nil }
+func (w *Workspace) Confined() bool { return w.commands.confined() != nil }
+
+// commands runs the commands of a workspace.
+type commands struct {
+	repositories
+	jobs     jobs
+	jobEnded func(JobStatus)
+}
 
 // launch starts a command. The caller waits for it and then calls finish.
-func (w *Workspace) launch(ctx context.Context, c Command) (*running, error) {
+func (m *commands) launch(ctx context.Context, c Command) (*running, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	dir, err := w.commandDir(c.Dir)
+	dir, err := m.commandDir(c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	policy, err := m.confinement(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	tracked, note := func(context.Context) error { return nil }, ""
 	if !c.ReadOnly {
-		if tracked, note, err = w.track(ctx); err != nil {
+		if tracked, note, err = m.track(ctx); err != nil {
 			return nil, err
 		}
 	}
-	disarmed, err := w.watchRepositories(ctx, c)
+	disarmed, err := m.repositories.begin(ctx, c)
 	if err != nil {
 		return nil, errors.Join(err, tracked(ctx))
 	}
 	var r *running
 	if err = context.Cause(ctx); err == nil {
-		r, err = w.begin(c, dir)
+		r, err = m.start(c, dir, policy)
 	}
 	if err != nil {
 		changes := tracked(ctx)
@@ -106,36 +116,36 @@ func (w *Workspace) launch(ctx context.Context, c Command) (*running, error) {
 	return r, nil
 }
 
-// begin starts a command in a directory.
-func (w *Workspace) begin(c Command, dir string) (r *running, err error) {
-	mark := w.jobs.mark()
+// start starts a command in a directory.
+func (m *commands) start(c Command, dir string, policy *sandbox.Policy) (r *running, err error) {
+	mark := m.jobs.mark()
 	cmd := shell(c.Line)
 	cmd.Dir, cmd.Env = dir, environment(dir, append(slices.Clip(c.Env), mark))
 	cmd.SysProcAttr = attributes()
-	r = newRunning(cmd, c, newCollector(&w.outputs, c.Capture, cmp.Or(c.Spill, c.Capture), cmp.Or(c.MaxFile, 64<<20)))
-	if w.sandbox != nil && !c.Unconfined {
-		if r.confined, err = w.sandbox.Wrap(cmd); err != nil {
+	r = newRunning(cmd, c, newCollector(m.outputs, c.Capture, cmp.Or(c.Spill, c.Capture), cmp.Or(c.MaxFile, 64<<20)))
+	if policy != nil {
+		if r.confined, err = policy.Wrap(cmd); err != nil {
 			return nil, err
 		}
 	}
 	contained := r.confined != nil && r.confined.Level == sandbox.Namespaces
 	if !contained {
-		r.guard = w.jobs.warden.guard(w.jobs.secret())
+		r.guard = m.jobs.warden.guard(m.jobs.secret())
 	}
-	if err := w.jobs.begin(r); err != nil {
+	if err := m.jobs.begin(r); err != nil {
 		return nil, errors.Join(err, r.unwrap())
 	}
 	if err := r.start(mark, contained); err != nil {
-		w.jobs.forget(r)
+		m.jobs.forget(r)
 		return nil, errors.Join(fmt.Errorf("workspace: the shell does not start: %w", err), r.unwrap())
 	}
 	return r, nil
 }
 
-// finish says what came of a command that has ended.
-func (w *Workspace) finish(ctx context.Context, r *running) (Finished, error) {
-	w.jobs.forget(r)
-	done := Finished{Output: r.collector.output(), Left: r.left, Note: r.note}
+// finish returns the outcome of a command that has ended.
+func (m *commands) finish(ctx context.Context, r *running, job bool) (Finished, error) {
+	m.jobs.forget(r)
+	done := Finished{Output: r.collector.output(job), Left: r.left, Note: r.note}
 	done.ExitCode, done.Signal = exitStatus(r.cmd.ProcessState)
 	trouble := r.unwrap()
 	changes := r.tracked(ctx)
@@ -154,14 +164,14 @@ func (w *Workspace) finish(ctx context.Context, r *running) (Finished, error) {
 	return done, nil
 }
 
-func (w *Workspace) commandDir(name string) (string, error) {
-	p, err := w.place(cmp.Or(name, "."))
+func (m *commands) commandDir(name string) (string, error) {
+	p, err := m.place(cmp.Or(name, "."))
 	if err != nil {
 		return "", err
 	}
 	info, err := p.root.Stat(p.rel)
 	if err != nil {
-		return "", w.tell(name, err)
+		return "", m.tell(name, err)
 	}
 	if !info.IsDir() {
 		return "", fmt.Errorf("%s is not a directory", Quote(name))
@@ -169,7 +179,7 @@ func (w *Workspace) commandDir(name string) (string, error) {
 	return p.abs, nil
 }
 
-// environment is that of this process, without what would wait for a person or live on.
+// environment returns that of this process, without programs that would wait for a person or outlive the command.
 func environment(dir string, more []string) []string {
 	env := append(os.Environ(),
 		"PWD="+dir,

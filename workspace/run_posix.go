@@ -20,6 +20,9 @@ func newFamily(p *os.Process, _ string, _ bool) family { return family(p.Pid) }
 
 func (f family) terminate() { _ = syscall.Kill(-int(f), syscall.SIGTERM) }
 
+// terminateRest asks all again: among them are those that have started since.
+func (f family) terminateRest() { f.terminate() }
+
 // kill reports whether there was anything to kill.
 func (f family) kill() bool { return syscall.Kill(-int(f), syscall.SIGKILL) == nil }
 

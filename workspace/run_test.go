@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/tenon-agent/tenon/workspace"
+	"github.com/tenon-agent/tenon/workspace/contents"
 )
 
 func run(t testing.TB, w *workspace.Workspace, line string) workspace.Finished {
@@ -95,28 +96,56 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// Workspaces that keep their outputs in one directory do not take it from each other.
-func TestOutputsHaveAPlaceThatIsKnownBefore(t *testing.T) {
-	outputs := filepath.Join(t.TempDir(), "outputs")
-	var all []*workspace.Workspace
-	for range 2 {
-		w, err := workspace.Open(t.TempDir(), workspace.Options{Outputs: outputs})
+// A long output is in the store of outputs. A later workspace reads it, and so does one whose store has no files of its own.
+func TestLongOutputsStay(t *testing.T) {
+	dir := contents.NewDir(filepath.Join(realDir(t), "outputs"), contents.Options{})
+	others := map[string][]byte{}
+	blobs := &contents.Blobs{
+		PutBlob: func(_ context.Context, data []byte) (string, error) {
+			others[hashOf(string(data))] = data
+			return hashOf(string(data)), nil
+		},
+		GetBlob: func(_ context.Context, hash string) ([]byte, error) { return others[hash], nil },
+	}
+	for name, store := range map[string]contents.Store{"directory": dir, "blobs": blobs} {
+		w := openWith(t, t.TempDir(), workspace.Options{Outputs: store})
+		done, err := w.Run(t.Context(), workspace.Command{Line: "seq 1 1000", Capture: 100})
+		if err != nil || done.Trouble != nil || !strings.HasSuffix(done.File, ".txt") {
+			t.Fatalf("%s: the output is in %q, %v, %v", name, done.File, err, done.Trouble)
+		}
+		kept, err := w.KeepOutput(t.Context(), "a long text")
 		if err != nil {
 			t.Fatal(err)
 		}
-		done, err := w.Run(t.Context(), workspace.Command{Line: "seq 1 1000", Capture: 100})
-		if err != nil || !strings.HasPrefix(done.File, outputs) {
-			t.Errorf("the output is in %q, %v", done.File, err)
+		job, err := w.Start(t.Context(), workspace.Command{Line: "seq 1 2000", Capture: 100})
+		if err != nil {
+			t.Fatal(err)
 		}
-		all = append(all, w)
-	}
-	for i, w := range all {
+		status, err := job.Wait(t.Context())
+		if err != nil || status.File != job.Output(0, 0).File {
+			t.Errorf("%s: the output of a job is in %q, %v", name, status.File, err)
+		}
+		reader := w
+		if name == "directory" { // a later process
+			reader = openWith(t, t.TempDir(), workspace.Options{Outputs: store})
+		}
+		for file, want := range map[string]string{done.File: "\n1000\n", kept: "a long text", status.File: "\n2000\n"} {
+			if data, err := reader.ReadFile(file, 1<<20); err != nil || !strings.HasSuffix(string(data), want) {
+				t.Errorf("%s: %q has %d bytes, %v", name, file, len(data), err)
+			}
+			if err := reader.WriteFile(t.Context(), file, []byte("x"), nil); err == nil {
+				t.Errorf("%s: %q can be written", name, file)
+			}
+		}
 		if err := w.Close(); err != nil {
 			t.Error(err)
 		}
-		if _, err := os.Stat(outputs); errors.Is(err, os.ErrNotExist) != (i == 1) {
-			t.Errorf("after %d were closed: %v", i+1, err)
+		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(done.File), "tmp-*")); len(left) > 0 {
+			t.Errorf("%s: %q are left", name, left)
 		}
+	}
+	if _, err := openWith(t, t.TempDir(), workspace.Options{}).KeepOutput(t.Context(), "x"); err == nil {
+		t.Error("a workspace without a store keeps a text")
 	}
 }
 
@@ -262,6 +291,7 @@ func TestCancelEndsTheProcessTree(t *testing.T) {
 	}{
 		{"a tree", `sleep 1000 & echo $!; (sleep 1000 & echo $!; echo ready; wait)`, time.Hour, 2, ""},
 		{"that tidies up", `trap 'echo tidy; exit 9' TERM; echo $$ ready; while :; do sleep 1000 & wait $!; done`, time.Hour, 1, "tidy"},
+		{"that starts another when it is asked to end", `trap 'sleep 1000 & echo $!; exit' TERM; echo $$ ready; while :; do sleep 1000 & wait $!; done`, time.Hour, 2, ""},
 		{"deaf to the request", `trap '' TERM; echo $$; echo ready; while :; do sleep 1; done`, time.Millisecond, 1, ""},
 		{"deaf child of a shell that is not", `(trap '' TERM; sh -c 'echo $$; echo ready; while :; do sleep 1; done') & wait`, time.Millisecond, 1, ""},
 		{"a deaf child that holds no pipe", `(trap '' TERM; sh -c 'echo $$; echo ready; exec >/dev/null 2>&1; while :; do sleep 1; done') & wait`, time.Hour, 1, ""},

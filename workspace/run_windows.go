@@ -59,7 +59,9 @@ func newFamily(p *os.Process, _ string, _ bool) family {
 // terminate kills: there is no signal that every program understands.
 func (f *family) terminate() { f.kill() }
 
-// kill does not know whether there was anybody but the shell.
+func (f *family) terminateRest() { f.kill() }
+
+// kill does not know whether there was a process besides the shell.
 func (f *family) kill() bool {
 	if f.job == 0 {
 		_ = f.process.Kill()

@@ -27,13 +27,13 @@ type running struct {
 	reader    *os.File
 	report    func([]byte)
 	collector *collector
-	tracked   func(context.Context) error // tells what it changed
-	note      string                      // what it changes unseen
+	tracked   func(context.Context) error // reports its changes
+	note      string                      // the changes that cannot be followed
 	disarmed  func(context.Context) ([]sandbox.Blocked, error)
 
 	started chan error
 	ended   chan struct{} // the shell has, but is still known to the system by its number
-	release chan struct{} // nobody needs that number any more
+	release chan struct{} // the number is not needed any more
 	exited  chan struct{}
 	read    chan struct{}
 	left    bool // something lived longer than the shell; set when wait has returned
@@ -195,6 +195,7 @@ func (r *running) end() {
 		select {
 		case <-ended:
 			ended = nil
+			r.family.terminateRest()
 		case <-read:
 			read = nil // and no process of the family can tell any more
 		case <-timer.C:

@@ -14,13 +14,18 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tenon-agent/tenon/workspace/gitdir"
+	"github.com/tenon-agent/tenon/workspace/internal/baseline"
+	paths "github.com/tenon-agent/tenon/workspace/path"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
 // scan is one look at all files of some trees.
 type scan struct {
-	*Workspace
 	ctx    context.Context
+	policy *policy
+	guard  *gitdir.Guard      // of git repositories; nil: there is none
+	base   *baseline.Baseline // keeps contents; nil: they are only hashed
 	limits scanLimits
 	before map[string]*record // as of the last look
 	old    map[string][]rule  // ignore rules of before, which hold on where they are known
@@ -46,7 +51,7 @@ type scanDir struct {
 // workers is how many goroutines look and read: some always wait for the disk.
 func workers() int { return min(8, 2*runtime.GOMAXPROCS(0)) }
 
-// look takes down every entry of the trees, with one call of the system for each. close must be called after it.
+// look records every entry of the trees, with one call of the system for each. close must be called after it.
 func (s *scan) look(trees []tree) error {
 	s.records, s.rules = make(map[string]*record, len(s.before)+64), map[string][]rule{}
 	for _, t := range trees {
@@ -63,8 +68,8 @@ func (s *scan) look(trees []tree) error {
 	return nil
 }
 
-// rulesAbove are the rules that hold at the top of a tree. After a command they are those of before it: what it writes into the exclude
-// file hides nothing that it does.
+// rulesAbove returns the rules that hold at the top of a tree. After a command they are those from before it: the command cannot hide its
+// changes by the exclude file.
 func (s *scan) rulesAbove(t tree) ruleStack {
 	name := t.excludeFile()
 	exclude, known := s.old[name]
@@ -180,12 +185,12 @@ func (s *scan) add(dir string, list []rule, found map[string]*record) error {
 		s.records[name] = r
 	}
 	if len(s.records) > s.limits.entries {
-		return fmt.Errorf("%w: what commands change is not followed beyond %d files", errTooMany, s.limits.entries)
+		return fmt.Errorf("%w: changes of commands are not followed beyond %d files", errTooMany, s.limits.entries)
 	}
 	return nil
 }
 
-// checkMissing takes down what was there before and was not come to, although it is there still.
+// checkMissing records the files from before that the look did not visit, although they still exist.
 func (s *scan) checkMissing() {
 	if !s.after {
 		return
@@ -224,7 +229,7 @@ func (s *scan) isTop(dir string) bool {
 // open opens a file of one of the trees.
 func (s *scan) open(name string) (io.ReadCloser, error) {
 	for _, top := range s.tops {
-		rel, ok := below(top.tree.dir, name)
+		rel, ok := paths.Rel(top.tree.dir, name)
 		if !ok {
 			continue
 		}

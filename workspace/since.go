@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"os"
 )
@@ -14,7 +15,7 @@ func (c *collector) since(from int64, most int) Output {
 	from = max(0, min(from, c.size))
 	out := Output{Size: c.size}
 	if c.file != nil {
-		out.File, out.FileBytes = c.file.Name(), c.written
+		out.File, out.FileBytes = c.path(), c.written
 	}
 	if room := int64(max(0, most)); c.size-from <= room {
 		head, end := c.part(from, c.size)
@@ -47,7 +48,7 @@ func (c *collector) part(from, to int64) ([]byte, int64) {
 		case at >= begin:
 			part = append(part, ring[at-begin:to-begin]...)
 		case at < c.written:
-			n := c.kept(part[len(part):len(part)+int(min(to, c.written)-at)], at)
+			n := c.read(part[len(part):len(part)+int(min(to, c.written)-at)], at)
 			if n == 0 {
 				return part, at
 			}
@@ -59,9 +60,12 @@ func (c *collector) part(from, to int64) ([]byte, int64) {
 	return part, from + int64(len(part))
 }
 
-// kept reads from the file, which may be closed or gone.
-func (c *collector) kept(buf []byte, at int64) int {
-	file, err := os.Open(c.file.Name())
+// path returns the path of the file.
+func (c *collector) path() string { return cmp.Or(c.kept, c.file.Name()) }
+
+// read reads from the file, which may be closed or gone.
+func (c *collector) read(buf []byte, at int64) int {
+	file, err := os.Open(c.path())
 	if err != nil {
 		return 0
 	}
@@ -86,7 +90,7 @@ func (c *collector) before(at int64) (lines int64) {
 		return c.rows
 	}
 	for buf, next := make([]byte, 64<<10), int64(0); next < at; {
-		n := c.kept(buf[:min(int64(len(buf)), at-next)], next)
+		n := c.read(buf[:min(int64(len(buf)), at-next)], next)
 		if n == 0 {
 			break
 		}

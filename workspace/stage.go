@@ -10,9 +10,11 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/tenon-agent/tenon/workspace/contents"
 )
 
-// stageContent writes what a place will have to a temporary file, with the mode and owner of old, and makes it durable.
+// stageContent writes the new content of a place to a temporary file, with the mode and owner of old, and makes it durable.
 func (t *transaction) stageContent(o *op, old fs.FileInfo) error {
 	if err := t.missing(o.at); err != nil {
 		return err
@@ -30,7 +32,7 @@ func (t *transaction) stageContent(o *op, old fs.FileInfo) error {
 	defer in.Close()
 	mode := fs.FileMode(0o666)
 	if old != nil || o.State != nil {
-		mode = 0o600 // nobody may read it who could not read the old one, not even for a moment
+		mode = 0o600 // only users who could read the old file may read it, at every moment
 	}
 	var f *os.File
 	err = temp.within(func(dir *os.Root, name string) error {
@@ -75,21 +77,20 @@ func modeFor(o *op, old fs.FileInfo) fs.FileMode {
 
 const permissions = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 
-// content is what a place will have.
+// content opens the new content of a place.
 func (t *transaction) content(o *op) (io.ReadCloser, error) {
 	switch {
-	case o.State != nil && t.store == nil:
-		return nil, errors.New("there is no checkpoint store to take the content from")
+	case o.State != nil && t.kept == nil:
+		return nil, errors.New("there is no store with the content")
 	case o.State != nil:
-		data, err := t.store.Get(o.State.Hash)
-		return io.NopCloser(bytes.NewReader(data)), err
+		return t.kept.Open(t.ctx, o.State.Hash)
 	case o.Data == nil:
 		return o.from.open()
 	}
 	return io.NopCloser(bytes.NewReader(o.Data)), nil
 }
 
-// writable refuses what a rename would replace although it may not be written: a read-only file, a directory, a pipe.
+// writable refuses a file that may not be written, although a rename would replace it: a read-only file, a directory, a pipe.
 func (p place) writable(old fs.FileInfo) error {
 	if err := regular(p.abs, old.Mode()); err != nil {
 		return err
@@ -104,7 +105,7 @@ func (p place) writable(old fs.FileInfo) error {
 	return f.Close()
 }
 
-// lstat is what lies at a place, nil for nothing, without the content of a file.
+// lstat returns the state of a place, nil for nothing, without the content of a file.
 func (p place) lstat() (*State, error) {
 	info, err := p.lstatOnly()
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -126,7 +127,7 @@ func (p place) lstat() (*State, error) {
 	return s, err
 }
 
-// state is what lies at a place, nil for nothing. The content of a file is put into the checkpoint store.
+// state returns the state of a place, nil for nothing, and keeps the content of a file.
 func (t *transaction) state(name string, p place) (*State, error) {
 	s, err := p.lstat()
 	if err != nil {
@@ -138,23 +139,23 @@ func (t *transaction) state(name string, p place) (*State, error) {
 	return s, nil
 }
 
-// keep takes down the content of a file. When it cannot be kept the file must not be changed; when it may not be, that is told.
+// keep keeps the content of a file. After an error the file must not change. If the store may not keep the content, the state has the reason.
 func (t *transaction) keep(s *State, name string, p place) error {
 	f, err := p.openRegular()
 	if err != nil {
 		return t.tell(name, err)
 	}
 	defer f.Close()
-	if t.store == nil {
+	if t.kept == nil {
 		hash := sha256.New()
 		s.Size, err = io.Copy(hash, f)
 		s.Hash, s.Lost = hex.EncodeToString(hash.Sum(nil)), "there is no checkpoint store"
 		return err
 	}
-	kept, err := t.store.Put(f)
+	kept, err := contents.Put(t.ctx, t.kept, f)
 	s.Hash, s.Size, s.Lost = kept.Hash, kept.Size, kept.Lost
 	if err != nil {
-		return fmt.Errorf("what %s has now could not be kept, so nothing was changed: %w", Quote(name), err)
+		return fmt.Errorf("cannot keep the content of %s, so nothing was changed: %w", Quote(name), err)
 	}
 	return nil
 }

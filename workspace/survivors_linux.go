@@ -30,7 +30,7 @@ func awaitSurvivors(ctx context.Context, token string) (note string) {
 			return ""
 		}
 		if time.Now().After(until) || ctx.Err() != nil {
-			return fmt.Sprintf("Processes that it started still run (%s): what they change from now on is not known.", strings.Join(alive, ", "))
+			return fmt.Sprintf("Processes that it started still run (%s): their changes from now on are not known.", strings.Join(alive, ", "))
 		}
 		select {
 		case <-time.After(pause):

@@ -20,7 +20,7 @@ func syncDir(root *os.Root, dir string) error {
 		return err
 	}
 	defer d.Close()
-	// Some file systems cannot sync a directory; the file itself is safe there all the same.
+	// Some file systems cannot sync a directory; the file itself is safe there anyway.
 	_ = d.Sync()
 	return nil
 }

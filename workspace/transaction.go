@@ -12,11 +12,26 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+
+	"github.com/tenon-agent/tenon/workspace/contents"
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
-// transaction is the edits of one Apply on their way to the disk.
+// editor changes files for a session.
+type editor struct {
+	*boundary
+	shared  *Shared
+	kept    contents.Store
+	changed func(ctx context.Context, changes []Change) error
+
+	temp  string          // begins the names of temporary files
+	swept map[string]bool // directories without files that an earlier process left; guarded by writing of shared; nil: none is swept
+	fail  func() error    // lets a step of a change fail, in tests
+}
+
+// transaction is the edits of one Apply before the first change of a file.
 type transaction struct {
-	*Workspace
+	*editor
 	ctx   context.Context
 	ops   []*op
 	dirs  []place          // that are made although no edit says so, parents first
@@ -24,15 +39,14 @@ type transaction struct {
 	made  map[string]bool  // absolute paths of directories that will be there: dirs, and those of edits
 	shut  map[string]bool  // absolute paths of directories that are closed now, or will be
 	going map[string]bool  // absolute paths that are removed or moved away
-	temps map[string]place // by absolute path: what is to be removed in the end
-	back  []func() error   // takes back what was done, last first
+	temps map[string]place // by absolute path: removed in the end
 }
 
 // op is one edit.
 type op struct {
 	*Edit
 	at, from      place
-	old           fs.FileInfo // what is at the place; nil: nothing
+	old           fs.FileInfo // of the place; nil: nothing is there
 	temp          *place      // the staged file
 	same          bool        // the content is right already
 	before, after *State
@@ -75,10 +89,10 @@ func (t *transaction) prepare(edits []Edit) error {
 			if p.abs == "" {
 				continue
 			}
-			if taken[key(p.abs)] {
+			if taken[paths.Key(p.abs)] {
 				return fmt.Errorf("%s is changed twice at once; make one change of it", Quote(t.Rel(p.abs)))
 			}
-			taken[key(p.abs)] = true
+			taken[paths.Key(p.abs)] = true
 		}
 		if o.removes() || o.replaces() {
 			t.going[o.at.abs] = true
@@ -115,12 +129,15 @@ func (t *transaction) judgeEdit(e *Edit) (_ *op, err error) {
 		return o, err
 	}
 	if e.Exact && o.at.abs != filepath.Clean(e.Path) {
-		return o, fmt.Errorf("%s leads to %s now; what is there is not touched", Quote(e.Path), Quote(o.at.abs))
+		return o, fmt.Errorf("%s leads to %s now, which does not change", Quote(e.Path), Quote(o.at.abs))
 	}
 	if e.From != "" {
 		if o.from, err = t.entry(e.From); err != nil {
 			return o, err
 		}
+	}
+	if err := t.inScope(o); err != nil {
+		return o, err
 	}
 	o.old, err = o.at.lstatOnly()
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -132,7 +149,7 @@ func (t *transaction) judgeEdit(e *Edit) (_ *op, err error) {
 	return o, nil
 }
 
-// stage refuses what cannot be done and writes the new content beside the places.
+// stage refuses an impossible edit, and writes the new content to a temporary file.
 func (t *transaction) stage(o *op) (err error) {
 	switch {
 	case o.removes():
@@ -150,7 +167,7 @@ func (t *transaction) stage(o *op) (err error) {
 	return t.stageContent(o, o.old)
 }
 
-// stageState prepares for a place to be exactly as it once was.
+// stageState prepares to give a place a state.
 func (t *transaction) stageState(o *op) error {
 	if o.old != nil {
 		if err := t.removable(o); err != nil {
@@ -181,7 +198,7 @@ func (t *transaction) stageState(o *op) error {
 	return t.stageContent(o, o.old)
 }
 
-// removable refuses what cannot be brought back: a directory with something in it, a pipe.
+// removable refuses a file that cannot be restored, such as a pipe.
 func (t *transaction) removable(o *op) error {
 	switch {
 	case o.old == nil:
@@ -213,6 +230,23 @@ func (t *transaction) stageMove(o *op) error {
 	return t.stageContent(o, info)
 }
 
+// parents looks again which directories are missing. Another transaction may have made some since, or removed some. writing is held.
+func (t *transaction) parents() error {
+	for _, d := range t.dirs {
+		delete(t.made, d.abs)
+	}
+	t.dirs = nil
+	for _, o := range t.ops {
+		if o.removes() || o.same {
+			continue
+		}
+		if err := t.missing(o.at); err != nil {
+			return t.tell(o.Path, err)
+		}
+	}
+	return nil
+}
+
 // base is the nearest directory above a place that is there, is open and stays.
 func (t *transaction) base(p place) string {
 	for dir := filepath.Dir(p.rel); dir != "."; dir = filepath.Dir(dir) {
@@ -229,7 +263,7 @@ func (t *transaction) temporary(p place) place {
 	rel := filepath.Join(t.base(p), t.temp+rand.Text())
 	temp := place{tree: p.tree, rel: rel, abs: filepath.Join(p.dir, rel)}
 	t.temps[temp.abs] = temp
-	t.underWay.Store(temp.abs, true)
+	t.shared.underWay.Store(temp.abs, true)
 	return temp
 }
 
@@ -270,7 +304,7 @@ func (t *transaction) missing(p place) error {
 	return nil
 }
 
-// look calls the checks and takes down what is there now. Nothing of this workspace changes files meanwhile.
+// look calls the checks and records the states now. No tool of the directory changes files meanwhile.
 func (t *transaction) look() error {
 	for _, o := range t.ops {
 		if o.Check != nil {
@@ -278,6 +312,9 @@ func (t *transaction) look() error {
 				return err
 			}
 		}
+	}
+	if err := t.parents(); err != nil {
+		return err
 	}
 	for _, o := range t.ops {
 		var err error
@@ -299,7 +336,7 @@ func (t *transaction) look() error {
 	return nil
 }
 
-// announce tells of the changes before they are made.
+// announce reports the changes before they are made.
 func (t *transaction) announce() error {
 	if err := t.ctx.Err(); err != nil {
 		return context.Cause(t.ctx)
@@ -330,11 +367,11 @@ func (t *transaction) changes() []Change {
 	return out
 }
 
-// clean removes what is left of temporary files and lets go of the places.
+// clean removes the temporary files and releases the places.
 func (t *transaction) clean() {
 	for abs, temp := range t.temps {
 		_ = temp.remove()
-		t.underWay.Delete(abs)
+		t.shared.underWay.Delete(abs)
 	}
 	for _, o := range t.ops {
 		o.at.close()

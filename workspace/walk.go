@@ -15,9 +15,9 @@ import (
 	"strings"
 )
 
-// Entry is a file, a directory or a link that a walk came to.
+// Entry is a file, a directory or a link of a walk.
 type Entry struct {
-	Path  string      // from the root of the workspace, with slashes; absolute when it does not lie below it
+	Path  string      // from the root of the workspace, with slashes; absolute if it lies outside
 	Type  fs.FileMode // the type bits; a link is a link, wherever it leads
 	Depth int         // 1 for what lies in the directory where the walk began
 
@@ -27,23 +27,23 @@ type Entry struct {
 // Name is the last element of the path.
 func (e Entry) Name() string { return path.Base(e.Path) }
 
-// WalkOptions say what a walk comes to. The zero value: all that is not ignored.
+// WalkOptions select the entries of a walk. The zero value: all that are not ignored.
 type WalkOptions struct {
 	Depth   int  // how deep; 0: to the ground
-	Ignored bool // also what ignore files exclude; .git is never walked
+	Ignored bool // with the entries that ignore files exclude; .git is never walked
 }
 
-// maxEntries is how many entries of one directory a walk sorts; what is beyond is told as an error.
+// maxEntries is the maximum of entries of one directory that a walk sorts. It reports more as an error.
 const maxEntries = 100_000
 
-// maxIgnoreFile is the size from which an ignore file is not read.
+// maxIgnoreFile is the size of the largest ignore file that is read.
 const maxIgnoreFile = 1 << 20
 
-// Walk goes through the tree below a directory: parents before what they hold, names sorted by bytes. It follows no link, and
-// honours .gitignore and .ignore files. Directories are read some way ahead, several at a time; all is over when Walk returns.
-// An error is about one directory, and the walk goes on behind it; after the error of ctx it ends.
+// Walk yields the tree below a directory: parents before their entries, names sorted by bytes. It follows no link, and honors .gitignore and
+// .ignore files. It reads directories in advance, several at a time; all of that is over when Walk returns. An error is about one directory,
+// and the walk continues after it; after the error of ctx it ends.
 //
-// When name is a file, it is the only entry.
+// If name is a file, it is the only entry.
 func (w *Workspace) Walk(ctx context.Context, name string, o WalkOptions) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		p, err := w.readable(name)
@@ -57,7 +57,7 @@ func (w *Workspace) Walk(ctx context.Context, name string, o WalkOptions) iter.S
 			yield(Entry{}, w.tell(name, err))
 			return
 		}
-		walk := walk{Workspace: w, tree: p.tree, ctx: ctx, options: o, yield: yield}
+		walk := walk{boundary: w.boundary, tree: p.tree, ctx: ctx, options: o, yield: yield}
 		if p.dir != w.dir {
 			walk.prefix = p.dir
 		}
@@ -84,7 +84,7 @@ func (w *Workspace) Walk(ctx context.Context, name string, o WalkOptions) iter.S
 }
 
 type walk struct {
-	*Workspace
+	*boundary
 	tree           // in which it walks
 	prefix  string // its directory, when that is not the root of the workspace
 	top     *top
@@ -163,7 +163,7 @@ func (w *walk) read(f *folder) {
 			return
 		}
 		name := prefix + entry.Name()
-		if entry.Name() == ".git" || rules.ignore(name, entry.IsDir()) || w.policy.leaves(dir, entry.Name()) {
+		if entry.Name() == ".git" || rules.ignore(name, entry.IsDir()) || w.limits.Load().leaves(dir, entry.Name()) {
 			continue
 		}
 		one := item{entry: Entry{Path: w.shown(name), Type: entry.Type(), Depth: f.depth, top: w.top}}

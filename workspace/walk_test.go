@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenon-agent/tenon/internal/nobody"
+	"github.com/tenon-agent/tenon/internal/testkit/unprivileged"
 	"github.com/tenon-agent/tenon/workspace"
 )
 
@@ -121,7 +121,7 @@ func TestOpenEntryOfWhatWasExchanged(t *testing.T) {
 }
 
 func TestWalkTellsWhatCannotBeRead(t *testing.T) {
-	if !nobody.Is(t) {
+	if !unprivileged.Is(t) {
 		return
 	}
 	dir := t.TempDir()

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,127 +10,136 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
+	"strings"
 
-	"github.com/tenon-agent/tenon/workspace/checkpoint"
+	"github.com/tenon-agent/tenon/workspace/contents"
+	paths "github.com/tenon-agent/tenon/workspace/path"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
 // Workspace is a project on disk. It is safe for concurrent use.
 type Workspace struct {
-	tree           // where relative names start
-	roots   []tree // the directories that count as inside, the deepest first; one of them is tree
-	policy  policy
-	permits permits
-	changed func(ctx context.Context, changes []Change) error
-	store   *checkpoint.Store
-	sandbox *sandbox.Policy // of commands
-
-	jobEnded func(JobStatus)
-	label    func(context.Context) string
-
-	writing  sync.Mutex      // from the last look at files to their replacement
-	temp     string          // begins the names of temporary files
-	underWay sync.Map        // temporary files of this process, by absolute path
-	swept    map[string]bool // directories in which nothing of an earlier process is left; for the one who has writing
-	fail     func() error    // lets a step of a change fail, in tests
-
-	watched watched // files, for commands
-	outputs outputs // full output of commands
-	jobs    jobs    // commands that run, and what is known of jobs
+	*boundary // its directories, and which paths may be used
+	edits     editor
+	commands  commands
 }
 
-// tree is a directory and what lies below it.
+// tree is a directory and all below it.
 type tree struct {
 	dir  string // absolute and clean, no links
 	root *os.Root
 }
 
-// Options say what may be reached in a workspace, and who is told of changes. The zero value: what lies in the directory.
+// Options of a workspace: the paths that may be used, and the functions that it calls. The zero value: the files in the directory.
 type Options struct {
 	Roots     []string // further directories that count as inside
-	Outside   Outside  // what may be done with all that lies elsewhere
+	Outside   Outside  // the use of all other paths
 	Hidden    []string // files and directories that may be neither read nor written, wherever they are, and are never walked
 	Shown     []string // directories that may be read although they lie in hidden ones
 	Protected []string // files and directories that may be read but not written, such as .git/hooks
 
-	// Refuse is asked about every file and directory before it is read, by its resolved absolute path: its error refuses it, and walks
+	// Refuse is called with the resolved absolute path of every file and directory before it is read. Its error refuses the path, and walks
 	// leave it out. Nil: nothing is refused. It must be fast, and is called from several goroutines.
 	Refuse func(name string) error
 
-	// Checkpoints keeps the content of files before they change. Nil: no content is kept. The workspace does not close it.
-	Checkpoints *checkpoint.Store
+	// Checkpoints keeps the content of files before they change. Nil: no content is kept.
+	Checkpoints contents.Store
 
-	// Owner makes names of temporary files known: those that an earlier process with the same owner left behind are removed from the
-	// directories that are written to. No two workspaces with one owner may be open at the same time. Empty: nothing is removed.
-	Owner string
+	// Session is the ID of the session that works here, in changes and jobs. The workspace removes temporary files that an earlier process of
+	// the same session left in the directories in which it changes files. No two processes may have a workspace of one session open at the
+	// same time. Empty: it removes nothing.
+	Session string
+
+	// Writable is the write scope of the session: Apply and commands change only what lies in these files and directories. Commands then
+	// run in the sandbox or not at all, unless they are known to read only. Empty: all that the other options allow. See [WithScope].
+	Writable []string
+
+	// Shared connects the workspaces of several sessions of this process in one directory. Nil: the workspace is alone.
+	Shared *Shared
 
 	// Sandbox confines commands. Nil: they run as this process does.
 	Sandbox *sandbox.Policy
 
-	// Outputs is a directory for the whole of long outputs of commands, made when there is the first one, and removed when it is empty and
-	// the workspace is closed. Several workspaces may share it. Empty: one in the system's directory for temporary files. To let commands
-	// in a sandbox read it, its policy must name it too.
-	Outputs string
+	// Outputs keeps the long outputs of commands. Their files may be read; a command in a sandbox reads them if its policy names their
+	// directory. Nil: they are in the system's directory for temporary files until the workspace is closed.
+	Outputs contents.Store
 
-	// Changed is told of changes: before a method of the workspace changes files (its error stops it, and nothing was changed),
-	// and when a command has changed some. It is called while nothing else of this workspace writes, and must not write itself.
+	// Changed is called before a method of the workspace changes files, and its error stops the change; and after a command has changed
+	// files. No tool of the directory changes files meanwhile, and Changed must not, either.
 	Changed func(ctx context.Context, changes []Change) error
 
 	// Label names a command, by the context that it is started with, for [Recover]. Nil: commands have no names.
 	Label func(ctx context.Context) string
 
-	// JobEnded is told when a job has ended, but not of those that Close or EndJobs ends. It is called from a goroutine of the job, which
-	// these wait for.
+	// JobEnded is called when a job has ended, unless Close or EndJobs ended it. It is called on a goroutine of the job, for which these
+	// wait.
 	JobEnded func(JobStatus)
 }
 
-// Outside says what may be done with files that lie in no root.
+// Outside is the allowed use of files that lie in no root.
 type Outside int
 
-// The policies for what lies outside.
+// The policies for files outside.
 const (
 	RefuseOutside Outside = iota // nothing
 	ReadOutside                  // they may be read
 	AllOutside                   // they may be read and written
-	AskOutside                   // what [Workspace.Permit] names: whoever uses the workspace asks before
+	AskOutside                   // the paths of [Workspace.Permit]: the user of the workspace asks before
 )
 
 // Open opens the project in dir. Relative paths in the options start there; they need not exist, but for Roots. The caller closes it.
 func Open(dir string, o Options) (_ *Workspace, err error) {
-	w := &Workspace{changed: o.Changed, outputs: outputs{parent: o.Outputs}, store: o.Checkpoints, sandbox: o.Sandbox, jobEnded: o.JobEnded, label: o.Label, temp: tempPrefix, swept: map[string]bool{}}
-	if o.Owner != "" {
-		hash := sha256.Sum256([]byte(o.Owner))
-		w.temp += hex.EncodeToString(hash[:8]) + "-"
-	} else {
-		w.swept = nil
-	}
+	b := &boundary{outputs: &outputs{store: o.Outputs}}
 	defer func() {
 		if err != nil {
-			for _, t := range w.roots {
-				_ = t.root.Close()
-			}
+			_ = b.close()
 		}
 	}()
-	if w.tree, err = openTree(dir); err != nil {
+	if b.tree, err = openTree(dir); err != nil {
 		return nil, err
 	}
-	w.roots = []tree{w.tree}
+	b.roots = []tree{b.tree}
 	for _, name := range o.Roots {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(w.dir, name)
-		}
-		t, err := openTree(name)
+		t, err := openTree(b.from(name))
 		if err != nil {
 			return nil, err
 		}
-		w.roots = append(w.roots, t)
+		b.roots = append(b.roots, t)
 	}
-	slices.SortStableFunc(w.roots, func(a, b tree) int { return len(b.dir) - len(a.dir) })
-	if w.policy, err = w.newPolicy(o); err != nil {
-		return nil, err
+	slices.SortStableFunc(b.roots, func(a, b tree) int { return len(b.dir) - len(a.dir) })
+	for _, t := range b.roots {
+		b.resolver.Bases = append(b.resolver.Bases, t.dir)
+	}
+	for _, name := range o.Writable {
+		b.writable = append(b.writable, b.resolver.Guess(b.from(name)).Path)
+	}
+	bounds := paths.Bounds{Root: b.dir, Hidden: o.Hidden, Shown: o.Shown, Protected: o.Protected}
+	b.policy = newPolicy(bounds.Resolve())
+	b.policy.outside, b.policy.refuse = o.Outside, o.Refuse
+	b.limits.Store(&b.policy)
+
+	w := &Workspace{boundary: b}
+	shared := cmp.Or(o.Shared, new(Shared))
+	w.edits = editor{boundary: b, shared: shared, kept: o.Checkpoints, changed: o.Changed, temp: tempPrefix}
+	if o.Session != "" {
+		hash := sha256.Sum256([]byte(o.Session))
+		w.edits.temp += hex.EncodeToString(hash[:8]) + "-"
+		w.edits.swept = map[string]bool{}
+	}
+	c := &w.commands
+	c.jobEnded, c.sandbox = o.JobEnded, o.Sandbox
+	c.follower = &follower{
+		boundary: b, shared: shared, session: o.Session, kept: o.Checkpoints, changed: o.Changed, label: o.Label, guard: c.get, token: c.jobs.secret,
 	}
 	return w, nil
+}
+
+// from returns a name from the root of the workspace.
+func (b *boundary) from(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(b.dir, name)
 }
 
 func openTree(dir string) (tree, error) {
@@ -147,21 +157,25 @@ func openTree(dir string) (tree, error) {
 	return tree{abs, root}, nil
 }
 
-// Close ends all jobs and waits for that, removes the files with the output of commands, and releases the directories.
-// No method may be called at the same time or later.
+// Close ends all jobs and waits for that, and releases the directories. No method may be called at the same time or later.
 func (w *Workspace) Close() error {
-	w.jobs.end()
-	w.jobs.dismiss()
-	err := errors.Join(w.outputs.remove(), w.watched.close(w.store))
-	for _, t := range w.roots {
+	w.commands.jobs.end()
+	w.commands.jobs.dismiss()
+	return errors.Join(w.outputs.remove(), w.edits.shared.leave(w.commands.follower), w.close())
+}
+
+func (b *boundary) close() (err error) {
+	for _, t := range b.roots {
 		err = errors.Join(err, t.root.Close())
 	}
 	return err
 }
 
 // Kill ends the commands and the jobs that run, without the request and the grace of a cancelled [Workspace.Run], and lets none start.
-// It is for a program that is about to leave at once, and may be called at any time before Close returns.
-func (w *Workspace) Kill() { w.jobs.kill() }
+// It is for a program that exits at once, and may be called at any time before Close returns.
+func (w *Workspace) Kill() { w.commands.jobs.kill() }
 
-// Dir is the root of the project, an absolute path without links.
-func (w *Workspace) Dir() string { return w.dir }
+// KeepOutput keeps a long text in Outputs of the options, and returns the path of a file that may be read.
+func (w *Workspace) KeepOutput(ctx context.Context, text string) (path string, err error) {
+	return w.outputs.put(ctx, strings.NewReader(text))
+}

@@ -11,7 +11,7 @@
 //	tenon version
 //	tenon completion bash|zsh|fish|powershell
 //
-// "tenon help" tells more.
+// See "tenon help" for details.
 package main
 
 import (

@@ -10,7 +10,7 @@ import (
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
-	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/live"
 	"github.com/tenon-agent/tenon/session/memory"
 	"github.com/tenon-agent/tenon/tool"
 )
@@ -24,7 +24,7 @@ type arguments struct {
 func main() {
 	var list []string
 	add := tool.New("add", "Adds an item to the shopping list.",
-		func(context.Context, arguments) (tool.Effects, error) { // what it touches, so that no two calls run at once
+		func(context.Context, arguments) (tool.Effects, error) { // declared, so that no two calls run at once
 			return tool.Effects{Writes: []tool.Path{tool.File("/list")}}, nil
 		},
 		func(_ context.Context, args arguments, _ tool.Report) (tool.Result, error) {
@@ -37,7 +37,7 @@ func main() {
 	ctx := context.Background()
 	a, err := agent.New(ctx, memory.New(), agent.Options{
 		Client: llmtest.Must(script), System: "You keep a shopping list.",
-		Tools: []tool.Tool{add}, Gate: gate, Limits: agent.Limits{Turns: 10, Cost: 0.50},
+		Tools: []tool.Tool{add}, Gate: gate, Limits: agent.Limits{Turns: 10},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -47,11 +47,11 @@ func main() {
 			log.Fatal(err)
 		}
 		switch b := e.Body.(type) {
-		case session.Delta:
-			if b.Type == session.DeltaText {
+		case live.Delta:
+			if b.Type == live.DeltaText {
 				fmt.Print(b.Text)
 			}
-		case session.CallReady:
+		case live.CallReady:
 			fmt.Printf("\n[%s %s]", b.Call.Name, b.Call.Arguments)
 		}
 	}

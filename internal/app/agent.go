@@ -4,69 +4,65 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 
 	"github.com/tenon-agent/tenon/agent"
-	"github.com/tenon-agent/tenon/internal/approval"
-	"github.com/tenon-agent/tenon/internal/guidance"
-	"github.com/tenon-agent/tenon/internal/keys"
-	"github.com/tenon-agent/tenon/internal/undo"
+	"github.com/tenon-agent/tenon/approval"
+	"github.com/tenon-agent/tenon/conversation"
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/ask"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/live"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/tool/artifact"
-	"github.com/tenon-agent/tenon/tool/files"
 	"github.com/tenon-agent/tenon/tool/plan"
 	"github.com/tenon-agent/tenon/tool/retract"
 	"github.com/tenon-agent/tenon/tool/search"
 	"github.com/tenon-agent/tenon/tool/shell"
 	"github.com/tenon-agent/tenon/tool/skill"
 	"github.com/tenon-agent/tenon/tool/web"
+	"github.com/tenon-agent/tenon/undo"
 	"github.com/tenon-agent/tenon/window"
 	"github.com/tenon-agent/tenon/workspace"
-	"github.com/tenon-agent/tenon/workspace/checkpoint"
 )
 
-// Agent is an agent with the workspace that its tools work in.
+// Agent is an agent with its site, the part of the directory that its tools work in.
 type Agent struct {
 	*agent.Agent
-	Questions *approval.Broker // nil: nobody is asked
+	Questions *approval.Broker // nil: the agent asks no questions
 	Gate      *approval.Gate
 
-	store       session.Store
-	workspace   *workspace.Workspace
-	checkpoints *checkpoint.Store
-	seen        *files.Set
-	secrets     *keys.Redactor
-	endings     endings
-
 	spec      Spec
-	answering atomic.Pointer[llm.Client]
+	store     index.Store
+	site      *site
 	window    *window.Window
-	problem   atomic.Pointer[string] // that the last digest had; empty: none
-	guide     *guidance.Guide
-	skills    []skill.Skill
-	title     titling
+	problem   atomic.Pointer[string] // of the last summary; empty: none
+	answering atomic.Pointer[llm.Client]
+	changes   chan *conversation.Local // carries out requests to change the agent, once it is there
+	titles    *conversation.Titles
+	news      news
 }
 
 // New makes an agent with a new session.
 func (a *App) New(ctx context.Context, s Spec) (*Agent, error) {
-	id, err := a.Store.Create(ctx, session.Created{Dir: s.Bounds.Root, Version: a.version, From: s.After})
+	id, err := a.Store.Create(ctx, session.Created{Dir: s.Bounds.Root, Host: agent.Host(), Version: a.version, From: s.After, Fork: s.Fork})
 	if err != nil {
 		return nil, err
 	}
-	ag, err := a.open(ctx, id, s)
+	ag, err := a.open(ctx, id, s, false)
 	if err != nil {
 		return nil, errors.Join(err, a.Store.Purge(ctx, id)) // nothing has happened in it
 	}
 	return ag, nil
 }
 
-// Resume makes an agent that goes on with a session. The error is a [*session.LockedError] while another process writes it.
+// Resume makes an agent that continues a session. The error is a [*session.LockedError] while another process writes it.
 func (a *App) Resume(ctx context.Context, id session.SessionID, s Spec) (*Agent, error) {
-	ag, err := a.open(ctx, id, s)
+	ag, err := a.open(ctx, id, s, true)
 	if err != nil {
 		return nil, err
 	}
@@ -76,48 +72,41 @@ func (a *App) Resume(ctx context.Context, id session.SessionID, s Spec) (*Agent,
 	return ag, nil
 }
 
-func (a *App) open(ctx context.Context, id session.SessionID, s Spec) (_ *Agent, err error) {
-	ag := &Agent{store: a.Store, secrets: s.Secrets, spec: s, skills: s.Skills.Skills}
+func (a *App) open(ctx context.Context, id session.SessionID, s Spec, resumed bool) (_ *Agent, err error) {
+	ag := &Agent{store: a.Store, spec: s, changes: make(chan *conversation.Local, 1)}
 	ag.answering.Store(&s.Client)
+	ag.news = news{agent: ag}
+	if ag.site, err = a.openSite(id, s, ag.record, ag.news.ended); err != nil {
+		return nil, err
+	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, ag.release())
+			err = errors.Join(err, ag.site.close())
 		}
 	}()
-	if ag.checkpoints, err = checkpoint.Open(a.checkpoints(id), checkpoint.Options{}); err != nil {
-		return nil, err
-	}
-	b := s.Bounds.in(s.Policy.Mode())
-	artifacts := a.artifacts(id)
-	ag.workspace, err = workspace.Open(b.Root, workspace.Options{
-		Roots: b.Roots, Outside: workspace.AskOutside, Hidden: b.Hidden, Protected: b.Protected, Refuse: ag.unreadable,
-		Shown:       append(skillDirs(ag.skills), filepath.Join(artifacts, resultsName)),
-		Checkpoints: ag.checkpoints, Owner: string(id), Sandbox: b.Sandbox, Outputs: b.Outputs, Changed: ag.record, JobEnded: ag.tell,
-		Label: agent.CallID,
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err = a.Recover(ctx, id, ag.checkpoints); err != nil {
-		return nil, err
+	if resumed {
+		if err = a.Complete(ctx, id, ag.site.checkpoints); err != nil {
+			return nil, err
+		}
 	}
 	if s.Ask {
-		ag.Questions = approval.NewBroker(func(b session.Body) { ag.Announce(b) }, s.AskTime)
+		ag.Questions = approval.NewBroker(func(ctx context.Context, q session.Asking) ([]ask.Answer, error) { return ag.Ask(ctx, q) }, s.AskTime)
 	}
+	artifacts, outputs := a.artifacts(id), a.outputs(id)
 	ag.Gate = approval.NewGate(approval.Options{
-		Policy: s.Policy, Broker: ag.Questions, Keep: s.Keep, Own: []string{artifacts}, Readable: skillDirs(ag.skills),
+		Judge: permission.Live(ag.site.policy.Load), Broker: ag.Questions, Keep: s.Keep, Own: []string{artifacts.Dir, outputs.Path()}, Readable: skillDirs(s.Skills.Skills),
 	})
-	ag.guide, ag.window = ag.newGuide(s), ag.newWindow(s)
+	ag.window, ag.titles = ag.newWindow(s.Window), ag.newTitles(s.Titles)
 	tools, err := ag.tools(s, artifacts)
 	if err != nil {
 		return nil, err
 	}
 	ag.Agent, err = agent.Open(ctx, a.Store, id, agent.Options{
-		Client: s.Client, System: s.System, Gate: ag.Gate, Limits: s.Limits, Window: ag.window, Keep: newKeeper(artifacts).keep,
-		Tools:    redacted(permitted(guided(tools, ag.guide), ag.workspace), s.Secrets),
-		Hooks:    agent.Hooks{AfterTurn: ag.entitle, AfterRun: ag.runEnded},
-		Thinking: s.Thinking, MaxTokens: s.MaxTokens, Cache: s.Cache, Temperature: s.Temperature, Schema: s.Schema,
-		Dir: s.Bounds.Root, Version: a.version, Owner: owner(s.Owner),
+		Client: s.Client, System: s.System, Day: a.day, Gate: ag.Gate, Limits: s.Limits, Window: ag.window, Keep: ag.site.keep,
+		Tools:    s.Secrets.Tools(ag.site.tools(tools)),
+		Hooks:    []agent.Hook{{Name: "titles", AfterTurn: ag.titles.AfterTurn, AfterRun: ag.titles.AfterRun}},
+		Settings: s.Settings, Change: ag.change,
+		Dir: s.Bounds.Root, Version: a.version, Owner: Owner(s.Owner), TakeOver: s.TakeOver,
 	})
 	if err != nil {
 		return nil, err
@@ -125,21 +114,25 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec) (_ *Agent,
 	return ag, nil
 }
 
-// checkpoints is where the contents of files before their changes lie, artifacts what a model keeps for itself.
-func (a *App) checkpoints(id session.SessionID) string {
-	return filepath.Join(a.dir, checkpointsName, string(id))
+// serve lets a conversation carry out the requests of any process to change the agent.
+func (a *Agent) serve(l *conversation.Local) { a.changes <- l }
+
+// change carries out a request to change the agent. A request may be in the journal before the conversation is there.
+func (a *Agent) change(ctx context.Context, c session.Change) error {
+	select {
+	case l := <-a.changes:
+		a.changes <- l
+		return l.Set(ctx, c)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
-func (a *App) artifacts(id session.SessionID) string {
-	return filepath.Join(a.dir, "artifacts", string(id))
-}
-
-// tools is the built-in tools.
-func (a *Agent) tools(s Spec, artifacts string) ([]tool.Tool, error) {
-	a.seen = files.NewSet(a.workspace)
+// tools returns the built-in tools.
+func (a *Agent) tools(s Spec, artifacts artifact.Options) ([]tool.Tool, error) {
 	o := s.Web
 	o.Allow = a.redirect
-	network, err := web.New(a.workspace, o)
+	network, err := web.New(a.site.workspace, o)
 	if err != nil {
 		return nil, err
 	}
@@ -148,13 +141,14 @@ func (a *Agent) tools(s Spec, artifacts string) ([]tool.Tool, error) {
 		planning.Asker = asker{a.Questions}
 	}
 	return slices.Concat(
-		a.seen.Tools(s.Editor), search.New(a.workspace), shell.New(a.workspace, shell.Options{Analyze: s.Bounds.Effects, Told: a.told}),
-		network, plan.New(planning), []tool.Tool{artifact.New(artifacts)}, retract.New(&conversation{agent: a}),
-		skill.New(skill.Options{Skills: a.skills, MaxSize: s.Skills.MaxSize, Loaded: a.loaded}),
+		a.site.seen.Tools(s.Editor), search.New(a.site.workspace),
+		shell.New(a.site.workspace, shell.Options{Analyze: s.Bounds.Effects, Reported: a.news.reported}),
+		network, plan.New(planning), []tool.Tool{artifact.New(artifacts)}, retract.New(&retractable{agent: a}),
+		skill.New(skill.Options{Skills: s.Skills.Skills, MaxSize: s.Skills.MaxSize, Loaded: a.loaded}),
 	), nil
 }
 
-// plan keeps a list of what is to be done.
+// plan records the plan of the model.
 func (a *Agent) plan(ctx context.Context, items []plan.Item) error {
 	t := session.Todo{Items: make([]session.TodoItem, len(items))}
 	for i, item := range items {
@@ -163,12 +157,12 @@ func (a *Agent) plan(ctx context.Context, items []plan.Item) error {
 	return a.Record(ctx, t)
 }
 
-// record makes changes of files durable, before a tool makes them and after a command did.
+// record records changes of files: before a tool makes them, and after a command made them.
 func (a *Agent) record(ctx context.Context, changes []workspace.Change) error {
 	return a.Record(ctx, undo.Record(agent.CallID(ctx), changes))
 }
 
-// recall gives the tools back what the model has read, as far as its window still shows it.
+// recall restores what the tools know of the files that the model has read, as far as the context window still has their contents.
 func (a *Agent) recall(ctx context.Context) error {
 	p := recorded{Path: a.Path()}
 	v, err := window.Look(ctx, &p)
@@ -183,19 +177,19 @@ func (a *Agent) recall(ctx context.Context) error {
 	}
 	for _, e := range slices.Backward(p.read) {
 		if m, ok := e.Body.(session.Message); ok && m.Role == llm.RoleTool && m.Outcome == session.OutcomeOK && len(m.Details) > 0 && shown[e.ID] {
-			a.seen.Recall(m.Tool, m.Details)
+			a.site.seen.Recall(m.Tool, m.Details)
 		}
 	}
 	return nil
 }
 
-// recorded is a path that remembers what was read of it, newest first.
+// recorded is a path that keeps the entries that were read of it, newest first.
 type recorded struct {
-	session.Path
+	view.Path
 	read []session.Event
 }
 
-// Backward implements [session.Path].
+// Backward implements [view.Path].
 func (p *recorded) Backward(ctx context.Context) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
 		for e, err := range p.Path.Backward(ctx) {
@@ -207,65 +201,61 @@ func (p *recorded) Backward(ctx context.Context) iter.Seq2[session.Event, error]
 	}
 }
 
-// Close ends the jobs and the run that is on, gives the session back and lets go of the workspace. A [*TakenBackError] is about a job.
+// Close ends the jobs and the current run, and releases the session and the directory. A [*conversation.Warning] is about a job.
 func (a *Agent) Close() error {
-	taken := a.endJobs() // while what they changed can be recorded
-	a.title.stop(titlePatience)
+	reverted := a.site.endJobs() // while the agent can record their changes
+	a.titles.Stop()
 	a.window.Close()
-	return errors.Join(taken, a.Agent.Close(), a.workspace.Close(), a.sweep(), a.checkpoints.Close())
+	return errors.Join(reverted, a.Agent.Close(), a.site.close())
 }
 
-// sweep drops the copies of files that no command has changed after all.
-func (a *Agent) sweep() error {
-	switch {
-	case a.checkpoints.Empty():
-		return nil
-	case a.checkpoints.HasLog():
-		return nil // of a command whose changes could not be told: who opens the session next finds them
+// Kill ends the commands of the tools at once, for a program that exits without Close.
+func (a *Agent) Kill() { a.site.workspace.Kill() }
+
+// SetClient lets another model answer from the next turn on, as [agent.Agent.SetClient] does.
+func (a *Agent) SetClient(ctx context.Context, c llm.Client) error {
+	if err := a.Agent.SetClient(ctx, c); err != nil {
+		return err
 	}
-	kept := make(map[string]bool)
-	for e, err := range a.store.Annotations(context.Background(), a.Session(), session.FilesChanged{}.Kind()) {
-		if err != nil {
-			return err
+	a.answering.Store(&c)
+	return nil
+}
+
+func (a *Agent) client() llm.Client { return *a.answering.Load() }
+
+// Compact replaces the older turns with a summary now and returns its entries. Focus names the most important subject; it may be empty. The
+// problem, if there is one, says why there is no summary, why the model did not write it, or which pinned messages are too long. During a
+// run the error is [agent.ErrBusy].
+func (a *Agent) Compact(ctx context.Context, focus string) (entries []session.Event, problem string, err error) {
+	a.problem.Store(new(string))
+	a.window.Compact(window.Ask{Focus: focus})
+	entries, err = a.Prepare(ctx)
+	return entries, *a.problem.Load(), err
+}
+
+// announce shows an event of the window to all listeners.
+func (a *Agent) announce(b session.Body) {
+	switch b := b.(type) {
+	case live.Compacting:
+		if b.Done && b.Error != "" {
+			a.problem.Store(&b.Error)
 		}
-		if c, ok := e.Body.(session.FilesChanged); ok {
-			for _, f := range c.Files {
-				for _, s := range []*session.FileState{f.Before, f.After} {
-					if s != nil {
-						kept[s.Hash] = true
-					}
-				}
-			}
-		}
+	case live.Notice:
+		a.problem.Store(&b.Text)
 	}
-	return a.checkpoints.Sweep(func(hash string) bool { return kept[hash] })
+	a.Announce(b)
 }
 
-// release lets go of what lies on disk.
-func (a *Agent) release() error {
-	var err error
-	if a.workspace != nil {
-		err = a.workspace.Close()
-	}
-	if a.checkpoints != nil {
-		err = errors.Join(err, a.checkpoints.Close())
-	}
-	return err
-}
-
-// Kill ends the commands of the tools at once. The run sees it as their end; it is for a program that leaves without Close.
-func (a *Agent) Kill() { a.workspace.Kill() }
-
-// asker brings the questions of a model to people.
+// asker asks people the questions of a model.
 type asker struct{ broker *approval.Broker }
 
 // Ask implements [plan.Asker].
 func (a asker) Ask(ctx context.Context, questions []plan.Question) ([]plan.Answer, error) {
-	q := session.Asking{Questions: make([]session.Question, len(questions))}
+	q := session.Asking{Call: agent.CallID(ctx), Questions: make([]ask.Question, len(questions))}
 	for i, one := range questions {
-		q.Questions[i] = session.Question{Text: one.Text, Multiple: one.Multiple, Default: one.Default}
+		q.Questions[i] = ask.Question{Text: one.Text, Multiple: one.Multiple, Default: one.Default}
 		for _, option := range one.Options {
-			q.Questions[i].Options = append(q.Questions[i].Options, session.Option{Label: option})
+			q.Questions[i].Options = append(q.Questions[i].Options, ask.Option{Label: option})
 		}
 	}
 	got, err := a.broker.Ask(ctx, q)
@@ -280,9 +270,4 @@ func (a asker) Ask(ctx context.Context, questions []plan.Question) ([]plan.Answe
 		answers[i] = plan.Answer(g.Choices)
 	}
 	return answers, nil
-}
-
-// Places are the directories of what belongs to a session beside the store. They need not exist.
-func (a *App) Places(id session.SessionID) []string {
-	return []string{a.checkpoints(id), a.artifacts(id)}
 }

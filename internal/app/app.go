@@ -1,35 +1,39 @@
-// Package app puts Tenon together: where its data lies, which model answers, which tools there are, and the agent made of
-// them. It decides nothing about how that is shown.
+// Package app assembles Tenon: the data directory, the model, the tools, and an agent that uses them. It prints nothing.
 package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/tenon-agent/tenon/agent"
-	"github.com/tenon-agent/tenon/internal/keys"
+	"github.com/tenon-agent/tenon/conversation"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/permission"
+	"github.com/tenon-agent/tenon/redact"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/sqlite"
 	"github.com/tenon-agent/tenon/tool/files"
 	"github.com/tenon-agent/tenon/tool/web"
 )
 
-// App is the store of sessions and what agents are made of.
+// App is the data of Tenon, and the state that all agents of a process share.
 type App struct {
-	Store   session.Store
-	dir     string // where what belongs to sessions lies beside the store
+	conversation.Data
+	stop    func() // ends the goroutine of open
 	version string
+	day     *agent.Day
+
+	mu          sync.Mutex
+	directories map[string]*directory // in which agents work, by root
 }
 
-// Open opens the store, and makes it if there is none. Close the App after all of its agents.
+// Open opens the store, or creates it. Close the App after all of its agents.
 func Open(getenv func(string) string, version string) (*App, error) {
 	dir, err := DataDir(getenv)
 	if err != nil {
@@ -41,8 +45,8 @@ func Open(getenv func(string) string, version string) (*App, error) {
 	return open(sqlite.Open, filepath.Join(dir, databaseName), version)
 }
 
-// OpenExisting is [Open] for commands that only look at sessions: where there is no store it makes none, and the error
-// is an [fs.ErrNotExist]. One that cannot be written is there to be read.
+// OpenExisting is [Open] for commands that only read sessions: it creates no store, and opens a store without write
+// permission for reading. If there is no store, the error is an [fs.ErrNotExist].
 func OpenExisting(getenv func(string) string, version string) (*App, error) {
 	dir, err := DataDir(getenv)
 	if err != nil {
@@ -63,48 +67,88 @@ func open(how func(string) (*sqlite.Store, error), name, version string) (*App, 
 	if err != nil {
 		return nil, err
 	}
-	return &App{Store: store, dir: filepath.Dir(name), version: version}, nil
+	data := conversation.Data{Store: store, Dir: filepath.Dir(name), Owner: Owner("recovery")}
+	return &App{Data: data, version: version, day: agent.NewDay(), stop: suspendBetween(store), directories: map[string]*directory{}}, nil
 }
 
 // Close closes the store.
-func (a *App) Close() error { return a.Store.Close() }
+func (a *App) Close() error {
+	a.stop()
+	return a.Store.Close()
+}
 
-// Spec is what differs between agents.
+// OnWait sets the function that Tenon calls when a write waits for another process.
+func (a *App) OnWait(f func(*session.BusyError)) {
+	if s, ok := a.Store.(interface {
+		OnWait(func(*session.BusyError))
+	}); ok && f != nil {
+		s.OnWait(f)
+	}
+}
+
+// Backup writes the journals of all sessions to a new file. It does not include saved file contents and artifacts.
+func (a *App) Backup(ctx context.Context, file string) error {
+	s, ok := a.Store.(interface {
+		Backup(ctx context.Context, file string) error
+	})
+	if !ok {
+		return errors.New("cannot write a backup: this store does not support backups")
+	}
+	return s.Backup(ctx, file)
+}
+
+// RestoreBackup replaces the journals of all sessions with those of a backup. It renames a damaged database and returns the new name.
+func RestoreBackup(ctx context.Context, getenv func(string) string, file string) (aside string, err error) {
+	dir, err := DataDir(getenv)
+	if err == nil {
+		err = makeDataDir(dir)
+	}
+	if err != nil {
+		return "", err
+	}
+	return sqlite.Restore(ctx, filepath.Join(dir, databaseName), file)
+}
+
+// pauser is a store that can wait before it begins a transaction.
+type pauser interface {
+	Pause(ctx context.Context) (resume func(), err error)
+}
+
+// Spec describes one agent.
 type Spec struct {
-	Client llm.Client // it tries again by itself
+	Client llm.Client // retries by itself
 	System string
 	Limits agent.Limits
-	Owner  string         // what the agent serves, such as "tenon run"
-	After  session.Origin // of a new session: the one that it comes after
+	Owner  string         // the frontend, such as "tenon run"
+	After  session.Origin // of a new session: the session that it follows or, with Fork, continues
+	Fork   bool
 
-	Bounds  Bounds // where it works, and what may be touched
+	TakeOver bool // take the session from a living process
+
+	Bounds  Bounds // the directory, and the paths and hosts that the tools may use
 	Policy  *permission.Policy
-	Ask     bool          // people can be asked, through [Agent.Questions]
-	AskTime time.Duration // after which a question that nobody answers is taken for denied; 0: never
+	Ask     bool          // people can answer questions, through [Agent.Questions]
+	AskTime time.Duration // limit for an answer, after which the call is denied; 0: none
 	Keep    func(ctx context.Context, rules []permission.Rule) error
 
 	Web    web.Options
-	Editor files.Editing // how the model changes files best
+	Editor files.Editing // the best way to edit for the model
 
 	Window   Windowing
 	Titles   Titling
 	Guidance Guiding
 	Skills   SkillSet
 
-	Thinking    llm.Thinks
-	MaxTokens   int             // of one answer; 0: what the model allows
-	Cache       llm.CachePolicy // marks for the provider's prompt cache
-	Temperature *float64        // nil: the provider's default
-	Schema      json.RawMessage // that the last answer must satisfy; nil: none
+	llm.Settings // of every request of the conversation
 
-	// Secrets takes keys out of what tools return, before anything else sees it. Nil: nothing is taken out.
-	Secrets *keys.Redactor
+	// Secrets hides keys in the results of tools. Nil: it hides nothing.
+	Secrets *redact.Redactor
 
 	now func() time.Time // in tests
 }
 
-// owner names this process for people who find a session locked.
-func owner(what string) string {
+// Owner names this process for people who find a session locked.
+func Owner(what string) string {
 	host, err := os.Hostname()
 	if err != nil {
 		return fmt.Sprintf("%s, pid %d", what, os.Getpid())

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/llm/offline"
+	"github.com/tenon-agent/tenon/tool/artifact"
 )
 
 // BenchmarkStart is what tenon run does in this process before its first request and after its last answer, by its parts. The data
@@ -65,7 +66,7 @@ func BenchmarkStart(b *testing.B) {
 		defer shut(b, ag)
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := ag.tools(spec, dir); err != nil {
+			if _, err := ag.tools(spec, artifact.Options{Dir: dir}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -13,33 +12,33 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenon-agent/tenon/conversation"
 	"github.com/tenon-agent/tenon/permission"
+	paths "github.com/tenon-agent/tenon/workspace/path"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
-// Bounds is what work in a directory may touch: the same for tools and for commands.
+// Bounds are the paths and hosts that tools and commands in a directory may touch. Root is absolute, with its links resolved.
 type Bounds struct {
-	Root      string   // absolute, links resolved
-	Roots     []string // further directories that count as inside
-	Hidden    []string // what nobody may read
-	Protected []string // what may be read but not written
-	Home      string
-	Outputs   string // where the whole of long outputs of commands is kept; made when it is needed
+	paths.Bounds
+	Home string
 
-	// Sandbox confines commands; nil: the person has switched it off, and Off says where.
+	// Sandbox confines commands; nil: the person has disabled it, and Off says where.
 	Sandbox *sandbox.Policy
 	Off     string
+
+	Hosts []string // hosts that tools and commands may reach without a question; "*": all
 }
 
 // Bounds returns the bounds of work in a directory, which is absolute with its links resolved.
 func (s *Setup) Bounds(dir string) Bounds {
 	c := &s.Config.Sandbox
-	b := Bounds{Root: dir, Home: s.home(), Roots: s.paths(dir, s.Config.Roots), Outputs: outputs()}
+	b := Bounds{Bounds: paths.Bounds{Root: dir, Roots: s.paths(dir, s.Config.Roots)}, Home: s.home(), Hosts: c.Network}
 	b.Hidden = s.paths(dir, c.Hidden)
 	if b.Home != "" {
 		b.Hidden = append(b.Hidden, sandbox.DefaultHidden(b.Home)...)
 	}
-	b.Hidden = slices.DeleteFunc(append(b.Hidden, s.own()...), func(name string) bool { return holds(name, dir) })
+	b.Hidden = slices.DeleteFunc(append(b.Hidden, s.own()...), func(name string) bool { return paths.Inside(name, dir) })
 	slices.Sort(b.Hidden)
 	b.Hidden = slices.Compact(b.Hidden)
 	b.Protected = s.paths(dir, c.Protected)
@@ -53,8 +52,8 @@ func (s *Setup) Bounds(dir string) Bounds {
 	if c.Enabled == nil || *c.Enabled {
 		b.Sandbox = &sandbox.Policy{
 			Writable: writable, Protected: slices.Clone(b.Protected), Absent: absent, Hidden: b.Hidden,
-			Readable: append(homeInTemp(b.Home, writable), b.Outputs),
-			Network:  sandbox.Network{Open: slices.Contains(c.Network, "*"), Hosts: c.Network},
+			Readable: homeInTemp(b.Home, writable),
+			Network:  network(b.Hosts),
 			Caches:   s.caches(dir), Partial: true,
 			Limits: sandbox.Limits{Processes: c.Processes, Memory: c.Memory},
 		}
@@ -62,30 +61,44 @@ func (s *Setup) Bounds(dir string) Bounds {
 	if b.Sandbox == nil {
 		b.Off = "the sandbox is switched off by sandbox.enabled in " + s.origin("sandbox.enabled")
 	}
-	b.Protected = append(b.Protected, absent...) // a tool makes none of them either
+	b.Protected = append(b.Protected, absent...) // a tool does not create them either
 	return b
 }
 
-// There checks that the roots of the configuration are there. The first that is not is a [*config.Error] with its place.
+func network(hosts []string) sandbox.Network {
+	return sandbox.Network{Open: slices.Contains(hosts, "*"), Hosts: hosts}
+}
+
+// reaching returns the bounds with other hosts.
+func (b Bounds) reaching(hosts []string) Bounds {
+	b.Hosts = hosts
+	if b.Sandbox != nil {
+		b.Sandbox = b.Sandbox.Show() // a copy
+		b.Sandbox.Network = network(hosts)
+	}
+	return b
+}
+
+// There checks that the roots of the configuration exist. The error is a [*config.Error] with the position of the first root that does not.
 func (s *Setup) There(b Bounds) error {
 	for i, root := range b.Roots {
 		info, err := os.Stat(root)
 		if err == nil && info.IsDir() {
 			continue
 		}
-		what := root + " is no directory"
+		what := root + " is not a directory"
 		if errors.Is(err, fs.ErrNotExist) {
-			what = root + " is not there"
+			what = root + " does not exist"
 		} else if err != nil {
 			what = err.Error()
 		}
-		return s.Config.Mistake(s.Config.UserFile, fmt.Sprintf("roots[%d]", i), what+"; make the directory, or take it out of the list")
+		return s.Config.Mistake(s.Config.UserFile, fmt.Sprintf("roots[%d]", i), what+"; create the directory, or remove it from the list")
 	}
 	return nil
 }
 
-// home is the home directory of the person: as the environment says or, where it says nothing, as the system does. A service without
-// HOME has the same secrets there.
+// home returns the home directory of the person: HOME or, if it is empty, the home directory of the account. A service without HOME has
+// the same secrets there.
 func (s *Setup) home() string {
 	if home := s.getenv("HOME"); home != "" {
 		return home
@@ -99,23 +112,13 @@ func (s *Setup) home() string {
 	return ""
 }
 
-// outputs is a name for a private directory that nobody has yet.
-func outputs() string {
-	temp := os.TempDir()
-	if real, err := filepath.EvalSymlinks(temp); err == nil {
-		temp = real
-	}
-	const random = 12 // letters and digits
-	return filepath.Join(temp, "tenon-output-"+strings.ToLower(rand.Text()[:random]))
-}
-
-// homeInTemp is a home directory that lies where temporary files are covered, such as that of a test or a container. Commands read
-// it as they do in any other place: git finds its settings, and secrets stay hidden.
+// homeInTemp returns a home directory that is inside a temporary directory, such as that of a test or a container. The sandbox covers
+// temporary directories, but commands must read this one like any other: git finds its settings, and secrets stay hidden.
 func homeInTemp(home string, writable []string) []string {
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real
 	}
-	in := func(dir string) bool { return holds(dir, home) }
+	in := func(dir string) bool { return paths.Inside(dir, home) }
 	for _, dir := range []string{"/tmp", "/var/tmp", "/run"} {
 		if home != dir && in(dir) && !slices.ContainsFunc(writable, in) {
 			return []string{home}
@@ -124,7 +127,7 @@ func homeInTemp(home string, writable []string) []string {
 	return nil
 }
 
-// origin is where the configuration sets a key.
+// origin returns the position at which the configuration sets a key.
 func (s *Setup) origin(key string) string {
 	for _, o := range s.Config.Origins() {
 		if o.Key == key {
@@ -134,9 +137,9 @@ func (s *Setup) origin(key string) string {
 	return "the configuration"
 }
 
-// in is the bounds in a mode: in yolo there are none but the rules.
+// in returns the bounds in a mode. A free mode, such as yolo, has no bounds except the rules.
 func (b Bounds) in(mode permission.Mode) Bounds {
-	if mode == permission.Yolo {
+	if mode.Free() {
 		b.Hidden, b.Protected, b.Sandbox = nil, nil, nil
 	}
 	return b
@@ -157,18 +160,18 @@ func (s *Setup) paths(dir string, names []string) []string {
 	return out
 }
 
-// own is what Tenon keeps to itself: the configuration with its keys, and the sessions. Where such a directory holds the home directory
-// too, it is what Tenon has in it.
+// own returns the paths that only Tenon may touch: the configuration with its keys, and the sessions. If such a directory contains the home
+// directory, own returns only Tenon's files in it.
 func (s *Setup) own() []string {
 	var out []string
 	data, _ := DataDir(s.getenv)
 	for dir, names := range map[string][]string{
 		s.Dir: {"tenon.json", "keys.json", "trust.json"},
-		data:  {databaseName, databaseName + "-wal", databaseName + "-shm", checkpointsName, "artifacts"},
+		data:  {databaseName, databaseName + "-wal", databaseName + "-shm", conversation.ContentsName, conversation.BaselinesName},
 	} {
 		switch {
 		case dir == "":
-		case holds(dir, s.home()):
+		case paths.Inside(dir, s.home()):
 			for _, name := range names {
 				out = append(out, filepath.Join(dir, name))
 			}
@@ -180,14 +183,8 @@ func (s *Setup) own() []string {
 	return out
 }
 
-// holds reports whether a directory lies in another one, or is it: who works there wants to see it.
-func holds(outer, dir string) bool {
-	rel, err := filepath.Rel(outer, dir)
-	return dir != "" && err == nil && filepath.IsLocal(rel)
-}
-
-// caches is where the toolchains of confined commands keep what they build, a directory for each workspace: what a project leaves in
-// it is used by no other.
+// caches returns the directory for the build caches of confined commands. Each workspace has its own directory, so that no project uses the
+// cache of another.
 func (s *Setup) caches(dir string) string {
 	base := s.getenv("XDG_CACHE_HOME")
 	if !filepath.IsAbs(base) {

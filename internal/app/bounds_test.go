@@ -39,13 +39,39 @@ func TestToolsAndCommandsHaveTheSameBounds(t *testing.T) {
 	defer ws.Close()
 	for _, name := range []string{".git/config", ".git/config.worktree", ".git/commondir", ".git/hooks/pre-commit", "tenon.json", ".tenon/tenon.json"} {
 		full := filepath.Join(dir, filepath.FromSlash(name))
-		if d := policy.Judge(permission.Call{Tool: "write", Effects: tool.Effects{Writes: []tool.Path{{Name: full}}}}); d.Verdict != permission.Ask {
-			t.Errorf("%s: %s: %s", name, d.Verdict, d.Reason)
+		if d := policy.Judge(permission.Call{Tool: "write", Effects: tool.Effects{Writes: []tool.Path{{Name: full}}}}); d.Action != permission.Ask {
+			t.Errorf("%s: %s: %s", name, d.Action, d.Reason)
 		}
 		err := ws.WriteFile(t.Context(), full, []byte("x"), nil)
 		if _, protected := errors.AsType[*workspace.ProtectedError](err); !protected {
 			t.Errorf("%s: got %v", name, err)
 		}
+	}
+}
+
+// The tool and the policy analyze a command line in the same directories, so the policy judges the analysis of the tool.
+func TestALineIsAnalyzedOnce(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSetup(vars("TENON_CONFIG_DIR", t.TempDir(), "HOME", t.TempDir()), dir, "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := s.Bounds(dir)
+	policy, err := s.Policy(b, Permissions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	judge := func(change func(*tool.Effects)) float64 {
+		e := b.Effects("for f in a b c; do gofmt -l $f | sed s/x/y/; done", b.Root)
+		change(&e)
+		return testing.AllocsPerRun(10, func() { policy.Judge(permission.Call{Tool: "shell", Effects: e}) })
+	}
+	once := judge(func(*tool.Effects) {})
+	if again := judge(func(e *tool.Effects) { e.Analysis = nil }); once > again-20 {
+		t.Errorf("%.0f allocations with the analysis of the tool, %.0f without", once, again)
 	}
 }
 

@@ -5,15 +5,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenon-agent/tenon/internal/approval"
+	"github.com/tenon-agent/tenon/approval"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/permission"
-	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/tool/artifact"
 	"github.com/tenon-agent/tenon/tool/files"
 	"github.com/tenon-agent/tenon/tool/skill"
 	"github.com/tenon-agent/tenon/tool/web"
 	"github.com/tenon-agent/tenon/window/tokens"
 	"github.com/tenon-agent/tenon/workspace"
+	paths "github.com/tenon-agent/tenon/workspace/path"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
@@ -30,11 +31,12 @@ func TestWhatEveryRequestCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &Agent{workspace: ws, Questions: approval.NewBroker(func(session.Body) {}, 0), skills: []skill.Skill{{Name: "release", Description: "x"}}}
-	bounds := Bounds{Root: "/home/me/project", Sandbox: &sandbox.Policy{}}
+	a := &Agent{site: &site{workspace: ws, seen: files.NewSet(ws)}, Questions: approval.NewBroker(nil, 0)}
+	skills := SkillSet{Skills: []skill.Skill{{Name: "release", Description: "x"}}}
+	bounds := Bounds{Bounds: paths.Bounds{Root: "/home/me/project"}, Sandbox: &sandbox.Policy{}}
 	place := facts("/home/me/project/cmd", "/home/me/project", bounds.May(permission.AskMode, false), time.Now())
 	for name, editor := range map[string]files.Editing{"replace": files.Replace, "patch": files.Patch} {
-		tools, err := a.tools(Spec{Editor: editor, Web: web.Options{Engine: engine}}, t.TempDir())
+		tools, err := a.tools(Spec{Editor: editor, Skills: skills, Web: web.Options{Engine: engine}}, artifact.Options{Dir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,10 +2,13 @@ package app
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tenon-agent/tenon/agent"
+	"github.com/tenon-agent/tenon/conversation"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
 	"github.com/tenon-agent/tenon/permission"
@@ -64,12 +67,12 @@ func TestWhatIsTakenBackFromJobsIsTold(t *testing.T) {
 	ag := openAgent(t, "text Done.", permission.Auto)
 	up := make(chan bool)
 	const line = "git init -q sub; git -C sub config core.fsmonitor ./program; echo up; sleep 1000"
-	if _, err := ag.workspace.Start(t.Context(), workspace.Command{Line: line, Report: func([]byte) { close(up) }}); err != nil {
+	if _, err := ag.site.workspace.Start(t.Context(), workspace.Command{Line: line, Report: func([]byte) { close(up) }}); err != nil {
 		t.Fatal(err)
 	}
 	<-up
 	err := ag.Close()
-	if taken, ok := errors.AsType[*TakenBackError](err); !ok || !strings.Contains(taken.Error(), "core.fsmonitor") {
+	if taken, ok := errors.AsType[*conversation.Warning](err); !ok || !strings.Contains(taken.Error(), "core.fsmonitor") {
 		t.Error(err)
 	}
 }
@@ -79,30 +82,32 @@ func TestTheEndOfAJobIsToldOnce(t *testing.T) {
 	ag := newAgent(t, "text Done.\n---\ntext I see.")
 	queued := func(want int) {
 		t.Helper()
-		if got := len(ag.Drafts()); got != want {
+		if got := len(ag.Requests().Drafts); got != want {
 			t.Errorf("%d drafts, want %d", got, want)
 		}
 	}
-	ag.tell(workspace.JobStatus{ID: "job1"})
+	ag.news.ended(workspace.JobStatus{ID: "job1"})
 	queued(1)
-	ag.told("job1")
+	ag.news.reported("job1")
 	queued(0)
-	ag.told("job1")
-	ag.told("job2")
-	ag.tell(workspace.JobStatus{ID: "job2"})
-	ag.tell(workspace.JobStatus{ID: "job3", Awaited: true})
-	ag.tell(workspace.JobStatus{ID: "job4", Killed: true})
+	ag.news.reported("job1")
+	ag.news.reported("job2")
+	ag.news.ended(workspace.JobStatus{ID: "job2"})
+	ag.news.ended(workspace.JobStatus{ID: "job3", Awaited: true})
+	ag.news.ended(workspace.JobStatus{ID: "job4", Killed: true})
 	queued(0)
-	ag.tell(workspace.JobStatus{ID: "job5"})
+	ag.news.ended(workspace.JobStatus{ID: "job5"})
 	if _, err := agent.Wait(ag.Run(t.Context(), llm.UserText("go"))); err != nil {
 		t.Fatal(err)
 	}
 	queued(0)
-	ag.told("job5") // it is in the conversation already
+	ag.news.reported("job5") // it is in the conversation already
 }
 
+// A tool that waits for a job reports its end. The queue does not repeat it.
 func TestAJobThatAToolHasTold(t *testing.T) {
-	ag := newAgent(t, `call shell {"command": "echo up", "background": true}
+	up := filepath.Join(t.TempDir(), "up")
+	ag := newAgent(t, `call shell {"command": "until [ -e `+filepath.ToSlash(up)+` ]; do sleep 0.01; done", "background": true}
 ---
 call job {"action": "wait", "id": "job1"}
 ---
@@ -114,8 +119,17 @@ text Told twice.`)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m, ok := e.Body.(session.Message); ok {
-			told += strings.Count(m.Content.Text(), "has ended")
+		switch b := e.Body.(type) {
+		case session.CallStarted:
+			if b.Tool != "job" {
+				continue
+			}
+			// Not before the model waits: the end of a job that comes earlier is news for the next turn.
+			if err := os.WriteFile(up, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		case session.Message:
+			told += strings.Count(b.Content.Text(), "has ended")
 		}
 	}
 	if told != 1 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/view"
 )
 
 // childDir is the variable that tells a process of this test where it works.
@@ -66,7 +67,7 @@ func TestAProcessIsKilledWhileItSumsUp(t *testing.T) {
 		return llm.AssistantText("Done.")
 	}
 	events := w.ask("Go on.")
-	if len(of[session.Digest](events)) == 0 {
+	if len(of[session.Summarized](events)) == 0 {
 		t.Error("nobody has summed up what was to be summed up")
 	}
 	w.wants(w.sent(0), "The needle is blue")
@@ -97,7 +98,7 @@ func sumUpForEver(t *testing.T, base string) {
 // said is the whole conversation of a session as the journal has it, but for an answer that was cut off.
 func (w *workplace) said(id session.SessionID) string {
 	w.t.Helper()
-	messages, err := session.Messages(w.t.Context(), session.Stored(w.app.Store, id, ""))
+	messages, err := view.Messages(w.t.Context(), view.Stored(w.app.Store, id, ""))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -1,11 +1,12 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,29 +14,30 @@ import (
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/internal/keys"
-	"github.com/tenon-agent/tenon/internal/models"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/offline"
+	"github.com/tenon-agent/tenon/models"
+	"github.com/tenon-agent/tenon/redact"
 )
 
-// Setup is what a person has set up: the configuration, the keys, and the models that can be reached with them.
+// Setup is the setup of a person: the configuration, the keys, and the models that Tenon can reach with them.
 type Setup struct {
 	Config  *config.Config
 	Keys    *keys.Store
 	Models  *models.Registry
-	Secrets *keys.Redactor // knows every key that was in the environment or was used
-	Dir     string         // the directory of the configuration; empty when there is no place for one
+	Secrets *redact.Redactor // knows every key from the environment and every key that Tenon has used
+	Dir     string           // the directory of the configuration; empty: there is none
 
 	getenv func(string) string
-	former string              // the model that answered last in the session that goes on
-	found  chan []models.Found // what runs on this machine, when that is looked for
+	former string              // the model that answered last in the resumed session
+	found  chan []models.Found // the servers on this machine; nil: Tenon does not look for them
 }
 
-// NewSetup reads the configuration for work in a directory, which may be empty. It looks at no network and fetches no key that is not
-// in the environment. A mistake in the configuration is a [*config.Errors].
+// NewSetup reads the configuration for work in a directory, which may be empty. It does not use the network and reads no
+// key outside the environment. A mistake in the configuration is a [*config.Errors].
 func NewSetup(getenv func(string) string, dir, version string) (*Setup, error) {
-	s := &Setup{getenv: getenv, Secrets: keys.NewRedactor()}
-	s.Dir, _ = config.UserDir(getenv) // without a home there is no configuration, which is no mistake
+	s := &Setup{getenv: getenv, Secrets: redact.New()}
+	s.Dir, _ = config.UserDir(getenv) // without a home directory there is no configuration; that is not an error
 	var err error
 	s.Config, err = config.Load(config.Options{Dir: s.Dir, WorkDir: dir, Getenv: getenv, Providers: models.Names()})
 	if err != nil {
@@ -44,41 +46,44 @@ func NewSetup(getenv func(string) string, dir, version string) (*Setup, error) {
 	s.Keys = keys.Open(s.Dir, keys.Options{Getenv: getenv})
 	data, _ := DataDir(getenv)
 	s.Models = models.New(models.Options{
-		Config: s.Config, Keys: s.Keys, Getenv: getenv, DataDir: data, Version: version,
+		Providers: s.Config.Providers, Models: s.Config.Models, Pools: s.Config.Pools,
+		Named: append(slices.Collect(maps.Values(s.Config.Roles)), s.Config.Model),
+		Keys:  s.Keys, Getenv: getenv, DataDir: data, Version: version,
 		Secret: func(text string) { s.Secrets.Hide(text) },
 	})
+	catalog, _ := s.Config.CatalogURL.Ready()
+	s.Secrets.Hide(redact.InURL(catalog)...)
 	s.Secrets.Hide(s.Models.KnownSecrets()...)
 	return s, nil
 }
 
-// Model is the model that was chosen, and why.
+// Model is the chosen model, and the reason for the choice.
 type Model struct {
 	Client   llm.Client
 	Why      string   // in words, such as "chosen by TENON_MODEL"
-	Warnings []string // what of it cannot be asked
+	Warnings []string // members of a pool that cannot answer, and keys that Tenon cannot read
 }
 
-// NamedError says that the model that was named cannot be had. The cause is a [*models.UnknownError] or a [*models.UnusableError].
+// NamedError reports that Tenon cannot use the named model. The cause is a [*models.UnknownError] or a [*models.UnavailableError].
 type NamedError struct {
-	From string // where it was named: "--model", "TENON_MODEL" or "tenon.json"
+	From string // the origin of the name: "--model", "TENON_MODEL" or "tenon.json"
 	Err  error
 }
 
 func (e *NamedError) Error() string { return fmt.Sprintf("%s: %v", e.From, e.Err) }
 func (e *NamedError) Unwrap() error { return e.Err }
 
-// GoOn lets a session go on with the model that answered last in it, unless a flag or TENON_MODEL names another, a pool of the configuration
-// is to choose, or that model cannot be had any more: another one would read the whole conversation anew. Who has found a model since they
-// tried the offline one wants that.
+// GoOn lets the model or the pool of a session answer in it again, unless a flag or TENON_MODEL names another model, which would read the
+// whole conversation without a cache. A session of the offline model gets the model of a new session.
 func (s *Setup) GoOn(model string) {
-	_, pool := s.Config.Pools[s.Config.Model]
-	if provider, _, _ := strings.Cut(model, "/"); provider != offline.New().Model().Provider && !pool {
+	s.former = ""
+	if provider, _, _ := strings.Cut(model, "/"); provider != offline.New().Model().Provider {
 		s.former = model
 	}
 }
 
-// Choose finds the model to use: the one of the flag, of TENON_MODEL, of the session that goes on, of the configuration, of the first provider with a key, of a server on
-// this machine when [Setup.Look] was called, else the offline model, which is always there. The error is a [*NamedError].
+// Choose returns the model to use: that of the flag, of TENON_MODEL, of the session, of the configuration, of the first provider with a key,
+// of a server on this machine if [Setup.Look] was called, else the offline model. The error is a [*NamedError].
 func (s *Setup) Choose(flag string) (Model, error) {
 	env := s.getenv("TENON_MODEL")
 	switch {
@@ -90,9 +95,13 @@ func (s *Setup) Choose(flag string) (Model, error) {
 		return s.named(env, "TENON_MODEL", "chosen by TENON_MODEL")
 	}
 	if s.former != "" {
-		if m, err := s.named(s.former, "the session", "the model of the session"); err == nil {
-			return m, nil
+		m, err := s.named(s.former, "the session", "the model of the session")
+		if err != nil {
+			err = &NamedError{"the session", &models.UnavailableError{
+				Name: s.former, Reason: reason(err) + "; choose another model with --model", Available: s.Models.Available(),
+			}}
 		}
+		return m, err
 	}
 	if s.Config.Model != "" {
 		return s.named(s.Config.Model, "tenon.json", "chosen in tenon.json")
@@ -104,7 +113,7 @@ func (s *Setup) Choose(flag string) (Model, error) {
 		return s.named(ref, "a local server", why)
 	}
 	m := Model{Client: offline.New(), Why: "no other model is set up"}
-	if _, err := s.Keys.List(); err != nil { // one of them may have been meant
+	if _, err := s.Keys.List(); err != nil { // the person may have meant one of these keys
 		m.Warnings = append(m.Warnings, err.Error())
 	}
 	return m, nil
@@ -118,14 +127,25 @@ func (s *Setup) named(name, from, why string) (Model, error) {
 	return Model{Client: c.Client, Why: why, Warnings: c.Warnings}, nil
 }
 
-// IsUnknownModel reports whether err says that a name means no model, so that it is a matter of usage.
+// reason returns the reason why Tenon cannot use a model.
+func reason(err error) string {
+	if unknown, ok := errors.AsType[*models.UnknownError](err); ok {
+		return unknown.Reason
+	}
+	if unavailable, ok := errors.AsType[*models.UnavailableError](err); ok {
+		return unavailable.Reason
+	}
+	return err.Error()
+}
+
+// IsUnknownModel reports whether err says that a name means no model, which is a usage error.
 func IsUnknownModel(err error) bool {
 	_, ok := errors.AsType[*models.UnknownError](err)
 	return ok
 }
 
-// Look begins to look for model servers on this machine, in the background, when nothing else will be chosen. TENON_DISCOVER=off or "discover":
-// false in the configuration keeps it from that.
+// Look starts to look for model servers on this machine, in the background, if no other setting names a model. TENON_DISCOVER=off or
+// "discover": false in the configuration disables it.
 func (s *Setup) Look(ctx context.Context, flag string) {
 	if flag != "" || s.getenv("TENON_MODEL") != "" || s.former != "" || s.Config.Model != "" || s.getenv("TENON_DISCOVER") == "off" {
 		return
@@ -140,10 +160,10 @@ func (s *Setup) Look(ctx context.Context, flag string) {
 	go func() { s.found <- s.Models.Discover(ctx) }()
 }
 
-// Looking reports whether servers on this machine are being looked for.
+// Looking reports whether Tenon looks for servers on this machine.
 func (s *Setup) Looking() bool { return s.found != nil }
 
-// lookTimeout is how long a start may wait for a server that listens and does not answer. Ports where nobody listens answer at once.
+// lookTimeout is the longest wait at a start for a server that listens and does not answer. Ports without a server refuse at once.
 const lookTimeout = 100 * time.Millisecond
 
 func (s *Setup) looked() []models.Found {
@@ -158,44 +178,37 @@ func (s *Setup) looked() []models.Found {
 	}
 }
 
-// Spec is what the configuration says of agents.
+// Spec returns the settings of the configuration for agents.
 func (s *Setup) Spec() Spec {
 	c := s.Config
-	l := c.Limits
-	small := s.role("small")
+	small := s.lazily(c.Roles["small"])
 	writer := small
 	if c.Window.Model != "" {
 		writer = s.lazily(c.Window.Model)
 	}
 	return Spec{
-		Thinking: c.Thinking, MaxTokens: c.MaxTokens, Temperature: c.Temperature, Cache: cachePolicy(c.Cache), Secrets: s.Secrets,
+		Settings: llm.Settings(c.Request), Secrets: s.Secrets,
 		Web: s.Web(), Keep: s.Keep,
-		Window:   Windowing{Threshold: c.Window.Threshold, Manual: c.Window.Manual, Writer: writer},
+		Window:   Windowing{Threshold: c.Window.Threshold, Manual: c.Window.Manual, Strategy: c.Window.Strategy, Turns: c.Window.Turns, Writer: writer},
 		Titles:   Titling{Off: c.Titles != nil && !*c.Titles || s.getenv("TENON_TITLES") == "off", Writer: small},
 		Guidance: Guiding{Names: c.Context.Files, MaxFile: c.Context.MaxFile, MaxAll: c.Context.MaxAll, Personal: s.personal()},
-		Limits: agent.Limits{
-			Turns: l.Turns, Tokens: l.Tokens, Time: l.Duration, Cost: l.Cost, SessionCost: l.SessionCost, DayCost: l.DayCost,
-		},
+		Limits:   agent.Limits(c.Limits),
 	}
 }
 
-// role is the model of a role, which is looked up when it is first asked. Nil: nobody has that role.
-func (s *Setup) role(name string) func() (llm.Client, error) {
-	ref := s.Config.Roles[name]
+// lazily returns a function that chooses a model when it is first called. Nil: the reference is empty.
+func (s *Setup) lazily(ref string) func() (llm.Client, error) {
 	if ref == "" {
 		return nil
 	}
-	return s.lazily(ref)
-}
-
-func (s *Setup) lazily(ref string) func() (llm.Client, error) {
 	return sync.OnceValues(func() (llm.Client, error) {
 		c, err := s.Models.Choose(ref)
 		return c.Client, err
 	})
 }
 
-// personal is where a person has context files, Tenon's own first: who has none for Tenon has them for another agent.
+// personal returns the directories for the person's context files, Tenon's own first. The others belong to other agents: a person without
+// files for Tenon may have files for one of them.
 func (s *Setup) personal() []string {
 	var out []string
 	if s.Dir != "" {
@@ -205,19 +218,4 @@ func (s *Setup) personal() []string {
 		out = append(out, filepath.Join(home, ".claude"), filepath.Join(home, ".codex"))
 	}
 	return out
-}
-
-func cachePolicy(s string) llm.CachePolicy {
-	if s == "auto" {
-		return llm.CacheAuto
-	}
-	return llm.CachePolicy(s)
-}
-
-// OverLimits returns the limits with those in over that are set.
-func OverLimits(l, over agent.Limits) agent.Limits {
-	return agent.Limits{
-		Turns: cmp.Or(over.Turns, l.Turns), Tokens: cmp.Or(over.Tokens, l.Tokens), Time: cmp.Or(over.Time, l.Time),
-		Cost: cmp.Or(over.Cost, l.Cost), SessionCost: cmp.Or(over.SessionCost, l.SessionCost), DayCost: cmp.Or(over.DayCost, l.DayCost),
-	}
 }

@@ -10,25 +10,25 @@ import (
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
-// Permissions is what a person says of permission when a program starts, beside the configuration.
+// Permissions are the mode and the rules that a person gives at the start of a program, in addition to the configuration.
 type Permissions struct {
-	Mode             permission.Mode // "": as the configuration says
+	Mode             permission.Mode // "": the mode of the configuration
 	Allow, Ask, Deny []string        // rules for this session
 }
 
-// Policy is the policy of permission for work within bounds. In mode auto it finds out what the machine can do, which takes some
+// Policy returns the permission policy for work within bounds. In mode auto it checks which sandbox the machine supports, which takes some
 // milliseconds. A mistake in a rule is a [*permission.Errors].
 func (s *Setup) Policy(b Bounds, p Permissions) (*permission.Policy, error) {
 	c := &s.Config.Permissions
 	mode := p.Mode
 	if mode == "" {
-		mode = permission.Mode(c.Mode)
+		mode = c.Mode
 	}
 	o := permission.Options{
-		Mode: mode, Root: b.Root, Roots: b.Roots, Home: b.Home, Readable: []string{b.Outputs}, Hidden: b.Hidden, Protected: b.Protected,
-		Network: s.Config.Sandbox.Network, Filtered: true,
+		Mode: mode, Root: b.Root, Roots: b.Roots, Home: b.Home, Readable: b.Readable, Hidden: b.Hidden, Protected: b.Protected,
+		Network: b.Hosts, Filtered: true,
 		Bare:      b.Off,
-		Sandboxed: b.Sandbox != nil && (mode != permission.Auto || wholly(sandbox.Look().Level())),
+		Sandboxed: b.Sandbox != nil && (mode.In(false) == mode || wholly(sandbox.Look().Level())),
 	}
 	user := permission.Layer{Scope: permission.User, Where: s.Config.UserFile, Config: rulesOf(c, false)}
 	project := permission.Layer{Scope: permission.Project, Where: s.Config.ProjectFile, Config: rulesOf(c, true)}
@@ -39,8 +39,8 @@ func (s *Setup) Policy(b Bounds, p Permissions) (*permission.Policy, error) {
 	return permission.New(o, session, user, project)
 }
 
-// Check returns what is wrong with a configuration for work in a directory that nobody sees before: rules, their examples, and roots
-// that are not there. It also returns what of the rules has no effect.
+// Check returns the mistakes in a configuration that appear only at work in a directory: wrong rules, failing examples, and missing roots.
+// The warnings name the rules without an effect.
 func Check(getenv func(string) string, c *config.Config, dir string) (warnings []string, err error) {
 	s := &Setup{Config: c, getenv: getenv}
 	b := s.Bounds(dir)
@@ -54,21 +54,21 @@ func Check(getenv func(string) string, c *config.Config, dir string) (warnings [
 	return policy.Warnings(), nil
 }
 
-// try checks the examples of the configuration, those of the user against the rules of the user alone: neither a project nor a flag that
-// narrows them makes them wrong.
+// try checks the examples of the configuration. It checks those of the user against the rules of the user alone, so that a project or a flag
+// with narrower rules does not break them.
 func (s *Setup) try(o permission.Options, user, project permission.Layer) error {
 	all := s.Config.Permissions.Examples
 	own, added := s.Config.Own["permissions.examples"]
 	if !added {
 		own = len(all)
 	}
-	o.Mode = permission.Mode(s.Config.OwnMode)
+	o.Mode = s.Config.OwnMode
 	if user.Examples = examplesOf(all[:own]); own > 0 {
 		if _, err := permission.New(o, user); err != nil {
 			return err
 		}
 	}
-	o.Mode, user.Examples = permission.Mode(s.Config.Permissions.Mode), nil
+	o.Mode, user.Examples = s.Config.Permissions.Mode, nil
 	if project.Examples = examplesOf(all[own:]); own < len(all) {
 		if _, err := permission.New(o, user, project); err != nil {
 			return err
@@ -77,10 +77,10 @@ func (s *Setup) try(o permission.Options, user, project permission.Layer) error 
 	return nil
 }
 
-// wholly reports whether commands are confined well enough to run unasked.
+// wholly reports whether the sandbox confines commands well enough to run them without a question.
 func wholly(l sandbox.Level) bool { return l == sandbox.Namespaces || l == sandbox.Seatbelt }
 
-// rulesOf is the rules of the user or of the project.
+// rulesOf returns the rules of the user or of the project.
 func rulesOf(c *config.Permissions, project bool) (out permission.Config) {
 	for _, list := range []struct {
 		from []config.Rule
@@ -99,19 +99,19 @@ func examplesOf(samples []config.Sample) []permission.Example {
 	var out []permission.Example
 	for _, e := range samples {
 		out = append(out, permission.Example{
-			Rule: e.Rule, Match: e.Match, NotMatch: e.Not, Command: e.Command, Call: e.Call, Mode: permission.Mode(e.Mode),
-			Want: permission.Verdict(e.Want),
+			Rule: e.Rule, Match: e.Match, NotMatch: e.Not, Command: e.Command, Call: e.Call, Mode: e.Mode,
+			Want: permission.Action(e.Want),
 		})
 	}
 	return out
 }
 
-// Effects says what a command line would touch that runs in a directory.
+// Effects returns the effects of a command line that runs in a directory.
 func (b Bounds) Effects(line, dir string) tool.Effects {
 	return permission.Effects(line, command.Options{Dir: dir, Home: b.Home, Roots: append([]string{b.Root}, b.Roots...)})
 }
 
-// Keep writes rules that a person gave for good into their configuration.
+// Keep writes rules that a person granted for all sessions to the user's configuration.
 func (s *Setup) Keep(ctx context.Context, rules []permission.Rule) error {
 	for _, r := range rules {
 		if err := config.Grant(ctx, s.Config.UserFile, r.Text()); err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenon-agent/tenon/conversation"
 	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
@@ -102,7 +103,7 @@ func (w *workplace) write(name, text string) {
 
 // reply is the model: a wish for a summary gets one, everything else what the test says.
 func (w *workplace) reply(ctx context.Context, req *llm.Request) (llm.Message, error) {
-	if wish := req.Messages[len(req.Messages)-1]; strings.Contains(wish.Text(), "write a summary of this conversation") {
+	if wish := req.Messages[len(req.Messages)-1]; strings.Contains(wish.Text(), "Write a summary of this conversation") {
 		if w.sum != nil {
 			w.sum(ctx)
 		}
@@ -179,7 +180,7 @@ func (w *workplace) close() {
 func (w *workplace) ask(prompt string) []session.Event {
 	w.t.Helper()
 	var events []session.Event
-	for e, err := range w.agent.Run(w.t.Context(), Input(prompt, "")) {
+	for e, err := range w.agent.Run(w.t.Context(), llm.UserText(prompt)) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -256,8 +257,8 @@ func TestASessionThatIsLongerThanItsWindow(t *testing.T) {
 	w.open()
 	events := w.ask("Read all files. The needle is blue.")
 	epochs := of[session.Epoch](events)
-	if digests := of[session.Digest](events); len(digests) < 2 || digests[0].By != "test/small" {
-		t.Errorf("%d digests in %d epochs", len(digests), len(epochs))
+	if summaries := of[session.Summarized](events); len(summaries) < 2 || summaries[0].By != "test/small" {
+		t.Errorf("%d summaries in %d epochs", len(summaries), len(epochs))
 	}
 	for i := range w.requests {
 		text := w.sent(i)
@@ -330,7 +331,7 @@ func TestSkillsAreLoadedOnce(t *testing.T) {
 	)
 	w.open()
 	w.ask("Make a release.")
-	w.wants(w.sent(0), "- release: How a release is made.", "Run make release.", "loaded already", "Ask Ann first.", "make test", `there is no skill "none"`)
+	w.wants(w.sent(0), "- release: How a release is made.", "Run make release.", "already loaded", "Ask Ann first.", "make test", `skill "none" not found`)
 	if text, err := os.ReadFile(notes); err != nil || string(text) != "Ask Ann first." {
 		t.Errorf("the model has changed a skill: %q, %v", text, err)
 	}
@@ -367,8 +368,8 @@ func TestTheModelGoesBack(t *testing.T) {
 	w.open()
 	w.ask("Look around.")
 	last := w.sent(0)
-	w.wants(w.sent(1), "you can take back 3 answers at most: the user's message stands there")
-	w.wants(last, "nothing to go back from: the user's message stands there", "Lesson: a.txt leads nowhere")
+	w.wants(w.sent(1), "you can go back at most 3 answers: ")
+	w.wants(last, "cannot go back: ", "Lesson: a.txt leads nowhere")
 	if strings.Contains(last, "too far") || strings.Count(last, "a dead end") != 1 {
 		t.Errorf("what was taken back is there still:\n%s", last)
 	}
@@ -379,7 +380,7 @@ func TestTheModelGoesBack(t *testing.T) {
 	// Only what was taken back is gone, and what comes then goes on from it.
 	w.script(calls("revert", `{"steps": 1, "category": "step", "lesson": "over"}`))
 	w.ask("And now?")
-	w.wants(w.sent(0), "nothing to go back from: the user's message stands there", "a.txt leads nowhere")
+	w.wants(w.sent(0), "cannot go back: ", "a.txt leads nowhere")
 	w.again()
 	w.script()
 	w.ask("Still there?")
@@ -403,7 +404,7 @@ func TestTheModelGivesUpAResult(t *testing.T) {
 	w.use(ag)
 	w.script()
 	w.ask("Go on.")
-	w.wants(w.sent(0), "[You gave this result up: of another service]\nnothing in it")
+	w.wants(w.sent(0), "[You discarded this result: of another service]\nnothing in it")
 	if strings.Contains(w.sent(0), "helps nobody\n") {
 		t.Error("the result is told still")
 	}
@@ -434,8 +435,8 @@ func TestLongResultsAreKept(t *testing.T) {
 	}
 	w.open()
 	w.ask("Read it.")
-	w.wants(w.sent(0), "left out", "[The whole of it, ", "some words of a long file")
-	results, err := filepath.Glob(filepath.Join(w.app.artifacts(w.agent.Session()), resultsName, "*"))
+	w.wants(w.sent(0), "left out", "[The full text, ", "some words of a long file")
+	results, err := filepath.Glob(filepath.Join(w.app.outputs(w.agent.Session()).Path(), "*"))
 	if err != nil || len(results) != 1 {
 		t.Fatalf("kept %v, %v", results, err)
 	}
@@ -467,13 +468,13 @@ func TestPinnedMessagesStay(t *testing.T) {
 	if _, err := w.app.Store.Annotate(t.Context(), w.agent.Session(), pinned...); err != nil {
 		t.Fatal(err)
 	}
-	kept, err := w.agent.pins(t.Context())
+	kept, err := conversation.Pins(t.Context(), w.agent.Agent, w.app.Store)
 	if err != nil || len(kept) != 1 || kept[0].Message.Text() != "The answer is 42." {
 		t.Errorf("kept %+v, %v", kept, err)
 	}
 }
 
-// What was in work is told again after a summary: the newest versions, as much as fits.
+// After a summary, the window has the newest versions of the files in work, as much as fits.
 func TestFilesInWork(t *testing.T) {
 	w := newWorkplace(t)
 	w.write("repo/old.txt", "old")
@@ -488,15 +489,15 @@ func TestFilesInWork(t *testing.T) {
 	for _, name := range []string{"elsewhere.txt", "repo/none.txt", "repo/bin", "repo/.env", "repo/sub", "repo/long.txt", "repo/old.txt"} {
 		names = append(names, filepath.Join(filepath.Dir(w.repo), filepath.FromSlash(name)))
 	}
-	most := w.agent.usable() / 8
-	blocks, err := w.agent.filesInWork(t.Context(), names, most)
+	const most = 1500
+	blocks, err := w.agent.site.openFiles(t.Context(), names, most)
 	if err != nil || len(blocks) != 2 || blocks[0].Name != "file old.txt" || blocks[1].Name != "file long.txt" {
 		t.Fatalf("got %+v, %v", blocks, err)
 	}
-	if long := blocks[1].Text; !strings.Contains(long, "bytes are left out") || tokens.Text(long) > most {
+	if long := blocks[1].Text; !strings.Contains(long, "bytes omitted]") || tokens.Text(long) > most {
 		t.Errorf("%d bytes of the long one: %.100q", len(long), long)
 	}
-	if few, err := w.agent.filesInWork(t.Context(), names, 300); err != nil || len(few) != 2 || tokens.Text(few[1].Text) > 300 {
+	if few, err := w.agent.site.openFiles(t.Context(), names, 300); err != nil || len(few) != 2 || tokens.Text(few[1].Text) > 300 {
 		t.Errorf("in 300 tokens: %+v, %v", few, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/live"
 )
 
 // Who takes a model with less room has less of the context files told from then on, the nearest first.
@@ -18,14 +19,14 @@ func TestAModelWithLessRoom(t *testing.T) {
 	w.script()
 	w.open()
 	w.ask("Begin.")
-	if sent := w.sent(0); strings.Contains(sent, "left out here") {
+	if sent := w.sent(0); strings.Contains(sent, "omitted here") {
 		t.Fatalf("sent\n%s", sent)
 	}
 	tiny := llmtest.Func(w.reply, llmtest.WithModel(llm.Model{Provider: "test", ID: "tiny", Context: 4000}))
 	if err := w.agent.SetClient(t.Context(), tiny); err != nil {
 		t.Fatal(err)
 	}
-	if w.ask("Go on."); !strings.Contains(w.sent(0), "of 11999 bytes are left out here") {
+	if w.ask("Go on."); !strings.Contains(w.sent(0), "of 11999 bytes are omitted here") {
 		t.Errorf("sent\n%s", w.sent(0))
 	}
 }
@@ -40,7 +41,7 @@ func TestAPinThatIsTooLarge(t *testing.T) {
 	w.ask(keep)
 	told := ""
 	for range 5 {
-		for _, n := range of[session.Notice](w.ask("Go on. " + strings.Repeat("And on. ", 200))) {
+		for _, n := range of[live.Notice](w.ask("Go on. " + strings.Repeat("And on. ", 200))) {
 			told += n.Text
 		}
 	}
@@ -51,7 +52,7 @@ func TestAPinThatIsTooLarge(t *testing.T) {
 	w.open()
 	w.ask(keep)
 	w.ask("Go on.")
-	if entries, problem, err := w.agent.Compact(t.Context(), ""); err != nil || !strings.Contains(problem, want) || len(of[session.Digest](entries)) != 1 {
+	if entries, problem, err := w.agent.Compact(t.Context(), ""); err != nil || !strings.Contains(problem, want) || len(of[session.Summarized](entries)) != 1 {
 		t.Errorf("told %q, %v", problem, err)
 	}
 }

@@ -5,23 +5,23 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tenon-agent/tenon/guidance"
 	"github.com/tenon-agent/tenon/internal/config"
-	"github.com/tenon-agent/tenon/internal/guidance"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/tool/skill"
 	"github.com/tenon-agent/tenon/window"
 )
 
-// SkillSet is the skills that an agent may load.
+// SkillSet holds the skills that an agent may load.
 type SkillSet struct {
 	Skills  []skill.Skill
-	MaxSize int // bytes of one that the model is given; 0: as is usual
+	MaxSize int // bytes of one skill for the model; 0: the default
 
-	Inert    int     // skills of the project that do not count, because its folder is not trusted
-	Problems []error // skills that cannot be used
+	Inert    int     // number of skills of the project that do not count, because its directory is not trusted
+	Problems []error // about unusable skills
 }
 
-// Skills finds the skills for work in a directory: the person's, and those of the project when its folder is trusted.
+// Skills finds the skills for work in a directory: the person's, and those of the project if its directory is trusted.
 func (s *Setup) Skills(dir string) (SkillSet, error) {
 	c := &s.Config.Skills
 	if c.Disabled {
@@ -52,7 +52,7 @@ func (s *Setup) Skills(dir string) (SkillSet, error) {
 	return set, nil
 }
 
-// ownPlaces is where a person has what is for agents, what is Tenon's last.
+// ownPlaces returns the person's directories with a name, such as skills, for agents. Tenon's own is last.
 func (s *Setup) ownPlaces(name string) []string {
 	var out []string
 	if home := s.getenv("HOME"); home != "" {
@@ -64,10 +64,10 @@ func (s *Setup) ownPlaces(name string) []string {
 	return out
 }
 
-// ProjectSkills finds the skills of the project that a directory is in, whether it is trusted or not.
+// ProjectSkills finds the skills of the project that contains a directory, trusted or not.
 func ProjectSkills(dir string) skill.Found { return skill.Find(projectSkills(dir)) }
 
-// projectSkills is where a project has its skills. None leaves the repository.
+// projectSkills returns the directories for the skills of a project. No skill may be outside the repository.
 func projectSkills(dir string) []skill.Folder {
 	root := guidance.Root(dir)
 	dirs := []string{root}
@@ -83,7 +83,7 @@ func projectSkills(dir string) []skill.Folder {
 	return out
 }
 
-// trusted reports whether the project that a directory is in is trusted.
+// trusted reports whether a person trusts the project that contains a directory.
 func (s *Setup) trusted(dir string) (bool, error) {
 	if s.Dir == "" {
 		return false, nil
@@ -91,7 +91,7 @@ func (s *Setup) trusted(dir string) (bool, error) {
 	return config.NewTrustStore(s.Dir).Trusted(config.ProjectRoot(dir))
 }
 
-// merge is the skills of both lists by name; of two with one name the later counts.
+// merge returns the skills of both lists by name. If both have a name, the skill of the second list counts.
 func merge(a, b []skill.Skill) []skill.Skill {
 	out := a[:0:0]
 	for len(a)+len(b) > 0 {
@@ -107,7 +107,7 @@ func merge(a, b []skill.Skill) []skill.Skill {
 	return out
 }
 
-// skillDirs is the directories of skills.
+// skillDirs returns the directories of skills.
 func skillDirs(skills []skill.Skill) []string {
 	var out []string
 	for _, s := range skills {
@@ -120,7 +120,7 @@ func skillDirs(skills []skill.Skill) []string {
 func (a *Agent) loaded(ctx context.Context, name string) bool {
 	v, err := window.Look(ctx, a.Path())
 	if err != nil {
-		return false // it is loaded again
+		return false // the model loads it again
 	}
 	for i, m := range v.Messages {
 		if m.Role == llm.RoleTool && m.Tool == skill.Name && v.Blocks[i].Why == window.Said && strings.HasPrefix(m.Text(), skill.Begins(name)) {

@@ -13,7 +13,7 @@ import (
 	"github.com/tenon-agent/tenon/tool/web"
 )
 
-// Web is what the configuration says of the tools for the web.
+// Web returns the settings of the configuration for the web tools.
 func (s *Setup) Web() web.Options {
 	c := &s.Config.Web
 	o := web.Options{Private: c.Private, Hosts: c.Allow, Proxy: http.ProxyFromEnvironment}
@@ -23,18 +23,18 @@ func (s *Setup) Web() web.Options {
 	return o
 }
 
-// redirect judges a host to which a page sends a request on. There is no time to ask then.
+// redirect judges a host to which a page redirects. It asks no question, because the request is in progress.
 func (a *Agent) redirect(_ context.Context, host string, port int) error {
 	at := net.JoinHostPort(host, strconv.Itoa(port))
-	d := a.Gate.Policy().Judge(permission.Call{Tool: "fetch", Effects: tool.Effects{Hosts: []string{at}}})
-	if d.Verdict == permission.Allow {
+	v := a.Gate.Judge(permission.Call{Tool: "fetch", Effects: tool.Effects{Hosts: []string{at}}})
+	if v.Action == permission.Allow {
 		return nil
 	}
-	return fmt.Errorf("the page sends requests on to %s, which must be allowed first (%s); fetch that address itself", at, d.Reason)
+	return fmt.Errorf("the page redirects to %s, which needs its own approval (%s); fetch that address", at, v.Reason)
 }
 
-// engine is the search engine of the configuration. Its address and its key are looked up with the first search: they may be references
-// to commands.
+// engine is the search engine of the configuration. The first search resolves its address and its key, which may be references to
+// commands.
 type engine struct {
 	setup *Setup
 	made  func() (web.Engine, error)
@@ -42,7 +42,7 @@ type engine struct {
 
 func (s *Setup) engine() (web.Engine, error) {
 	c := &s.Config.Web.Search
-	address, err := c.URL.Get(context.Background()) // a command of it has ten seconds
+	address, err := c.URL.Get(context.Background()) // a referenced command has ten seconds
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (s *Setup) engine() (web.Engine, error) {
 	return web.NewEngine(string(c.Backend), address, key, nil)
 }
 
-// Host implements [web.Engine]. Where the address cannot be told, such as before a command was run for it, it is the engine's name.
+// Host implements [web.Engine]. If the address is not known yet, such as before its command has run, Host returns the engine's name.
 func (e *engine) Host() string {
 	c := &e.setup.Config.Web.Search
 	_, known := c.URL.Ready()

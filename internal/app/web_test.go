@@ -9,15 +9,13 @@ import (
 // A redirect is judged by the same rules as the address of a call: also when the host is an IPv6 address.
 func TestRedirectsAreJudged(t *testing.T) {
 	ag := newAgent(t, "")
-	rule := func(text string) func(p *permission.Policy) *permission.Policy {
+	for _, text := range []string{"fetch([2606:4700::1111]:443)", "fetch(example.org:8080)"} {
 		r, err := permission.ParseRule(permission.Deny, permission.Session, text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return func(p *permission.Policy) *permission.Policy { return p.With(r) }
+		ag.site.policy.Store(ag.site.policy.Load().With(r))
 	}
-	ag.Gate.Change(rule("fetch([2606:4700::1111]:443)"))
-	ag.Gate.Change(rule("fetch(example.org:8080)"))
 	for _, test := range []struct {
 		host string
 		port int

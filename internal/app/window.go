@@ -3,220 +3,147 @@ package app
 import (
 	"context"
 	"fmt"
-	"io"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/tenon-agent/tenon/internal/guidance"
+	"github.com/tenon-agent/tenon/agent"
+	"github.com/tenon-agent/tenon/budget"
+	"github.com/tenon-agent/tenon/conversation"
+	"github.com/tenon-agent/tenon/guidance"
+	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
-	"github.com/tenon-agent/tenon/tool"
+	"github.com/tenon-agent/tenon/session/live"
 	"github.com/tenon-agent/tenon/tool/skill"
 	"github.com/tenon-agent/tenon/window"
 	"github.com/tenon-agent/tenon/window/compact"
-	"github.com/tenon-agent/tenon/window/tokens"
 )
 
-// Windowing is how the window of an agent is managed.
+// Windowing is the management of a context window.
 type Windowing struct {
-	Threshold float64 // share of the usable window at which it is made smaller; 0: the window's own default
+	Threshold float64 // share of the usable window at which Tenon makes it smaller; 0: the default of the window
 	Manual    bool    // never at a threshold
+	Strategy  config.Strategy
+	Turns     int // number of turns that a strategy keeps; 0: its default
 
-	// Writer is who writes summaries where the conversation fits into its window. Nil: the model that answers.
+	// Writer returns the model that writes summaries of conversations that fit into its window. Nil: the model that answers.
 	Writer func() (llm.Client, error)
 }
 
-// window makes the window of an agent.
-func (a *Agent) newWindow(s Spec) *window.Window {
-	o := window.Options{
-		Threshold: s.Window.Threshold, Manual: s.Window.Manual,
-		Place: a.place, Files: a.filesInWork, Pins: a.pins, Announce: a.announce,
-		Digester: summaries{a, s.Window.Writer},
-		Spent:    func(model string, u llm.Usage) { a.spent("a summary was made in vain", model, u) },
+// Titling says who writes the titles of sessions.
+type Titling struct {
+	Off    bool                       // no model does
+	Writer func() (llm.Client, error) // nil: the model that answers
+}
+
+// Guiding says which context files the model sees, and how much of them.
+type Guiding struct {
+	Names           []string // nil: the usual names
+	MaxFile, MaxAll int      // bytes; 0: the defaults, but no more than a quarter of the context window
+	Personal        []string // directories with the person's own files; the first directory that has one counts
+}
+
+// newTitles returns the writer of titles. The offline model follows rules and writes none.
+func (a *Agent) newTitles(t Titling) *conversation.Titles {
+	client := func() (llm.Client, error) {
+		c := a.client()
+		if t.Off || isOffline(c) {
+			return nil, nil
+		}
+		if t.Writer != nil {
+			var err error
+			if c, err = t.Writer(); err != nil || isOffline(c) {
+				return nil, err
+			}
+		}
+		return c, nil
 	}
+	return &conversation.Titles{
+		Agent: func() *agent.Agent { return a.Agent }, Store: a.store, Client: client, Redact: a.site.secrets.Redact,
+	}
+}
+
+// newWindow makes the window of an agent.
+func (a *Agent) newWindow(w Windowing) *window.Window {
+	o := window.Options{
+		Threshold: w.Threshold, Manual: w.Manual || w.Strategy == config.StrategyFull,
+		Context: a.environment, Files: a.site.openFiles, Announce: a.announce,
+		Pins:       func(ctx context.Context) ([]session.Verbatim, error) { return conversation.Pins(ctx, a.Agent, a.store) },
+		Summarizer: summaries{a, w.Writer},
+		Spent:      func(model string, u llm.Usage) { conversation.Wasted(a.Agent, "a summary", model, u) },
+	}
+	o.Strategy = w.strategy(o.Summarizer)
 	return window.New(o)
 }
 
-// spent notes what was paid for nothing: it counts to the session and the day.
-func (a *Agent) spent(why, model string, u llm.Usage) {
-	note := session.Note{Text: why, By: model, Usage: u}
-	if err := a.Record(context.Background(), note); err != nil {
-		a.Announce(session.Notice{Text: fmt.Sprintf("%s, and what it has cost could not be noted: %v", why, err)})
+// strategy returns the strategy of the configuration. Nil: the window's own trims and summaries.
+func (w Windowing) strategy(by window.Summarizer) window.Strategy {
+	switch w.Strategy {
+	case config.StrategyRecent:
+		return window.Recent{Turns: w.Turns}
+	case config.StrategySummaryRecent:
+		return window.SummaryPlusRecent{Turns: w.Turns, Summarizer: by}
+	case config.StrategyTiers:
+		return window.Tiers{Recent: w.Turns}
+	default:
+		return nil
 	}
 }
 
-// isOffline reports whether a client is the one that follows rules.
+// isOffline reports whether a client is the offline model.
 func isOffline(c llm.Client) bool { return c.Model().Provider == "offline" }
 
-// summaries lets a model write digests. Who writes is found when there is one to be written.
+// summaries lets a model write summaries. It chooses the writer when a summary is due.
 type summaries struct {
 	agent  *Agent
 	writer func() (llm.Client, error)
 }
 
-// Digest implements [window.Digester].
-func (s summaries) Digest(ctx context.Context, t window.Task) (session.Digest, error) {
-	if isOffline(s.agent.client()) { // which follows rules: it cannot sum up
-		return window.Outline{}.Digest(ctx, t)
+// Summarize implements [window.Summarizer].
+func (s summaries) Summarize(ctx context.Context, t window.Task) (session.Summarized, error) {
+	if isOffline(s.agent.client()) { // it follows rules and cannot summarize
+		return window.Extract{}.Summarize(ctx, t)
 	}
-	m := compact.Model{Client: s.agent.client()}
+	limits := budget.Of(ctx)
+	m := compact.Model{Client: limits.Client(s.agent.client())}
 	if s.writer != nil {
 		small, err := s.writer()
 		if err != nil {
-			s.agent.Announce(session.Notice{Text: fmt.Sprintf("the model for summaries cannot be asked: %v", err)})
+			s.agent.Announce(live.Notice{Text: fmt.Sprintf("cannot use the model for summaries: %v", err)})
 		} else if !isOffline(small) {
-			m.Small = small
+			m.Small = limits.Client(small)
 		}
 	}
-	d, err := m.Digest(ctx, t)
-	if s.agent.secrets != nil {
-		d.Summary = s.agent.secrets.Redact(d.Summary)
-	}
+	d, err := m.Summarize(ctx, t)
+	d.Summary = s.agent.site.secrets.Redact(d.Summary)
 	return d, err
 }
 
-// SetClient lets another model answer from the next turn on, as [agent.Agent.SetClient] does.
-func (a *Agent) SetClient(ctx context.Context, c llm.Client) error {
-	if err := a.Agent.SetClient(ctx, c); err != nil {
-		return err
-	}
-	a.answering.Store(&c)
-	return nil
-}
-
-func (a *Agent) client() llm.Client { return *a.answering.Load() }
-
-// usable is how many tokens a request may have.
-func (a *Agent) usable() int {
-	return window.Usable(window.Header{Model: a.client().Model(), MaxTokens: a.spec.MaxTokens})
-}
-
-// The names of blocks that tell of the place and are no files.
+// The names of the context blocks that are not files.
 const (
 	environmentBlock = "environment"
 	skillsBlock      = "skills"
 )
 
-// place tells what holds of the place now.
-func (a *Agent) place(_ context.Context, told []session.ContextBlock) ([]session.ContextBlock, error) {
-	b := a.spec.Bounds
-	may := b.May(a.Gate.Policy().Mode(), a.spec.Ask)
-	blocks := []session.ContextBlock{{Name: environmentBlock, Text: facts(b.Root, guidance.Root(b.Root), may, a.now())}}
-	if text := skill.Index(a.skills); text != "" {
-		if a.secrets != nil {
-			text = a.secrets.Redact(text)
-		}
-		blocks = append(blocks, session.ContextBlock{Name: skillsBlock, Text: text})
-	}
-	return append(blocks, a.guide.Blocks(told, a.guideRoom())...), nil
-}
-
-// What of files in work is told again behind a summary.
-const (
-	maxFiles      = 5
-	maxFileTokens = 5000
-)
-
-// filesInWork is the newest versions of the files that were in work last, in so many tokens together.
-func (a *Agent) filesInWork(_ context.Context, names []string, left int) ([]session.ContextBlock, error) {
-	left = min(left, maxFiles*maxFileTokens)
-	var out []session.ContextBlock
-	for _, name := range slices.Backward(names) {
-		if len(out) == maxFiles || left < 200 {
-			break
-		}
-		most := min(maxFileTokens, left)
-		if a.guide.Tells(name) {
-			continue
-		}
-		text, ok := a.fileInWork(name, most)
-		if !ok {
-			continue
-		}
-		left -= tokens.Text(text)
-		out = append(out, session.ContextBlock{Name: "file " + a.workspace.Rel(name), Text: text})
-	}
-	return out, nil
-}
-
-// fileInWork is the content of a file, cut to so many tokens. What is no text, and what may not be read, is not told.
-func (a *Agent) fileInWork(name string, most int) (string, bool) {
-	f, err := a.workspace.OpenFile(name)
-	if err != nil {
-		return "", false
-	}
-	defer f.Close()
-	const (
-		bytesPerToken = 6  // more than there are in any text
-		note          = 16 // tokens that say how much is left out
-	)
-	most -= note
-	data, err := io.ReadAll(io.LimitReader(f, int64(most*bytesPerToken)+1))
-	if err != nil || len(data) == 0 || tool.Binary(string(data)) {
-		return "", false
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return "", false
-	}
-	text := strings.ToValidUTF8(string(data), "\ufffd")
-	for n := tokens.Text(text); n > most; n = tokens.Text(text) {
-		text = text[:len(text)*most/(n+1)]
-	}
-	if cut := info.Size() - int64(len(text)); cut > 0 {
-		if i := strings.LastIndexByte(text, '\n'); i > 0 {
-			cut += int64(len(text) - i - 1)
-			text = text[:i+1]
-		}
-		text = strings.ToValidUTF8(text, "") + fmt.Sprintf("[%d bytes are left out here]", cut)
-	}
-	if a.secrets != nil {
-		text = a.secrets.Redact(text)
-	}
-	return text, true
-}
-
-// pins is the messages of the branch that people want kept, oldest first.
-func (a *Agent) pins(ctx context.Context) ([]session.Kept, error) {
-	wanted := make(map[session.ID]bool)
-	for e, err := range a.store.Annotations(ctx, a.Session(), session.Pin{}.Kind()) {
-		if err != nil {
-			return nil, err
-		}
-		if p, ok := e.Body.(session.Pin); ok {
-			wanted[p.Entry] = !p.Removed
-			if p.Removed {
-				delete(wanted, p.Entry)
-			}
-		}
-	}
-	if len(wanted) == 0 {
-		return nil, nil
-	}
-	var out []session.Kept
-	for e, err := range a.Path().Backward(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		if !wanted[e.ID] {
-			continue
-		}
-		if m, ok := e.Body.(session.Message); ok {
-			out = append(out, session.Kept{Entry: e.ID, Message: m.Message, Pinned: true})
-		}
-		if delete(wanted, e.ID); len(wanted) == 0 {
-			break
-		}
-	}
-	slices.Reverse(out)
-	return out, nil
-}
-
-// now is the time for the model; tests have their own.
-func (a *Agent) now() time.Time {
+// environment returns the context blocks of the directory as they are now.
+func (a *Agent) environment(_ context.Context, shown []session.ContextBlock) ([]session.ContextBlock, error) {
+	b := a.site.bounds.Load()
+	now := time.Now
 	if a.spec.now != nil {
-		return a.spec.now()
+		now = a.spec.now
 	}
-	return time.Now()
+	may := b.May(a.site.policy.Load().Mode(), a.spec.Ask)
+	blocks := []session.ContextBlock{{Name: environmentBlock, Text: facts(b.Root, guidance.Root(b.Root), may, now())}}
+	if text := skill.Index(a.spec.Skills.Skills); text != "" {
+		blocks = append(blocks, session.ContextBlock{Name: skillsBlock, Text: a.site.secrets.Redact(text)})
+	}
+	return append(blocks, a.site.guide.Blocks(shown, a.guideRoom())...), nil
+}
+
+// guideRoom is the size of all context files in bytes. The default is a quarter of the current context window, as a token has four bytes.
+func (a *Agent) guideRoom() int {
+	const usual = 100 << 10
+	if most := a.spec.Guidance.MaxAll; most > 0 {
+		return most
+	}
+	return min(usual, window.Usable(window.Header{Model: a.client().Model(), Settings: llm.Settings{MaxTokens: a.spec.MaxTokens}}))
 }

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenon-agent/tenon/internal/cli/command"
 	"github.com/tenon-agent/tenon/internal/config"
-	"github.com/tenon-agent/tenon/internal/models"
+	"github.com/tenon-agent/tenon/models"
 )
 
 func configurationText(t *testing.T) string {
@@ -64,7 +65,7 @@ func TestTheDocumentsNameEveryKey(t *testing.T) {
 		}
 	}
 	for _, word := range regexp.MustCompile("`tenon ([a-z]+)( [a-z]+)?").FindAllStringSubmatch(text, -1) {
-		root := (&program{}).root()
+		root := newRoot(&command.Env{})
 		if c, _, err := root.Find(strings.Fields(word[1] + word[2])); err != nil || c == root {
 			t.Errorf("docs/configuration.md speaks of %q, which is no command", word[0])
 		}

@@ -5,35 +5,37 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tenon-agent/tenon/internal/cli/command"
+	"github.com/tenon-agent/tenon/internal/term"
 )
 
-// wrapHelp lets the help of all commands keep to the width of a terminal. Elsewhere it stays as it is.
-func (p *program) wrapHelp(root *cobra.Command) {
-	const widest = 100 // longer lines are hard to read
+// wrapHelp wraps the help of all commands at the width of the terminal, or at 80 columns elsewhere.
+func wrapHelp(env *command.Env, root *cobra.Command) {
+	const usualColumns, widest = 80, 100 // longer lines are hard to read
 	usual := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
-		columns := width(p.env.Stdout)
-		if columns == nil {
-			usual(c, args)
-			return
+		columns := usualColumns
+		if width := term.Width(env.Stdout); width != nil {
+			columns = min(width(), widest)
 		}
 		out := c.OutOrStdout()
 		var b strings.Builder
 		c.SetOut(&b)
 		usual(c, args)
 		c.SetOut(out)
-		_, _ = io.WriteString(out, wrappedHelp(b.String(), min(columns(), widest))) // out remembers the error
+		_, _ = io.WriteString(out, wrappedHelp(b.String(), columns)) // out keeps the error
 	})
 }
 
-// wrappedHelp breaks paragraphs, and what is said about flags and commands, into lines of at most columns. What else is indented stays as
-// it is: people copy it.
+// wrappedHelp breaks paragraphs and descriptions of flags and commands into lines of at most columns. Other indented lines do not change,
+// because people copy them.
 func wrappedHelp(text string, columns int) string {
 	var b strings.Builder
-	paragraph, last := "", "" // and its last line, which is the heading of what is indented below it
+	paragraph, last := "", "" // last is its last line, the heading of an indented list
 	flush := func() {
 		if paragraph != "" {
-			b.WriteString(wrapped("", 0, paragraph, columns, "") + "\n")
+			b.WriteString(term.Wrap("", 0, paragraph, columns, "") + "\n")
 		}
 		paragraph = ""
 	}
@@ -54,22 +56,22 @@ func wrappedHelp(text string, columns int) string {
 	return b.String()
 }
 
-// hanging breaks a line of two columns so that the second one stays in its place or, where it would be too narrow, stands below the first.
+// hanging breaks a line of two columns so that the second one stays aligned, or moves below the first if it would be too narrow.
 func hanging(line string, columns int) string {
 	const narrow, indent = 24, 10
 	first := len(line) - len(strings.TrimLeft(line, " "))
 	gap := strings.Index(line[first:], "  ")
 	if gap < 0 {
-		gap = strings.IndexByte(line[first:], ' ') // behind the longest name of a command
+		gap = strings.IndexByte(line[first:], ' ') // after the longest name of a command
 	}
-	if gap < 0 || cellsOf(line) <= columns {
+	if gap < 0 || term.Cells(line) <= columns {
 		return line
 	}
 	text := strings.TrimLeft(line[first+gap:], " ")
 	label := line[:len(line)-len(text)]
 	if columns-len(label) < narrow {
 		label = line[:first+gap] + "\n" + strings.Repeat(" ", indent)
-		return wrapped(label, indent, text, columns, strings.Repeat(" ", indent))
+		return term.Wrap(label, indent, text, columns, strings.Repeat(" ", indent))
 	}
-	return wrapped(label, len(label), text, columns, strings.Repeat(" ", len(label)))
+	return term.Wrap(label, len(label), text, columns, strings.Repeat(" ", len(label)))
 }

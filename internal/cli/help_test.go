@@ -7,6 +7,11 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/tenon-agent/tenon/internal/cli/command"
+	"github.com/tenon-agent/tenon/internal/term"
+	"github.com/tenon-agent/tenon/internal/term/termtest"
 )
 
 // commandLines are the words that name each command.
@@ -23,18 +28,18 @@ func commandLines(c *cobra.Command) [][]string {
 // helpOn is the help of a command on a terminal of so many columns.
 func helpOn(t *testing.T, columns int, words ...string) string {
 	t.Helper()
-	tty := &terminal{columns: columns}
-	if code := Main(t.Context(), append(slices.Clone(words), "--help"), Env{Stdout: tty, Stderr: tty}); code != exitDone {
+	tty := &termtest.Terminal{Columns: columns}
+	if code := Main(t.Context(), append(slices.Clone(words), "--help"), command.Env{Stdout: tty, Stderr: tty}); code != command.ExitDone {
 		t.Fatalf("%q: exit code %d", words, code)
 	}
-	return strings.Join(tty.taken(), "")
+	return strings.Join(tty.Taken(), "")
 }
 
 // In every help, all lines fit but those that people copy, and nothing is lost.
 func TestHelpKeepsToTheTerminal(t *testing.T) {
-	for _, words := range commandLines((&program{}).root()) {
+	for _, words := range commandLines(newRoot(&command.Env{})) {
 		var piped bytes.Buffer
-		if code := Main(t.Context(), append(slices.Clone(words), "--help"), Env{Stdout: &piped}); code != exitDone {
+		if code := Main(t.Context(), append(slices.Clone(words), "--help"), command.Env{Stdout: &piped}); code != command.ExitDone {
 			t.Fatalf("%q: exit code %d", words, code)
 		}
 		for columns, most := range map[int]int{40: 40, 80: 80, 200: 100} {
@@ -44,7 +49,7 @@ func TestHelpKeepsToTheTerminal(t *testing.T) {
 			}
 			for line := range strings.Lines(help) {
 				copied := strings.HasPrefix(line, "  ") && strings.Contains(line, "tenon ") && strings.Contains(piped.String(), line)
-				if n := cellsOf(strings.TrimRight(line, "\n")); n > most && !copied {
+				if n := term.Cells(strings.TrimRight(line, "\n")); n > most && !copied {
 					t.Errorf("%q in %d columns has a line of %d: %s", words, columns, n, line)
 				}
 			}
@@ -55,16 +60,13 @@ func TestHelpKeepsToTheTerminal(t *testing.T) {
 func TestHelpOfFlagsOnATerminal(t *testing.T) {
 	for columns, want := range map[int]string{
 		80: `
-      --allow rule                       a rule for what may be done, such as
-                                         'shell(go test *)' or 'edit(docs/**)';
-                                         may be repeated
+      --allow rule                       allow calls by rule, such as 'shell(go
+                                         test *)'; repeatable
 `,
 		40: `
       --allow rule
-          a rule for what may be done,
-          such as 'shell(go test *)' or
-          'edit(docs/**)'; may be
-          repeated
+          allow calls by rule, such as
+          'shell(go test *)'; repeatable
 `,
 	} {
 		if help := helpOn(t, columns, "run"); !strings.Contains(help, want) {
@@ -75,4 +77,24 @@ func TestHelpOfFlagsOnATerminal(t *testing.T) {
 	if help := helpOn(t, 40, "run"); !strings.Contains(help, example) {
 		t.Errorf("the example is broken:\n%s", help)
 	}
+}
+
+// Every flag and every command has a short description, in the form of a label.
+func TestDescriptionsAreShort(t *testing.T) {
+	const most = 60
+	var check func(c *cobra.Command)
+	check = func(c *cobra.Command) {
+		if strings.HasSuffix(c.Short, ".") || len([]rune(c.Short)) > 65 {
+			t.Errorf("%s: %q", c.CommandPath(), c.Short)
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if _, usage := pflag.UnquoteUsage(f); strings.HasSuffix(usage, ".") || len([]rune(usage)) > most {
+				t.Errorf("%s --%s: %d letters: %q", c.CommandPath(), f.Name, len([]rune(usage)), usage)
+			}
+		})
+		for _, sub := range c.Commands() {
+			check(sub)
+		}
+	}
+	check(newRoot(&command.Env{}))
 }

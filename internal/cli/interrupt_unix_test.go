@@ -12,22 +12,24 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tenon-agent/tenon/internal/cli/command"
 )
 
 // The second interrupt leaves at once, and leaves no command behind that is deaf to the first.
 func TestASecondInterruptKillsTheCommand(t *testing.T) {
 	dir := t.TempDir()
-	c := start(t, dir, nil, "run", "--yes", "--output", outputStream, "--model", "offline",
+	c := start(t, dir, nil, "run", "--yes", "--output", "stream-json", "--model", "offline",
 		"run `trap '' TERM; sleep 1000 & echo $! > pid; echo ready; wait`")
 	c.await(c.stdout, `"kind":"progress"`)
 	c.signal(os.Interrupt)
-	c.await(c.stderr, "once more to leave at once\n")
-	again := time.NewTicker(oneInterrupt) // what comes sooner counts as the first one
+	c.await(c.stderr, "interrupt again to exit at once\n")
+	again := time.NewTicker(command.OneInterrupt) // what comes sooner counts as the first one
 	defer again.Stop()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if code, _, told := c.end(); code != exitInterrupted {
+		if code, _, told := c.end(); code != command.ExitInterrupted {
 			t.Errorf("exit code %d, says %q", code, told)
 		}
 	}()

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenon-agent/tenon/workspace/checkpoint"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
@@ -36,14 +35,9 @@ func killedRun(t *testing.T, dir, project, mode, command string) {
 
 // aliveSince reports whether a process has said that it lives, after a time.
 func aliveSince(dir string, since time.Time) bool {
-	stores, _ := filepath.Glob(filepath.Join(dir, "data", "checkpoints", "*"))
-	for _, store := range stores {
-		s, err := checkpoint.Open(store, checkpoint.Options{})
-		if err != nil {
-			return false
-		}
-		_, alive, err := s.ReadLog()
-		if s.Close() == nil && err == nil && alive.After(since) {
+	logs, _ := filepath.Glob(filepath.Join(dir, "data", "baselines", "*", "log"))
+	for _, log := range logs {
+		if info, err := os.Stat(log); err == nil && info.ModTime().After(since) {
 			return true
 		}
 	}
@@ -98,7 +92,7 @@ func TestKilledUnderACommand(t *testing.T) {
 		if code, _, told := start(t, dir, env, "run", "--continue", "-C", project, "and now?").end(); code != 0 {
 			t.Fatalf("exit code %d: %s", code, told)
 		}
-		stores, _ := filepath.Glob(filepath.Join(dir, "data", "checkpoints", "*"))
+		stores, _ := filepath.Glob(filepath.Join(dir, "data", "contents", "*"))
 		if len(stores) != 1 {
 			t.Fatalf("%q", stores)
 		}

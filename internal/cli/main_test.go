@@ -12,11 +12,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
-	"github.com/tenon-agent/tenon/internal/config"
-	"github.com/tenon-agent/tenon/internal/keys"
-	"github.com/tenon-agent/tenon/internal/models"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
+	"github.com/tenon-agent/tenon/models"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
@@ -33,6 +31,11 @@ const raceOptions = "atexit_sleep_ms=0"
 // stuck is what a model that is stuck says first.
 const stuck = "the model is stuck\n"
 
+// priced is the model of scripts: with a price, so that limits of money hold.
+var priced = llm.Model{
+	Provider: "test", ID: "script", Context: 200_000, MaxOutput: 32_000, Images: true, Documents: true, Price: llm.Price{Input: 1, Output: 1},
+}
+
 // tenon is cmd/tenon, but for the model: a script in TENON_TEST_SCRIPT answers, or with TENON_TEST_STUCK a model that
 // does not even heed the end of its context.
 func tenon() {
@@ -41,7 +44,7 @@ func tenon() {
 	if name := os.Getenv("TENON_TEST_SCRIPT"); name != "" {
 		script, err := os.ReadFile(name)
 		if err == nil {
-			env.Client, err = llmtest.Parse(string(script), llmtest.ByHistory())
+			env.Client, err = llmtest.Parse(string(script), llmtest.ByHistory(), llmtest.WithModel(priced))
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -115,10 +118,8 @@ func outside(name string) bool {
 }
 
 // providers is the providers as the program knows them where nothing is set up.
-func providers() []models.Provider {
-	return models.New(models.Options{
-		Config: &config.Config{}, Keys: keys.Open("", keys.Options{}), Getenv: func(string) string { return "" },
-	}).Providers()
+func providers() []models.ProviderStatus {
+	return models.New(models.Options{Getenv: func(string) string { return "" }}).Providers()
 }
 
 func writeFile(t *testing.T, name, text string) string {

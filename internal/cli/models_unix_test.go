@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/cli/command"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 )
 
 // An interrupt ends a request that nobody answers.
@@ -22,7 +23,7 @@ func TestModelsTestIsInterrupted(t *testing.T) {
 		<-time.After(time.Millisecond)
 	}
 	c.signal(os.Interrupt)
-	if code, out, told := c.end(); code != exitInterrupted || out != "" || told != "interrupted\n" {
+	if code, out, told := c.end(); code != command.ExitInterrupted || out != "" || told != "interrupted\n" {
 		t.Errorf("exit code %d, says %q and %q", code, out, told)
 	}
 }

@@ -9,12 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenon-agent/tenon/internal/nobody"
+	"github.com/tenon-agent/tenon/internal/cli/command"
+	"github.com/tenon-agent/tenon/internal/testkit/unprivileged"
 )
 
 // Who cannot read or write where the configuration is, is told what helps.
 func TestADirectoryOfTheConfigurationThatIsClosed(t *testing.T) {
-	if !nobody.Is(t) {
+	if !unprivileged.Is(t) {
 		return
 	}
 	dir := t.TempDir()
@@ -35,15 +36,15 @@ func TestADirectoryOfTheConfigurationThatIsClosed(t *testing.T) {
 		config, want string
 		args         []string
 	}{
-		{closed, "; TENON_CONFIG_DIR can name a directory that you can write\n", []string{"trust", "--yes", project}},
-		{closed, "; TENON_CONFIG_DIR can name a directory that you can write\n", []string{"auth", "login", "openai"}},
-		{dir, "tenon.json: cannot be read: permission denied; let yourself read it\n", []string{"config", "show"}},
+		{closed, "; set TENON_CONFIG_DIR to a writable directory\n", []string{"trust", "--yes", project}},
+		{closed, "; set TENON_CONFIG_DIR to a writable directory\n", []string{"auth", "login", "openai"}},
+		{dir, "[config.invalid]\n", []string{"config", "show"}},
 	} {
 		var told bytes.Buffer
-		env := Env{Stdin: strings.NewReader("sk-0123456789abcdef\n"), Stdout: &told, Stderr: &told, Getenv: func(name string) string {
+		env := command.Env{Stdin: strings.NewReader("sk-0123456789abcdef\n"), Stdout: &told, Stderr: &told, Getenv: func(name string) string {
 			return map[string]string{"TENON_CONFIG_DIR": test.config, "TENON_DATA_DIR": dir, "TENON_KEYRING": "off", "TENON_DISCOVER": "off"}[name]
 		}}
-		if code := Main(t.Context(), test.args, env); code != exitError || !strings.HasSuffix(told.String(), test.want) {
+		if code := Main(t.Context(), test.args, env); code != command.ExitError || !strings.HasSuffix(told.String(), test.want) {
 			t.Errorf("%v: exit code %d, told %q", test.args, code, told.String())
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -17,7 +18,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenon-agent/tenon/internal/cli/command"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/view"
 )
 
 // child is the program as another process.
@@ -90,7 +94,7 @@ func (c *child) end() (code int, stdout, stderr string) {
 }
 
 // lastState is the last session of dir, and what became of it.
-func lastState(t *testing.T, dir string) (s session.Summary, state session.State) {
+func lastState(t *testing.T, dir string) (s index.Summary, state view.State) {
 	t.Helper()
 	code, out, told := start(t, dir, nil, "sessions", "list", "--json", "--limit", "1").end()
 	if code != 0 {
@@ -103,7 +107,7 @@ func lastState(t *testing.T, dir string) (s session.Summary, state session.State
 	if code != 0 {
 		t.Fatalf("show: exit code %d: %s", code, told)
 	}
-	shown := struct{ State *session.State }{&state}
+	shown := struct{ State *view.State }{&state}
 	if err := json.Unmarshal([]byte(out), &shown); err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +124,7 @@ func TestAnInterruptFinishesTheJournal(t *testing.T) {
 			c.signal(sig)
 			code, _, told := c.end()
 			s, state := lastState(t, dir)
-			if code != exitInterrupted || !strings.Contains(told, "go on with: tenon run --session "+string(s.ID)) {
+			if code != command.ExitInterrupted || !strings.Contains(told, "tenon run --session "+string(s.ID)) {
 				t.Errorf("exit code %d, says %q", code, told)
 			}
 			if state.Running || state.Ended == nil || state.Ended.Reason != session.ReasonCancelled || s.Owner != "" {
@@ -129,7 +133,7 @@ func TestAnInterruptFinishesTheJournal(t *testing.T) {
 
 			env[0] = "TENON_TEST_SCRIPT=" + writeFile(t, filepath.Join(dir, "ends"), "text I begin.\n---\ntext I end.")
 			code, out, told := start(t, dir, env, "run", "--continue", "go", "on").end()
-			if code != exitDone || out != "I end.\n" {
+			if code != command.ExitDone || out != "I end.\n" {
 				t.Errorf("exit code %d, says %q and %q", code, out, told)
 			}
 		})
@@ -138,16 +142,16 @@ func TestAnInterruptFinishesTheJournal(t *testing.T) {
 
 func TestASecondInterruptLeavesAtOnce(t *testing.T) {
 	dir := t.TempDir()
-	c := start(t, dir, []string{"TENON_TEST_STUCK=1"}, "run", "--output", outputStream, "hello")
+	c := start(t, dir, []string{"TENON_TEST_STUCK=1"}, "run", "--output", "stream-json", "hello")
 	c.await(c.stderr, stuck)
 	c.signal(os.Interrupt)
-	c.await(c.stderr, "once more to leave at once\n")
-	again := time.NewTicker(oneInterrupt)
+	c.await(c.stderr, "interrupt again to exit at once\n")
+	again := time.NewTicker(command.OneInterrupt)
 	defer again.Stop()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if code, _, told := c.end(); code != exitInterrupted {
+		if code, _, told := c.end(); code != command.ExitInterrupted {
 			t.Errorf("exit code %d, says %q", code, told)
 		}
 	}()
@@ -164,7 +168,7 @@ func TestASecondInterruptLeavesAtOnce(t *testing.T) {
 		t.Errorf("state %+v", state)
 	}
 	env := []string{"TENON_TEST_SCRIPT=" + writeFile(t, filepath.Join(dir, "script"), "text Here I am.")}
-	if code, out, told := start(t, dir, env, "run", "--continue").end(); code != exitDone || out != "Here I am.\n" {
+	if code, out, told := start(t, dir, env, "run", "--continue").end(); code != command.ExitDone || out != "Here I am.\n" {
 		t.Errorf("exit code %d, says %q and %q", code, out, told)
 	}
 }
@@ -197,19 +201,23 @@ func TestAnInterruptEndsTheWaitForInput(t *testing.T) {
 	if _, err := io.Copy(io.Discard, told); err != nil {
 		t.Fatal(err)
 	}
-	if exit, ok := errors.AsType[*exec.ExitError](cmd.Wait()); !ok || exit.ExitCode() != exitInterrupted {
+	if exit, ok := errors.AsType[*exec.ExitError](cmd.Wait()); !ok || exit.ExitCode() != command.ExitInterrupted {
 		t.Errorf("ended with %v", exit)
 	}
 }
 
 func TestAReaderThatLeavesEndsTheRunQuietly(t *testing.T) {
-	for _, output := range []string{outputText, outputStream} {
+	for _, output := range []string{"text", "stream-json"} {
 		t.Run(output, func(t *testing.T) {
 			dir := t.TempDir()
-			script := writeFile(t, filepath.Join(dir, "script"), "text I begin.\nrepeat 100000 text more and more\n")
+			more := 100 // the text of an answer comes when it is complete
+			if output == "stream-json" {
+				more = 100_000 // the run must not end before the reader leaves
+			}
+			script := writeFile(t, filepath.Join(dir, "script"), fmt.Sprintf("text I begin.\nrepeat %d text more and more\n", more))
 			c := start(t, dir, []string{"TENON_TEST_SCRIPT=" + script}, "run", "--output", output, "hello")
-			if output == outputStream {
-				c.await(c.stdout, "I begin.") // the text of an answer comes when it is complete
+			if output == "stream-json" {
+				c.await(c.stdout, "I begin.")
 			}
 			if err := c.pipe.Close(); err != nil {
 				t.Fatal(err)
@@ -219,7 +227,7 @@ func TestAReaderThatLeavesEndsTheRunQuietly(t *testing.T) {
 			}
 			err := c.cmd.Wait()
 			exit, ok := errors.AsType[*exec.ExitError](err)
-			if !ok || exit.ExitCode() != exitError {
+			if !ok || exit.ExitCode() != command.ExitError {
 				t.Errorf("ended with %v", err)
 			}
 			if told := c.told.String(); strings.Contains(told, "tenon:") || strings.Contains(told, "pipe") {
@@ -236,7 +244,7 @@ func TestASessionInUseIsNotTaken(t *testing.T) {
 	dir := t.TempDir()
 	hangs := []string{"TENON_TEST_SCRIPT=" + writeFile(t, filepath.Join(dir, "hangs"), "text I begin.\nhang")}
 	script := []string{"TENON_TEST_SCRIPT=" + writeFile(t, filepath.Join(dir, "script"), "text Here I am.\n---\ntext And again.")}
-	if code, _, told := start(t, dir, script, "run", "older").end(); code != exitDone {
+	if code, _, told := start(t, dir, script, "run", "older").end(); code != command.ExitDone {
 		t.Fatalf("exit code %d: %s", code, told)
 	}
 	busy := start(t, dir, hangs, "run", "--debug", "newer")
@@ -247,36 +255,58 @@ func TestASessionInUseIsNotTaken(t *testing.T) {
 	}
 
 	code, _, told := start(t, dir, script, "run", "--session", string(s.ID), "me too").end()
-	if code != exitError || !strings.Contains(told, "is being written by tenon run, pid ") {
+	if code != command.ExitError || !strings.Contains(told, "is in use by tenon run, pid ") {
 		t.Errorf("exit code %d, says %q", code, told)
 	}
 	code, _, told = start(t, dir, nil, "sessions", "delete", string(s.ID)).end()
-	if code != exitError || !strings.Contains(told, "is being written by tenon run, pid ") {
+	if code != command.ExitError || !strings.Contains(told, "is in use by tenon run, pid ") {
 		t.Errorf("exit code %d, says %q", code, told)
 	}
 	code, _, told = start(t, dir, nil, "sessions", "rewind", string(s.ID), "--turns", "1").end()
-	if code != exitError || !strings.Contains(told, "is being written by tenon run, pid ") || !strings.Contains(told, "; wait for it, or end it") {
+	if code != command.ExitError || !strings.Contains(told, "is in use by tenon run, pid ") || !strings.Contains(told, "--take-over") {
 		t.Errorf("exit code %d, says %q", code, told)
 	}
 	code, out, told := start(t, dir, nil, "sessions", "prune", "--larger", "1B", "--yes", "--dry-run").end()
-	if code != exitDone || !strings.Contains(out, string(s.ID)) {
+	if code != command.ExitDone || !strings.Contains(out, string(s.ID)) {
 		t.Errorf("exit code %d, says %q and %q", code, out, told)
 	}
 	code, out, told = start(t, dir, script, "run", "--continue", "and you").end()
-	if code != exitDone || out != "And again.\n" || !strings.Contains(told, "passing over session "+string(s.ID)) {
+	if code != command.ExitDone || out != "And again.\n" || !strings.Contains(told, "skipped session "+string(s.ID)) {
 		t.Errorf("exit code %d, says %q and %q", code, out, told)
 	}
 	code, out, told = start(t, dir, nil, "sessions", "prune", "--larger", "1B", "--yes").end()
-	if code != exitDone || !regexp.MustCompile(string(s.ID)+" .*stays: tenon run, pid ").MatchString(out) || !strings.Contains(told, "1 session,") {
+	if code != command.ExitDone || !regexp.MustCompile(string(s.ID)+" .*stays: tenon run, pid ").MatchString(out) || !strings.Contains(told, "1 session,") {
 		t.Errorf("exit code %d, says %q and %q", code, out, told)
 	}
 	code, out, _ = start(t, dir, nil, "sessions", "prune", "--larger", "1B", "--yes", "--json").end()
-	if code != exitDone || !strings.Contains(out, `"done":false,"locked":"tenon run, pid `) {
+	if code != command.ExitDone || !strings.Contains(out, `"done":false,"locked":"tenon run, pid `) {
 		t.Errorf("exit code %d, says %q", code, out)
 	}
 	busy.signal(os.Interrupt)
-	if code, _, _ := busy.end(); code != exitInterrupted {
+	if code, _, _ := busy.end(); code != command.ExitInterrupted {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// A person can take a session from a process that has it open, and that process writes no more.
+func TestASessionIsTakenOver(t *testing.T) {
+	dir := t.TempDir()
+	hangs := []string{"TENON_TEST_SCRIPT=" + writeFile(t, filepath.Join(dir, "hangs"), "text I begin.\nhang")}
+	script := []string{"TENON_TEST_SCRIPT=" + writeFile(t, filepath.Join(dir, "script"), "text Here I am.")}
+	busy := start(t, dir, hangs, "run", "--debug", "first")
+	busy.await(busy.stderr, "I begin.")
+	s, _ := lastState(t, dir)
+	code, out, told := start(t, dir, script, "run", "--session", string(s.ID), "--take-over", "second").end()
+	if code != command.ExitDone || out != "Here I am.\n" {
+		t.Errorf("exit code %d, prints %q, says %q", code, out, told)
+	}
+	code, _, told = start(t, dir, nil, "undo", string(s.ID), "--take-over").end()
+	if code != command.ExitDone {
+		t.Errorf("exit code %d, says %q", code, told)
+	}
+	busy.signal(os.Interrupt)
+	if code, _, told := busy.end(); code == command.ExitDone {
+		t.Errorf("the process that lost the session ends with %d: %s", code, told)
 	}
 }
 
@@ -297,7 +327,7 @@ func TestADataDirectoryThatCannotBeWritten(t *testing.T) {
 		}
 	}
 	data := filepath.Join(dir, "data")
-	if code, _, told := start(t, dir, nil, "run", "hello").end(); code != exitDone {
+	if code, _, told := start(t, dir, nil, "run", "hello").end(); code != command.ExitDone {
 		t.Fatalf("exit code %d: %s", code, told)
 	}
 	if err := filepath.WalkDir(data, func(name string, d os.DirEntry, err error) error {
@@ -324,7 +354,7 @@ func TestADataDirectoryThatCannotBeWritten(t *testing.T) {
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credential}
 			told, err := cmd.CombinedOutput()
 			exit, ok := errors.AsType[*exec.ExitError](err)
-			if !ok || exit.ExitCode() != exitError {
+			if !ok || exit.ExitCode() != command.ExitError {
 				t.Fatalf("ended with %v, says %q", err, told)
 			}
 			for _, want := range []string{"tenon: ", data, "TENON_DATA_DIR"} {

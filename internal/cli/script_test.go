@@ -16,8 +16,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
 // TestScripts runs the program itself, as a person or a script would. Beside the usual commands of testscript, scripts have
@@ -157,7 +158,7 @@ func lastSession(ts *testscript.TestScript, _ bool, args []string) {
 		list = []string{"sessions", "list", "--json", "--limit", "1", "--dir", args[0]}
 	}
 	ts.Check(ts.Exec("tenon", list...))
-	var s session.Summary
+	var s index.Summary
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &s))
 	ts.Setenv("SESSION", string(s.ID))
 	ts.Setenv("SHORT", string(s.ID[:len(s.ID)-4]))

@@ -14,8 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
-	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 )
 
 // planted is what is in every secret that the test plants, and must be in nothing that comes out.
@@ -88,7 +87,7 @@ func TestKeysDoNotComeOut(t *testing.T) {
 		if _, exited := err.(*exec.ExitError); err != nil && !exited {
 			t.Fatal(err)
 		}
-		if text := out.String(); leaks(text) {
+		if text := out.String(); Leaks(text) {
 			t.Errorf("tenon %s\n%s", strings.Join(args, " "), text)
 		} else if text == "" {
 			t.Errorf("tenon %s says nothing", strings.Join(args, " "))
@@ -112,7 +111,7 @@ func TestKeysDoNotComeOut(t *testing.T) {
 	}
 	// A tool prints all that the program can see.
 	for _, model := range []string{"anthropic/claude-sonnet-4-6", "openai/gpt-5.4", "work/big", "referred/x"} {
-		for _, output := range []string{outputText, outputJSON, outputStream} {
+		for _, output := range []string{"text", "json", "stream-json"} {
 			run("", "run", "--yes", "--model", model, "--output", output, "look around", "--debug")
 		}
 	}
@@ -126,15 +125,15 @@ func TestKeysDoNotComeOut(t *testing.T) {
 	withoutKeys(t, filepath.Join(dir, "data"))
 	for _, r := range srv.Requests() {
 		for _, m := range r.Messages {
-			if text, _ := json.Marshal(m); leaks(string(text)) {
+			if text, _ := json.Marshal(m); Leaks(string(text)) {
 				t.Errorf("the model is sent %s", text)
 			}
 		}
 	}
 }
 
-// leaks reports whether there is anything of a planted secret in a text, also in base64, broken into lines or not.
-func leaks(text string) bool {
+// Leaks reports whether there is anything of a planted secret in a text, also in base64, broken into lines or not.
+func Leaks(text string) bool {
 	text = strings.NewReplacer("\n", "", `\n`, "").Replace(text)
 	return strings.Contains(text, planted) || slices.ContainsFunc(plantedCodes(), func(code string) bool { return strings.Contains(text, code) })
 }
@@ -198,25 +197,5 @@ func mkdirs(t *testing.T, dirs ...string) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-// A key that is echoed in the text of an error is not shown.
-func TestErrorsAreCleaned(t *testing.T) {
-	p := &program{env: Env{Getenv: func(name string) string {
-		return map[string]string{"ANTHROPIC_API_KEY": "sk-planted-0123456789", "TENON_CONFIG_DIR": t.TempDir(), "TENON_DATA_DIR": t.TempDir()}[name]
-	}}}
-	s, err := p.setUp()
-	if err != nil {
-		t.Fatal(err)
-	}
-	inner := &llm.Error{Kind: llm.KindAuth, Message: "wrong key sk-planted-0123456789"}
-	got := cleaned(s, inner)
-	if leaks(got.Error()) || llm.AsError(got) != inner {
-		t.Errorf("got %v", got)
-	}
-	plain := &usageError{"x", fs.ErrNotExist}
-	if cleaned(s, plain) != error(plain) || cleaned(s, nil) != nil {
-		t.Error("an error without a key is changed")
 	}
 }

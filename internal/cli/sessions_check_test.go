@@ -8,15 +8,18 @@ import (
 	"strings"
 	"testing"
 
-	_ "modernc.org/sqlite" // to damage a database as no command does
+	_ "modernc.org/sqlite"
+
+	"github.com/tenon-agent/tenon/internal/cli/command"
 )
 
 func TestADamagedStoreIsTold(t *testing.T) {
 	dir := t.TempDir()
 	script := []string{"TENON_TEST_SCRIPT=" + writeFile(t, filepath.Join(dir, "script"), "text Here I am.")}
-	if code, _, told := start(t, dir, script, "run", "hello").end(); code != exitDone {
+	if code, _, told := start(t, dir, script, "run", "hello").end(); code != command.ExitDone {
 		t.Fatalf("exit code %d: %s", code, told)
 	}
+	s, _ := lastState(t, dir)
 	db, err := sql.Open("sqlite", filepath.Join(dir, "data", "sessions.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -25,16 +28,15 @@ func TestADamagedStoreIsTold(t *testing.T) {
 	if _, err := db.ExecContext(t.Context(), `UPDATE sessions SET messages = 77`); err != nil {
 		t.Fatal(err)
 	}
-	s, _ := lastState(t, dir)
 	for _, step := range []struct {
 		args      []string
 		code      int
 		out, told string
 	}{
-		{nil, exitError, "✗ summary of session " + string(s.ID), "1 thing is wrong with what is stored"},
-		{[]string{"--json"}, exitError, `"part":"summary"`, "1 thing is wrong"},
-		{[]string{"--repair"}, exitDone, "1 problem repaired", ""},
-		{nil, exitDone, "all is well", ""},
+		{nil, command.ExitError, "✗ summary of session " + string(s.ID), "1 problem [session.corrupt]"},
+		{[]string{"--json"}, command.ExitError, `"part":"summary"`, "[session.corrupt]"},
+		{[]string{"--repair"}, command.ExitDone, "1 problem repaired", ""},
+		{nil, command.ExitDone, "no problems found", ""},
 	} {
 		code, out, told := start(t, dir, nil, append([]string{"sessions", "check"}, step.args...)...).end()
 		if code != step.code || !strings.Contains(out, step.out) || !strings.Contains(told, step.told) {

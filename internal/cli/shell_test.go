@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/tenon-agent/tenon/internal/cli/command"
 )
 
 func TestAnInterruptEndsARunningCommand(t *testing.T) {
@@ -27,7 +29,7 @@ func TestAnInterruptEndsARunningCommand(t *testing.T) {
 	defer w.Close()
 	c.signal(os.Interrupt)
 	code, _, told := c.end()
-	if code != exitInterrupted || !strings.Contains(told, "✗ shell echo begun; cat fifo · cancelled") {
+	if code != command.ExitInterrupted || !strings.Contains(told, "✗ shell echo begun; cat fifo · cancelled") {
 		t.Errorf("exit code %d, says %q", code, told)
 	}
 	if _, err := w.WriteString("x"); !errors.Is(err, syscall.EPIPE) {

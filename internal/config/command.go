@@ -11,16 +11,16 @@ import (
 	"unicode"
 )
 
-// The most that is taken of what a command prints, in bytes.
+// The limits of a command's output, in bytes.
 const (
 	mostOutput = 64 << 10
 	mostErrors = 1 << 10
 )
 
-// errTooMuch ends the reading of a command's output.
+// errTooMuch stops reading a command's output.
 var errTooMuch = errors.New("too much output")
 
-// run returns what a command of the system's shell prints, without the space around it.
+// run returns the trimmed output of a command of the system's shell.
 func (e *environment) run(ctx context.Context, command string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
@@ -30,16 +30,16 @@ func (e *environment) run(ctx context.Context, command string) (string, error) {
 	output := &bounded{to: &out, most: mostOutput, full: errTooMuch}
 	cmd.Stdout = output
 	cmd.Stderr = &bounded{to: &complaints, most: mostErrors}
-	cmd.WaitDelay = time.Second // for those who keep its pipes open
+	cmd.WaitDelay = time.Second // a child process may keep the pipes open
 	err := cmd.Run()
 	what := "the command " + showCommand(command)
 	switch {
 	case ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded):
-		return "", fmt.Errorf("%s had not ended after %v; run it by hand to see what it waits for%s", what, e.timeout, said(&complaints))
+		return "", fmt.Errorf("%s timed out after %v; run it by hand to see the cause%s", what, e.timeout, said(&complaints))
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case output.cut:
-		return "", fmt.Errorf("%s printed more than %d KiB; let it print the value alone", what, mostOutput>>10)
+		return "", fmt.Errorf("%s printed more than %d KiB; make it print only the value", what, mostOutput>>10)
 	case err != nil:
 		return "", fmt.Errorf("%s failed: %w%s", what, err, said(&complaints))
 	}
@@ -50,7 +50,7 @@ func (e *environment) run(ctx context.Context, command string) (string, error) {
 	return text, nil
 }
 
-// said returns what a command wrote to its standard error, as one line without control characters.
+// said returns the standard error of a command as one line without control characters.
 func said(b *bytes.Buffer) string {
 	text := strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -61,15 +61,15 @@ func said(b *bytes.Buffer) string {
 	if text = strings.Join(strings.Fields(text), " "); text == "" {
 		return ""
 	}
-	return "; it said: " + text
+	return "; its standard error: " + text
 }
 
-// bounded keeps the beginning of what is written. The rest it drops, or fails with full.
+// bounded keeps the beginning of the written text. It drops the rest, or fails with full if full is set.
 type bounded struct {
 	to   *bytes.Buffer
 	most int
 	full error
-	cut  bool // there was more
+	cut  bool // the text was longer
 }
 
 var _ io.Writer = (*bounded)(nil)

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// shell returns a command of the shell that ends with everything it has started when ctx ends.
+// shell returns a shell command. The end of ctx kills the command and its process group.
 func shell(ctx context.Context, command string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

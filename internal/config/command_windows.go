@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// shell returns a command of the command interpreter, which gets it as it is written: quoting by the rules of other
-// programs would change it.
+// shell returns a command of the command interpreter. It passes the text unchanged, because the quoting rules of other
+// programs would alter it.
 func shell(ctx context.Context, command string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "cmd")
 	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: `cmd /d /s /c "` + command + `"`, HideWindow: true}

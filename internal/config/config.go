@@ -13,63 +13,65 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tenon-agent/tenon/permission"
 )
 
-// fileName is the name of the configuration, the user's and a project's.
+// fileName is the name of the configuration file of the user and of a project.
 const fileName = "tenon.json"
 
-// Options tell Load where to look. The zero value finds nothing but what is built in.
+// Options set where Load looks. With the zero value, Load finds only the built-in defaults.
 type Options struct {
 	Dir     string // the user's directory, from UserDir; "": no user's file
 	File    string // the user's file; default: tenon.json in Dir
-	WorkDir string // where the search for a project begins; "": no project
+	WorkDir string // the directory where the search for a project begins; "": no project
 	Getenv  func(string) string
 
-	// Trusted takes the project's file as if its folder were trusted, to look at what it says.
+	// Trusted makes Load read the project's file as if its folder were trusted, to inspect its settings.
 	Trusted bool
 
-	// Providers are the names of the providers that are built in. When there are any, a reference to one that is neither
-	// built in nor configured is an error.
+	// Providers are the names of the built-in providers. If the list is not empty, a reference to a provider that is
+	// neither built in nor configured is an error.
 	Providers []string
 }
 
-// Config is the layers in one. It belongs to the caller, who may change the Settings.
+// Config holds the merged layers. The caller owns it and may change the Settings.
 type Config struct {
 	Settings
 
 	UserFile    string   // the user's file, whether it exists or not
 	Root        string   // the project's root: see ProjectRoot
-	ProjectFile string   // the project's file, if it is part of this
-	Inert       string   // the project's file, if it is not, because its folder is not trusted
-	Warnings    []string // what was ignored, each with its place
+	ProjectFile string   // the project's file, if Load has merged it
+	Inert       string   // the project's file, if Load has not merged it because its folder is not trusted
+	Warnings    []string // the ignored settings, each with its position
 
-	// OwnMode is permissions.mode without the project.
-	OwnMode Mode
+	// OwnMode is permissions.mode without the project's file.
+	OwnMode permission.Mode
 
-	// Own says of lists to which the project has added how many elements are the user's, which come first.
+	// Own holds the number of the user's elements, which come first, for each list that the project has extended.
 	Own map[string]int
 
 	origins map[string]Origin
-	offsets map[string]int // where keys begin in the file that is read
-	named   []named        // what the files name
+	offsets map[string]int // the offsets of the keys in the current file
+	named   []named        // the providers, models, pools and profiles that the files name
 }
 
-// named is something that a file names.
+// named is a name in a file that must exist.
 type named struct {
-	is   string // what: "provider" for one that is configured, else the rule of its value
+	is   string // "provider" for a configured provider, else the rule of its value
 	name string
 	at   spot
 }
 
-// Origin tells where a value comes from.
+// Origin is the origin of a value.
 type Origin struct {
 	Key   string // such as providers.openai.timeouts.idle
-	Value string // as it may be shown: secrets are hidden
-	Where string // "default", "file:line", or what Record was told
+	Value string // the displayed form, with secrets hidden
+	Where string // "default", "file:line", or the argument of Record
 }
 
-// UserDir is the directory of the user's configuration: $TENON_CONFIG_DIR, or the one that is usual for the operating
-// system. It is absolute. It need not exist.
+// UserDir returns the absolute path of the user's configuration directory: $TENON_CONFIG_DIR, or the usual directory of
+// the operating system. The directory need not exist.
 func UserDir(getenv func(string) string) (string, error) { return userDirOf(runtime.GOOS, getenv) }
 
 func userDirOf(goos string, getenv func(string) string) (string, error) {
@@ -80,21 +82,21 @@ func userDirOf(goos string, getenv func(string) string) (string, error) {
 		if dir := getenv("AppData"); dir != "" {
 			return filepath.Join(dir, "tenon"), nil
 		}
-		return "", errors.New("no place for the configuration: neither TENON_CONFIG_DIR nor AppData is set; set TENON_CONFIG_DIR to a directory")
+		return "", errors.New("cannot determine the configuration directory: neither TENON_CONFIG_DIR nor AppData is set; set TENON_CONFIG_DIR to a directory")
 	}
-	// A relative path is to be ignored: https://specifications.freedesktop.org/basedir-spec/latest/
+	// The specification requires Tenon to ignore a relative path: https://specifications.freedesktop.org/basedir-spec/latest/
 	if dir := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "tenon"), nil
 	}
 	if home := getenv("HOME"); home != "" {
 		return filepath.Join(home, ".config", "tenon"), nil
 	}
-	return "", errors.New("no place for the configuration: neither TENON_CONFIG_DIR nor HOME is set; set TENON_CONFIG_DIR to a directory")
+	return "", errors.New("cannot determine the configuration directory: neither TENON_CONFIG_DIR nor HOME is set; set TENON_CONFIG_DIR to a directory")
 }
 
-// Load reads the files and merges them. A file that does not exist says nothing. The error is an [*Errors] with what is
-// wrong in the files, or tells that it cannot be known whether the project is trusted; then there is no Config. Load looks
-// at no reference.
+// Load reads the files and merges them. It skips a file that does not exist. If the files contain mistakes, Load returns an
+// [*Errors]. If Load cannot determine whether the project is trusted, it returns another error. The Config is nil in both
+// cases. Load resolves no references.
 func Load(o Options) (*Config, error) {
 	c := &Config{origins: map[string]Origin{}}
 	c.defaults()
@@ -124,19 +126,19 @@ func Load(o Options) (*Config, error) {
 	return c, nil
 }
 
-// defaults is the weakest layer.
+// defaults sets the weakest layer.
 func (c *Config) defaults() {
-	c.Limits = Limits{Turns: 50, Tokens: 1_000_000, Duration: 10 * time.Minute}
-	c.Permissions.Mode = ModeAsk
+	c.Limits = Limits{Turns: 50, Tokens: 1_000_000, Time: 10 * time.Minute}
+	c.Permissions.Mode = permission.AskMode
 	c.Sandbox.Processes = 4096
 	c.Record("permissions.mode", c.Permissions.Mode, "default")
 	c.Record("sandbox.processes", c.Sandbox.Processes, "default")
 	c.Record("limits.turns", c.Limits.Turns, "default")
 	c.Record("limits.tokens", c.Limits.Tokens, "default")
-	c.Record("limits.duration", c.Limits.Duration, "default")
+	c.Record("limits.duration", c.Limits.Time, "default")
 }
 
-// project finds the file of the project, and reads it if its folder is trusted.
+// project finds the project's file, and reads it if its folder is trusted.
 func (c *Config) project(o Options, env *environment, errs *Errors) error {
 	root, files := findProject(o.WorkDir, c.UserFile)
 	c.Root = root
@@ -154,7 +156,7 @@ func (c *Config) project(o Options, env *environment, errs *Errors) error {
 	case !trusted:
 		c.Inert = files[0]
 	case len(files) > 1:
-		errs.add(&Error{File: files[0], Message: "the project has " + files[1] + " too; keep one of them"})
+		errs.add(&Error{File: files[0], Message: "the project also has " + files[1] + "; keep one of them"})
 	default:
 		c.ProjectFile = files[0]
 		c.read(files[0], env, true, errs)
@@ -178,10 +180,10 @@ func (c *Config) read(file string, env *environment, project bool, errs *Errors)
 	d.file()
 }
 
-// alone is the reference that is a provider without a model.
+// alone is the only reference that consists of a provider without a model.
 const alone = "offline"
 
-// checkNames checks that what the files name exists.
+// checkNames checks that the named providers, models, pools and profiles exist.
 func (c *Config) checkNames(builtin []string, errs *Errors) {
 	for _, n := range c.named {
 		if errs.full() {
@@ -204,7 +206,7 @@ func (c *Config) checkNames(builtin []string, errs *Errors) {
 	}
 }
 
-// checkModel checks that a pool exists, or the provider of a model.
+// checkModel checks that a pool or the provider of a model exists.
 func (c *Config) checkModel(n named, builtin []string, errs *Errors) {
 	provider, _, ref := strings.Cut(n.name, "/")
 	if _, there := c.Pools[n.name]; !ref && !there && n.name != alone {
@@ -218,7 +220,7 @@ func (c *Config) checkModel(n named, builtin []string, errs *Errors) {
 	}
 }
 
-// checkProvider warns of a provider that is likely another one, misspelt: what it says would have no effect.
+// checkProvider warns about a provider whose name is probably misspelled. Its settings would have no effect.
 func (c *Config) checkProvider(n named, builtin []string) {
 	p := c.Providers[n.name]
 	if near := meant(n.name, builtin); near != "" && !p.BaseURL.IsSet() && p.Protocol == "" && p.Profile == "" {
@@ -226,13 +228,13 @@ func (c *Config) checkProvider(n named, builtin []string) {
 	}
 }
 
-// Record notes that the caller has set a key, and where its value is from, such as "TENON_MODEL" or "--model". The value
-// is shown as fmt prints it.
+// Record stores the value and the origin of a key that the caller has set. The origin is a text such as "TENON_MODEL" or
+// "--model". [Config.Origins] returns the value as fmt prints it.
 func (c *Config) Record(key string, value any, where string) {
 	c.origins[key] = Origin{Key: key, Value: fmt.Sprint(value), Where: where}
 }
 
-// Origins returns what is set and where each value comes from, sorted by key.
+// Origins returns each set key with its value and its origin, sorted by key.
 func (c *Config) Origins() []Origin {
 	out := make([]Origin, 0, len(c.origins))
 	for _, key := range slices.Sorted(maps.Keys(c.origins)) {
@@ -241,32 +243,33 @@ func (c *Config) Origins() []Origin {
 	return out
 }
 
-// Mistake returns a mistake that only the caller could find, at a key such as "permissions.deny[1]" that a file has set. An element of a
-// list that a project adds to is counted from the first that is the project's.
+// Mistake returns an error for a mistake that only the caller can find, at a key such as "permissions.deny[1]" that a file has set. If a
+// project extends a list, the index counts from the project's first element.
 func (c *Config) Mistake(file, key, message string) *Error {
 	e := &Error{File: file, Key: key, Message: message}
 	list, index, element := strings.Cut(strings.TrimSuffix(key, "]"), "[")
 	if i, err := strconv.Atoi(index); element && err == nil && file == c.ProjectFile {
 		key = fmt.Sprintf("%s[%d]", list, i+c.Own[list])
 	}
-	for _, o := range c.Origins() { // a key comes before what is in it
+	for _, o := range c.Origins() { // a key precedes the keys inside it
 		if line, here := strings.CutPrefix(o.Where, file+":"); here && (o.Key == key || o.Key == list || strings.HasPrefix(o.Key, key+".")) {
-			e.Line, _ = strconv.Atoi(line) // Load has written it
+			e.Line, _ = strconv.Atoi(line) // Load has formatted it
 			break
 		}
 	}
 	return e
 }
 
-// ProjectRoot returns the folder of the project that dir is in: the nearest upwards that has a tenon.json or a
-// .tenon/tenon.json, but none above the nearest that has a .git; then that one, or dir when there is none. Without a .git
-// only dir itself can have the file, since what is above it may be anybody's.
+// ProjectRoot returns the root of the project that contains dir. It searches dir and its parents, up to the nearest folder
+// with a .git, and returns the nearest folder with a tenon.json or a .tenon/tenon.json. If there is no such file, it returns
+// the folder with the .git. If there is no .git, it looks only in dir and returns dir, because other people may own the
+// parents.
 func ProjectRoot(dir string) string {
 	root, _ := findProject(dir, "")
 	return root
 }
 
-// findProject returns the root of the project and its files. The user's file is none of them.
+// findProject returns the root of the project and its configuration files, without the user's file.
 func findProject(dir, userFile string) (root string, files []string) {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs

@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenon-agent/tenon/internal/nobody"
+	"github.com/tenon-agent/tenon/internal/testkit/unprivileged"
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/models"
+	"github.com/tenon-agent/tenon/redact"
 )
 
 // everything is a user's file that sets every key.
@@ -57,12 +59,12 @@ func TestEveryKeyArrivesInItsField(t *testing.T) {
 	if want := map[string]string{"small": "local/qwen3:8b", "planner": "anthropic/claude-opus-4-1@deep"}; !reflect.DeepEqual(c.Roles, want) {
 		t.Errorf("roles are %v", c.Roles)
 	}
-	want := Limits{Turns: 20, Tokens: 1e6, Duration: 5 * time.Minute, Cost: 2.5, SessionCost: 10, DayCost: 50}
+	want := Limits{Turns: 20, Tokens: 1e6, Time: 5 * time.Minute, Cost: 2.5, SessionCost: 10, DayCost: 50}
 	if c.Limits != want {
 		t.Errorf("limits are %+v", c.Limits)
 	}
 	p := c.Providers["local"]
-	if p.Protocol != OpenAIChat || p.Profile != "vllm" || p.BaseURL.String() != "http://127.0.0.1:8000/v1" || p.Headers["X-Team"].String() != hidden {
+	if p.Protocol != models.OpenAIChat || p.Profile != "vllm" || p.BaseURL.String() != "http://127.0.0.1:8000/v1" || p.Headers["X-Team"].String() != hidden {
 		t.Errorf("provider is %+v", p)
 	}
 	if *p.Timeouts.FirstByte != 2*time.Minute || *p.Timeouts.Idle != 0 || *p.Retry.Retries != 0 || *p.Retry.MaxDelay != 90*time.Second {
@@ -74,7 +76,7 @@ func TestEveryKeyArrivesInItsField(t *testing.T) {
 	if k := c.Providers["anthropic"].Keys(); len(k) != 1 || k[0].Name != "1" {
 		t.Errorf("keys are %v", k)
 	}
-	if k := (Provider{}).Keys(); k != nil {
+	if k := (models.Provider{}).Keys(); k != nil {
 		t.Errorf("keys of nothing are %v", k)
 	}
 	if c.Discover == nil || *c.Discover {
@@ -93,7 +95,7 @@ func TestEveryKeyArrivesInItsField(t *testing.T) {
 
 func TestFactsWinOverTheCatalogWhereTheyAreSet(t *testing.T) {
 	c := newHome(t).user(everything).load()
-	f, ok := c.Facts(Ref{Provider: "local", Model: "qwen3:8b"})
+	f, ok := c.Providers["local"].Models["qwen3:8b"]
 	if !ok {
 		t.Fatal("no facts")
 	}
@@ -109,61 +111,14 @@ func TestFactsWinOverTheCatalogWhereTheyAreSet(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	if got := (Facts{}).Apply(want); !reflect.DeepEqual(got, want) {
+	if got := (models.Facts{}).Apply(want); !reflect.DeepEqual(got, want) {
 		t.Errorf("no facts made %+v of %+v", got, want)
 	}
-	if f, ok := c.Facts(Ref{Provider: "openrouter", Model: "z-ai/glm-4.6"}); !ok || f.Context != 200000 {
-		t.Errorf("facts by reference are %+v, %v", f, ok)
+	if f := c.Models["openrouter/z-ai/glm-4.6"]; f.Context != 200000 {
+		t.Errorf("facts by reference are %+v", f)
 	}
-	if v, ok := c.Variant(Ref{"local", "qwen3:8b", "deep"}); !ok || v.Thinking != llm.ThinkHigh {
-		t.Errorf("variant is %+v, %v", v, ok)
-	}
-	if _, ok := c.Variant(Ref{"local", "qwen3:8b", "fast"}); ok {
-		t.Error("there is a variant that nobody configured")
-	}
-}
-
-func TestReferencesToModels(t *testing.T) {
-	for in, want := range map[string]Ref{
-		"anthropic/claude-sonnet-4-5":        {"anthropic", "claude-sonnet-4-5", ""},
-		"anthropic/claude-sonnet-4-5@deep":   {"anthropic", "claude-sonnet-4-5", "deep"},
-		"openrouter/z-ai/glm-4.6:free":       {"openrouter", "z-ai/glm-4.6:free", ""},
-		"vertex/claude-3-5-sonnet@20240620":  {"vertex", "claude-3-5-sonnet@20240620", ""},
-		"vertex/gemini-2.5-pro@default":      {"vertex", "gemini-2.5-pro@default", ""},
-		"vertex/gemini-2.5-pro@latest@quick": {"vertex", "gemini-2.5-pro@latest", "quick"},
-		"x/@deep":                            {"x", "@deep", ""},
-	} {
-		got, err := ParseRef(in)
-		if err != nil || got != want || got.String() != in {
-			t.Errorf("%s: got %+v, %v, written %s", in, got, err, got)
-		}
-	}
-	for _, in := range []string{"", "claude", "/claude", "anthropic/", "Anthropic/x", "a b/c", "a/b c", "a/$B", "a/b\n", "a/ü"} {
-		if got, err := ParseRef(in); err == nil {
-			t.Errorf("%q is %+v", in, got)
-		}
-	}
-}
-
-func TestCandidates(t *testing.T) {
-	c := newHome(t).user(everything).load()
-	for in, want := range map[string][]Ref{
-		"fast":       {{"anthropic", "claude-sonnet-4-5", ""}, {"openrouter", "z-ai/glm-4.6", ""}},
-		"openai/o3":  {{"openai", "o3", ""}},
-		"fats":       nil,
-		"Openai/gpt": nil,
-	} {
-		got, err := c.Candidates(in)
-		if !slices.Equal(got, want) || (err != nil) != (want == nil) {
-			t.Errorf("%s: got %v, %v", in, got, err)
-		}
-		if in == "fats" && !strings.Contains(err.Error(), `did you mean "fast"?`) {
-			t.Errorf("the error names nothing near: %v", err)
-		}
-	}
-	c.Pools["odd"] = []string{"no reference"}
-	if _, err := c.Candidates("odd"); err == nil {
-		t.Error("no error for what a caller put into a pool")
+	if v := f.Variants["deep"]; v.Thinking != llm.ThinkHigh {
+		t.Errorf("variant is %+v", v)
 	}
 }
 
@@ -205,7 +160,7 @@ func TestTheProjectWinsOverTheUser(t *testing.T) {
 	if want := map[string][]string{"one": {"b/x"}, "two": {"a/x"}, "three": {"b/z"}}; !reflect.DeepEqual(c.Pools, want) {
 		t.Errorf("pools are %v", c.Pools)
 	}
-	if want := (Limits{Turns: 10, Tokens: 1e6, Duration: 10 * time.Minute, Cost: 2, DayCost: 4}); c.Limits != want {
+	if want := (Limits{Turns: 10, Tokens: 1e6, Time: 10 * time.Minute, Cost: 2, DayCost: 4}); c.Limits != want {
 		t.Errorf("limits are %+v: a project makes them narrower, never wider", c.Limits)
 	}
 	if len(c.Warnings) != 2 || !strings.Contains(c.Warnings[0], "limits.cost: 3 is ignored") || !strings.Contains(c.Warnings[1], "limits.tokens") {
@@ -282,7 +237,7 @@ func TestAnInertProjectChangesNothing(t *testing.T) {
 func TestCallersRecordWhatTheySet(t *testing.T) {
 	c := newHome(t).user(`{"model": "a/x", "providers": {"a": {"api_key": "sk-planted"}}}`).load()
 	c.Record("model", "b/y", "--model")
-	c.Record("providers.b.api_key", Literal("sk-planted", "[hidden]"), "B_API_KEY")
+	c.Record("providers.b.api_key", redact.Literal("sk-planted", "[hidden]"), "B_API_KEY")
 	got := c.Origins()
 	want := []Origin{
 		{"model", "b/y", "--model"},
@@ -362,7 +317,7 @@ func TestFilesThatAreNone(t *testing.T) {
 			if err := os.Symlink("nowhere", file); err != nil {
 				t.Skip(err)
 			}
-		}, "symbolic link to nothing"},
+		}, "symbolic link to a file that does not exist"},
 		"unreadable": {func(t testing.TB, file string) {
 			write(t, file, "{}")
 			if err := os.Chmod(file, 0); err != nil {
@@ -372,10 +327,10 @@ func TestFilesThatAreNone(t *testing.T) {
 				f.Close()
 				t.Skip("modes close no file here")
 			}
-		}, "cannot be read: permission denied"},
+		}, "permission denied; check its permissions"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name == "unreadable" && !nobody.Is(t) {
+			if name == "unreadable" && !unprivileged.Is(t) {
 				return
 			}
 			h := newHome(t)

@@ -10,12 +10,16 @@ import (
 	"time"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/models"
+	"github.com/tenon-agent/tenon/redact"
 )
 
-// longestName bounds the names that users give, and with them the keys of all that is below.
+// longestName limits names that the user chooses, and so the keys of all nested values.
 const longestName = 256
 
-// decoder puts a file into settings that hold what the layers below it say.
+// decoder merges a file into settings that already hold the weaker layers.
 type decoder struct {
 	*source
 	config  *Config
@@ -23,17 +27,17 @@ type decoder struct {
 	project bool
 	errs    *Errors
 	fields  map[reflect.Type][]field
-	set     map[string]bool // the keys that this file has set
+	set     map[string]bool // the keys that this file sets
 }
 
-// place is where a value stands.
+// place is the position of a value.
 type place struct {
 	key   string
 	field field
-	quiet bool // an element: the list as a whole is recorded
+	quiet bool // an element of a list; the decoder records the whole list
 }
 
-// file decodes a file. Its mistakes are in errs.
+// file decodes a file and adds its mistakes to errs.
 func (d *decoder) file() {
 	object, err := d.parse()
 	if err != nil {
@@ -44,13 +48,13 @@ func (d *decoder) file() {
 	d.settle()
 }
 
-// settle makes the long and the short form of a role agree.
+// settle gives the long and the short form of a role the same value.
 func (d *decoder) settle() {
 	c := d.config
 	long, short := d.set["roles.small"], d.set["small_model"]
 	switch {
 	case long && short:
-		d.failAt("small_model", "is the short form of roles.small, which is there too; keep one of them")
+		d.failAt("small_model", "is the short form of roles.small, and both are set; keep one of them")
 	case long:
 		c.SmallModel = c.Roles["small"]
 		delete(c.origins, "small_model")
@@ -78,7 +82,7 @@ func (d *decoder) failAt(key, message string) bool {
 	return d.fail(&hujson.Value{StartOffset: d.config.offsets[key]}, place{key: key}, "%s", message)
 }
 
-// record notes that a value has been set.
+// record stores the value and the origin of a key.
 func (d *decoder) record(v *hujson.Value, p place, shown string) {
 	d.set[p.key] = true
 	if p.quiet {
@@ -87,16 +91,16 @@ func (d *decoder) record(v *hujson.Value, p place, shown string) {
 	d.config.origins[p.key] = Origin{Key: p.key, Value: shown, Where: fmt.Sprintf("%s:%d", d.source.file, d.line(v.StartOffset)+1)}
 }
 
-// value decodes any value and reports whether it was right.
+// value decodes any value and reports whether it is valid.
 func (d *decoder) value(v *hujson.Value, dst reflect.Value, p place) bool {
 	switch dst.Type() {
-	case reflect.TypeFor[Value]():
+	case reflect.TypeFor[redact.Value]():
 		return d.reference(v, dst, p)
 	case reflect.TypeFor[time.Duration]():
 		return d.duration(v, dst, p)
 	case reflect.TypeFor[Rule]():
 		return d.rule(v, dst, p)
-	case reflect.TypeFor[Key]():
+	case reflect.TypeFor[models.Key]():
 		if v.Value.Kind() == '"' {
 			p.field.is = "secret"
 			return d.reference(v, dst.FieldByName("Key"), p)
@@ -137,7 +141,7 @@ func (d *decoder) is(ok bool, v *hujson.Value, p place, expected string) bool {
 	return ok || d.fail(v, p, "expected %s, found %s", expected, kindName(v))
 }
 
-// object decodes an object whose keys are known.
+// object decodes an object with known keys.
 func (d *decoder) object(o *hujson.Object, dst reflect.Value, p place) bool {
 	t := dst.Type()
 	known, ok := d.fields[t]
@@ -158,7 +162,7 @@ func (d *decoder) object(o *hujson.Object, dst reflect.Value, p place) bool {
 		case below.field.layer == "user" && d.project:
 			ok = d.fail(&m.Name, below, "a project cannot set this; it belongs in your own configuration, %s", d.config.UserFile)
 		default:
-			ok = d.value(&m.Value, dst.Field(below.field.index), below) && ok
+			ok = d.value(&m.Value, dst.FieldByIndex(below.field.index), below) && ok
 		}
 	}
 	return d.together(dst, p) && ok
@@ -180,15 +184,15 @@ func (d *decoder) unknown(m *hujson.ObjectMember, name string, known []field, p 
 	return d.fail(&m.Name, p, "unknown key %s%s", clip(name), hint)
 }
 
-// together checks what fields of a struct must be to each other.
+// together checks the conditions that involve several fields of a struct.
 func (d *decoder) together(dst reflect.Value, p place) bool {
 	switch v := dst.Addr().Interface().(type) {
-	case *Provider:
+	case *models.Provider:
 		if v.APIKey.IsSet() && v.APIKeys != nil {
 			key := p.key + ".api_keys"
-			return d.failAt(key, "api_key is there too; keep one of them")
+			return d.failAt(key, "api_key is also set; keep one of them")
 		}
-	case *Key:
+	case *models.Key:
 		if _, there := d.config.offsets[p.key+".key"]; !there {
 			return d.failAt(p.key, `has no "key"`)
 		}
@@ -196,7 +200,7 @@ func (d *decoder) together(dst reflect.Value, p place) bool {
 	return true
 }
 
-// members yields the members of an object with their names. A name that comes again is a mistake.
+// members yields the members of an object with their names. A repeated name is a mistake.
 func (d *decoder) members(o *hujson.Object, p place) func(func(*hujson.ObjectMember, string) bool) {
 	return func(yield func(*hujson.ObjectMember, string) bool) {
 		seen := make(map[string]bool, len(o.Members))
@@ -208,7 +212,7 @@ func (d *decoder) members(o *hujson.Object, p place) func(func(*hujson.ObjectMem
 				d.fail(&m.Name, p, "a key is longer than %d bytes", longestName)
 				continue
 			case seen[name]:
-				d.fail(&m.Name, place{key: join(p.key, name)}, "the key is there twice")
+				d.fail(&m.Name, place{key: join(p.key, name)}, "the key occurs twice")
 				continue
 			}
 			seen[name] = true
@@ -220,7 +224,7 @@ func (d *decoder) members(o *hujson.Object, p place) func(func(*hujson.ObjectMem
 	}
 }
 
-// mapping decodes an object whose keys are names that the user gives.
+// mapping decodes an object with keys that the user chooses.
 func (d *decoder) mapping(o *hujson.Object, dst reflect.Value, p place) bool {
 	if dst.IsNil() {
 		dst.Set(reflect.MakeMap(dst.Type()))
@@ -238,7 +242,7 @@ func (d *decoder) mapping(o *hujson.Object, dst reflect.Value, p place) bool {
 		}
 		elem := reflect.New(dst.Type().Elem()).Elem()
 		if before := dst.MapIndex(reflect.ValueOf(name)); before.IsValid() {
-			elem.Set(before) // what a layer below says
+			elem.Set(before) // the value of a weaker layer
 		}
 		if d.value(&m.Value, elem, below) {
 			dst.SetMapIndex(reflect.ValueOf(name), elem)
@@ -249,7 +253,7 @@ func (d *decoder) mapping(o *hujson.Object, dst reflect.Value, p place) bool {
 	return ok
 }
 
-// list decodes a list, which takes the place of one below it.
+// list decodes a list, which replaces or extends the list of a weaker layer.
 func (d *decoder) list(v *hujson.Value, a *hujson.Array, dst reflect.Value, p place) bool {
 	out := reflect.MakeSlice(dst.Type(), len(a.Elements), len(a.Elements))
 	words := dst.Type().Elem().Kind() == reflect.String
@@ -270,7 +274,7 @@ func (d *decoder) list(v *hujson.Value, a *hujson.Array, dst reflect.Value, p pl
 	if p.field.is == "ref" && len(a.Elements) == 0 {
 		return d.fail(v, p, "is empty; name at least one model")
 	}
-	if keys, are := out.Interface().([]Key); are && !d.nameKeys(keys, v, p) {
+	if keys, are := out.Interface().([]models.Key); are && !d.nameKeys(keys, v, p) {
 		return false
 	}
 	if adds {
@@ -287,7 +291,7 @@ func (d *decoder) list(v *hujson.Value, a *hujson.Array, dst reflect.Value, p pl
 	return true
 }
 
-// rule decodes a rule of permission. What it says is for others to read.
+// rule decodes a permission rule. The decoder does not parse its text.
 func (d *decoder) rule(v *hujson.Value, dst reflect.Value, p place) bool {
 	if !d.is(v.Value.Kind() == '"', v, p, "a rule in quotes, such as \"shell(go test *)\"") {
 		return false
@@ -302,10 +306,10 @@ func (d *decoder) rule(v *hujson.Value, dst reflect.Value, p place) bool {
 	return true
 }
 
-// nameKeys gives those a name that have none.
-func (d *decoder) nameKeys(keys []Key, v *hujson.Value, p place) bool {
+// nameKeys gives each unnamed key its position as a name.
+func (d *decoder) nameKeys(keys []models.Key, v *hujson.Value, p place) bool {
 	if len(keys) == 0 {
-		return d.fail(v, p, "is empty; give a key, or leave it out")
+		return d.fail(v, p, "is empty; add a key, or remove the setting")
 	}
 	seen := map[string]bool{}
 	for i := range keys {
@@ -313,7 +317,7 @@ func (d *decoder) nameKeys(keys []Key, v *hujson.Value, p place) bool {
 			keys[i].Name = strconv.Itoa(i + 1)
 		}
 		if seen[keys[i].Name] {
-			return d.fail(v, p, "has two keys with the name %q; give each another", keys[i].Name)
+			return d.fail(v, p, "has two keys with the name %q; rename one of them", keys[i].Name)
 		}
 		seen[keys[i].Name] = true
 	}
@@ -342,19 +346,23 @@ func (d *decoder) text(v *hujson.Value, dst reflect.Value, p place) bool {
 			return d.fail(v, p, "a project cannot refer to variables or commands; such a value belongs in your own configuration, %s",
 				d.config.UserFile)
 		case strings.Contains(s, "$"):
-			return d.fail(v, p, "expected %s; references with $ mean nothing here", r.expect)
+			return d.fail(v, p, "expected %s; references with $ are not supported here", r.expect)
 		}
 		return d.fail(v, p, "expected %s, found %s", r.expect, clip(s))
 	}
 	if is := p.field.is; is == "model" || is == "ref" || is == "profile" {
 		d.config.named = append(d.config.named, named{is, s, spot{d.source, v.StartOffset, p.key}})
 	}
-	dst.SetString(s)
+	set := s
+	if p.field.is == "cache" && s == "auto" {
+		set = string(llm.CacheAuto)
+	}
+	dst.SetString(set)
 	d.record(v, p, s)
 	return true
 }
 
-// wider reports whether a project would widen one of an ordered list of words.
+// wider reports whether a project would widen a setting with ordered values.
 func (d *decoder) wider(dst reflect.Value, p place, s string, known []string) bool {
 	return d.project && p.field.layer == "narrow" && slices.Index(known, s) > slices.Index(known, dst.String())
 }
@@ -407,10 +415,10 @@ func (d *decoder) number(v *hujson.Value, dst reflect.Value, p place) bool {
 	return d.put(v, dst, p, x, s, reflect.ValueOf(x).Convert(dst.Type()))
 }
 
-// decimal is a number as people write it, without an exponent.
+// decimal formats a number without an exponent.
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// put sets a number that is within its bounds, and not wider than the user allows.
+// put sets a number that is within its bounds and not wider than the user's value.
 func (d *decoder) put(v *hujson.Value, dst reflect.Value, p place, x float64, shown string, to reflect.Value) bool {
 	duration := dst.Type() == reflect.TypeFor[time.Duration]()
 	switch lo, hi := p.field.min, p.field.max; {
@@ -433,7 +441,7 @@ func (d *decoder) put(v *hujson.Value, dst reflect.Value, p place, x float64, sh
 	return true
 }
 
-// join appends a name to a key. One that is no plain word is in brackets and quotes.
+// join appends a name to a key. If the name is not a plain word, join quotes it in brackets.
 func join(key, name string) string {
 	switch {
 	case !isName(name) && name != "$schema" || strings.Contains(name, "."):

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// mostErrorsTold is how many mistakes of the files are told at once.
+// mostErrorsTold limits the mistakes that Tenon reports at once.
 const mostErrorsTold = 20
 
 // Error is a mistake in a file.
@@ -15,11 +15,14 @@ type Error struct {
 	File    string
 	Line    int    // from 1; 0: the file as a whole
 	Column  int    // from 1, in characters; 0: not known
-	Key     string // where in the configuration, such as providers.openai.timeouts.idle; may be ""
-	Message string // what is wrong, what was expected, what to do
+	Key     string // the key in the configuration, such as providers.openai.timeouts.idle; may be ""
+	Message string // the mistake, the expected value and a hint
 }
 
-// Error returns "file:line:column: key: message", without what is not known.
+// Code returns "config.invalid".
+func (e *Error) Code() string { return "config.invalid" }
+
+// Error returns "file:line:column: key: message", without the unknown parts.
 func (e *Error) Error() string {
 	s := e.where() + ": "
 	if e.Key != "" {
@@ -28,7 +31,7 @@ func (e *Error) Error() string {
 	return s + e.Message
 }
 
-// where is the place in the file.
+// where returns the position in the file.
 func (e *Error) where() string {
 	switch {
 	case e.Line == 0:
@@ -39,13 +42,16 @@ func (e *Error) where() string {
 	return fmt.Sprintf("%s:%d:%d", e.File, e.Line, e.Column)
 }
 
-// Errors are the mistakes of the files, in their order. There is at least one, and at most 20 are kept.
+// Errors are the mistakes of the files, in the order of the text. The list has 1 to 20 mistakes.
 type Errors struct {
 	List []*Error
-	More int // how many others there are
+	More int // the number of further mistakes
 }
 
-// Error returns a line for each.
+// Code returns "config.invalid".
+func (e *Errors) Code() string { return "config.invalid" }
+
+// Error returns one line per mistake.
 func (e *Errors) Error() string {
 	var b strings.Builder
 	for i, one := range e.List {
@@ -69,7 +75,7 @@ func (e *Errors) Unwrap() []error {
 	return out
 }
 
-// add keeps a mistake, or counts it.
+// add adds a mistake to the list. If the list is full, it only counts the mistake.
 func (e *Errors) add(one *Error) {
 	if e.full() {
 		e.More++
@@ -80,7 +86,7 @@ func (e *Errors) add(one *Error) {
 
 func (e *Errors) full() bool { return len(e.List) == mostErrorsTold }
 
-// orNil returns the mistakes in the order of their lines, or nil when there are none.
+// orNil sorts the mistakes by line and returns them, or returns nil if there are none.
 func (e *Errors) orNil() error {
 	if len(e.List) == 0 {
 		return nil

@@ -7,23 +7,25 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tenon-agent/tenon/redact"
 )
 
-// commandTime is how long a command of a reference may run.
+// commandTime is the timeout of a command in a reference.
 const commandTime = 10 * time.Second
 
-// environment is what references are looked up in.
+// environment resolves references.
 type environment struct {
 	getenv  func(string) string
-	dir     string // where commands run: not the project, whose programs they must not find
+	dir     string // the directory of commands; not the project, because they must not find its programs
 	timeout time.Duration
 }
 
-// value returns the Value of a string with references. The error tells what is wrong with the references.
-func (e *environment) value(is, s string, at spot) (Value, error) {
+// value returns the Value of a string with references. It returns an error if a reference is malformed.
+func (e *environment) value(is, s string, at spot) (redact.Value, error) {
 	parts, err := parseParts(s)
 	if err != nil {
-		return Value{}, err
+		return redact.Value{}, err
 	}
 	if len(parts) == 0 || len(parts) == 1 && parts[0].text != "" {
 		literal := ""
@@ -31,42 +33,42 @@ func (e *environment) value(is, s string, at spot) (Value, error) {
 			literal = parts[0].text
 		}
 		if msg := wrongText(is, literal); msg != "" {
-			return Value{}, errors.New(msg)
+			return redact.Value{}, errors.New(msg)
 		}
-		return Literal(literal, show(is, parts)), nil
+		return redact.Literal(literal, show(is, parts)), nil
 	}
 	x := &expansion{environment: e, is: is, parts: parts, at: at, free: make(chan struct{}, 1)}
-	return Value{shown: show(is, parts), get: x.get, runs: func() bool { return e.runs(parts) }}, nil
+	return redact.Lazy(show(is, parts), x.get, func() bool { return e.runs(parts) }), nil
 }
 
-// runs reports whether a command must run for the parts.
+// runs reports whether a command must run to resolve the parts.
 func (e *environment) runs(parts []part) bool {
 	return slices.ContainsFunc(parts, func(p part) bool {
 		return p.command != "" || p.optional && e.getenv(p.variable) == "" && e.runs(p.fallback)
 	})
 }
 
-// wrongText returns what is wrong with the text of a value, "" for nothing, in words that hold nothing of it.
+// wrongText describes the mistake in the text of a value without quoting the text. It returns "" if there is none.
 func wrongText(is, s string) string {
 	switch {
 	case s == "":
-		return "is empty; give a value, or leave the key out"
+		return "is empty; set a value, or remove the key"
 	case strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return "holds a line break or a control character; give one line of text"
+		return "contains a line break or a control character; write one line of text"
 	case is == "url" || is == "proxy":
 		return wrongURL(is, s)
 	}
 	return ""
 }
 
-// expansion finds out once what a string with references is.
+// expansion resolves a string with references once.
 type expansion struct {
 	*environment
 	is    string
 	parts []part
 	at    spot
 
-	free  chan struct{} // holds one while somebody finds out; a mutex that a context can end waiting for
+	free  chan struct{} // a mutex with a wait that a context can end; it holds one element while a caller resolves the text
 	known bool
 	text  string
 	err   error
@@ -88,7 +90,7 @@ func (x *expansion) get(ctx context.Context) (string, error) {
 	}
 	if err == nil && !(text == "" && len(x.parts) == 1 && x.parts[0].optional) {
 		if msg := wrongText(x.is, text); msg != "" {
-			err = errors.New("with its references put in, the value is wrong: " + msg)
+			err = errors.New("the value is wrong after its references are resolved: " + msg)
 		}
 	}
 	if err != nil {
@@ -124,6 +126,6 @@ func (x *expansion) one(ctx context.Context, p part) (string, error) {
 	case p.optional:
 		return x.expand(ctx, p.fallback)
 	}
-	return "", fmt.Errorf("the environment variable %s is not set; set it, or write ${%s:-...} with what to use instead",
+	return "", fmt.Errorf("the environment variable %s is not set; set it, or write ${%s:-FALLBACK}",
 		p.variable, p.variable)
 }

@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// field is a key of a struct, by its tags.
+// field is a key of a struct with the values of its tags.
 type field struct {
 	name     string
-	index    int
+	index    []int
 	typ      reflect.Type
 	doc      string
 	is, keys string
@@ -16,13 +16,15 @@ type field struct {
 	min, max *float64
 }
 
-// fieldsOf returns the keys of a struct in their order.
+// fieldsOf returns the keys of a struct and of its embedded structs, in order.
 func fieldsOf(t reflect.Type) []field {
-	out := make([]field, 0, t.NumField())
-	for i := range t.NumField() {
-		f := t.Field(i)
+	var out []field
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Anonymous || f.Tag.Get("json") == "-" {
+			continue
+		}
 		out = append(out, field{
-			name: f.Tag.Get("json"), index: i, typ: f.Type, doc: f.Tag.Get("doc"),
+			name: f.Tag.Get("json"), index: f.Index, typ: f.Type, doc: f.Tag.Get("doc"),
 			is: f.Tag.Get("is"), keys: f.Tag.Get("keys"), layer: f.Tag.Get("layer"),
 			min: bound(f.Tag.Get("min")), max: bound(f.Tag.Get("max")),
 		})

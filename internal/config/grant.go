@@ -13,18 +13,19 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Grant adds a rule to permissions.allow of the user's file, which is made when there is none. Comments and order of the file stay. A
-// rule that is there already changes nothing. It waits for other processes that change the file, until ctx ends.
+// Grant adds a rule to permissions.allow of the user's file. It creates the file if there is none, and preserves the comments and the
+// order of the file. If the file already has the rule, Grant changes nothing. It waits for other processes that change the file, until
+// ctx ends.
 func Grant(ctx context.Context, file, rule string) (err error) {
 	if target, err := filepath.EvalSymlinks(file); err == nil {
-		file = target // a link is kept
+		file = target // this preserves a link
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return fmt.Errorf("make the directory of the configuration: %w", err)
+		return fmt.Errorf("cannot create the configuration directory: %w", err)
 	}
 	lock := flock.New(file+".lock", flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, lockEvery); err != nil {
-		return fmt.Errorf("lock the configuration: %w", err)
+		return fmt.Errorf("cannot lock the configuration: %w", err)
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	text, err := readRegular(file)
@@ -32,26 +33,26 @@ func Grant(ctx context.Context, file, rule string) (err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		text = []byte("{}")
 	case err != nil:
-		return fmt.Errorf("the configuration, %s: %w", file, err)
+		return fmt.Errorf("cannot change the configuration %s: %w", file, err)
 	}
 	text, err = granted(text, rule)
 	switch {
 	case err != nil:
-		return fmt.Errorf("add the rule to %s: %w", file, err)
+		return fmt.Errorf("cannot add the rule to %s: %w", file, err)
 	case text == nil:
 		return nil
 	}
 	if err := replace(ctx, file, text); err != nil {
-		return fmt.Errorf("write the configuration: %w", err)
+		return fmt.Errorf("cannot write the configuration: %w", err)
 	}
 	return nil
 }
 
-// granted returns the text of a file with one more rule, or nil when it has the rule.
+// granted adds a rule to the text of a file. It returns nil if the text already has the rule.
 func granted(text []byte, rule string) ([]byte, error) {
 	root, err := hujson.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("it is not valid: %w; mend it first", err)
+		return nil, fmt.Errorf("the file is not valid: %w; fix it first", err)
 	}
 	if list := root.Find("/permissions/allow"); list != nil {
 		if a, ok := list.Value.(*hujson.Array); ok {

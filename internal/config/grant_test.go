@@ -46,7 +46,7 @@ func TestGrant(t *testing.T) {
 
 func TestGrantToWhatIsNoConfiguration(t *testing.T) {
 	for before, want := range map[string]string{
-		"{":                               "mend it first",
+		"{":                               "fix it first",
 		`{"permissions": 7}`:              "add the rule to",
 		`{"permissions": {"allow": "x"}}`: "add the rule to",
 	} {

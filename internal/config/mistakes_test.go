@@ -14,26 +14,26 @@ func TestMistakesSayWhereAndWhatToDo(t *testing.T) {
 		// What is not JSON.
 		{"empty", " \n", `1:1: the file is empty; write {} for no settings`},
 		{"list", `[]`, `1:1: expected an object in braces, found a list`},
-		{"cut", "{\n\"model\": \"a/x\",\n", `1:1: what begins here is not closed before the file ends`},
-		{"open string", `{"model": "a/x`, `1:11: what begins here is not closed before the file ends`},
-		{"open bracket", "{\n\"pools\": {\n\"p\": [\"a/x\"\n", `3:6: what begins here is not closed before the file ends`},
-		{"open comment", "{} /* x", `1:4: what begins here is not closed before the file ends`},
+		{"cut", "{\n\"model\": \"a/x\",\n", `1:1: the object, list, string or comment that begins here has no end`},
+		{"open string", `{"model": "a/x`, `1:11: the object, list, string or comment that begins here has no end`},
+		{"open bracket", "{\n\"pools\": {\n\"p\": [\"a/x\"\n", `3:6: the object, list, string or comment that begins here has no end`},
+		{"open comment", "{} /* x", `1:4: the object, list, string or comment that begins here has no end`},
 		{"only a comment", "// x", `1:5: the file ends where a value is expected`},
 		{"colon", "{\n  \"model\" \"a/x\"}", `2:11: invalid character '"' after object name`},
 		{"characters, not bytes", `{"ü": ?}`, `1:7: invalid character '?' at start of value`},
-		{"secret in what cannot be read", `{"api_key": "sk-\q"}`, `1:13: expected a value, which is a string in double quotes on one line, a number, true, false, an object or a list`},
+		{"secret in what cannot be read", `{"api_key": "sk-\q"}`, `1:13: expected a value: a string in double quotes on one line, a number, true, false, an object or a list`},
 		{"not UTF-8", "{\n\"model\": \"\xff\"}", `2:11: the text is not UTF-8; save the file with that encoding`},
 		{"deep", strings.Repeat("[", 100000), `1:65: objects and lists are nested more than 64 deep`},
 		{"deep in comments", strings.Repeat(`{"a":/*[*/`, 65), `1:641: objects and lists are nested more than 64 deep`},
-		{"after the end", `{} x`, `1:4: there is text behind the end of the object; take it out, or move the closing brace`},
+		{"after the end", `{} x`, `1:4: unexpected text after the end of the object; remove it, or move the closing brace`},
 
 		// Keys.
 		{"unknown", `{"modle": "a/x"}`, `1:2: unknown key "modle", did you mean "model"?`},
 		{"unknown below", `{"providers": {"a": {"timeouts": {"idel": "1s"}}}}`, `1:35: providers.a.timeouts: unknown key "idel", did you mean "idle"?`},
-		{"unknown, nothing near", `{"limits": {"elephants": 1}}`, `1:13: limits: unknown key "elephants"; known here: turns, tokens, duration, cost, session_cost, day_cost`},
+		{"unknown, nothing near", `{"limits": {"elephants": 1}}`, `1:13: limits: unknown key "elephants"; known here: turns, tokens, duration, cost, session_cost, day_cost, unpriced`},
 		{"case", `{"Model": "a/x"}`, `1:2: unknown key "Model", did you mean "model"?`},
-		{"twice", `{"model": "a/x", "model": "a/y"}`, `1:18: model: the key is there twice`},
-		{"twice, spelled differently", `{"model": "a/x", "mod\u0065l": "a/y"}`, `1:18: model: the key is there twice`},
+		{"twice", `{"model": "a/x", "model": "a/y"}`, `1:18: model: the key occurs twice`},
+		{"twice, spelled differently", `{"model": "a/x", "mod\u0065l": "a/y"}`, `1:18: model: the key occurs twice`},
 		{"long", `{"roles": {"` + strings.Repeat("x", 257) + `": "a/x"}}`, `1:12: roles: a key is longer than 256 bytes`},
 		{"provider name", `{"providers": {"My Server": {}}}`, `1:16: providers["My Server"]: expected a name of small letters, digits, dots, hyphens and underscores as a key`},
 		{"header name", `{"providers": {"a": {"headers": {"X Y": "1"}}}}`, `1:34: providers.a.headers["X Y"]: expected the name of an HTTP header as a key`},
@@ -52,7 +52,7 @@ func TestMistakesSayWhereAndWhatToDo(t *testing.T) {
 		{"protocol", `{"providers": {"a": {"protocol": "grpc"}}}`, `1:34: providers.a.protocol: unknown value "grpc"; expected one of anthropic, openai-chat, openai-responses, gemini, vertex, vertex-anthropic, bedrock, azure-chat, azure-responses`},
 		{"reference to a model", `{"pools": {"p": ["claude"]}}`, `1:18: pools.p[0]: expected provider/model or provider/model@variant, found "claude"`},
 		{"model", `{"model": "a b"}`, `1:11: model: expected provider/model, provider/model@variant, or the name of a pool, found "a b"`},
-		{"variable in a model", `{"model": "a/$MODEL"}`, `1:11: model: expected provider/model, provider/model@variant, or the name of a pool; references with $ mean nothing here`},
+		{"variable in a model", `{"model": "a/$MODEL"}`, `1:11: model: expected provider/model, provider/model@variant, or the name of a pool; references with $ are not supported here`},
 		{"whole", `{"max_tokens": 1.5}`, `1:16: max_tokens: expected a whole number, found "1.5"`},
 		{"number", `{"max_tokens": "12"}`, `1:16: max_tokens: expected a whole number, found a string`},
 		{"small", `{"max_tokens": 0}`, `1:16: max_tokens: expected at least 1, found "0"`},
@@ -68,10 +68,10 @@ func TestMistakesSayWhereAndWhatToDo(t *testing.T) {
 		{"duration too long", `{"limits": {"duration": "9999999999h"}}`, `1:25: limits.duration: expected a duration such as "120s" or "10m", found "9999999999h"`},
 
 		// What belongs together.
-		{"short and long", `{"small_model": "a/x", "roles": {"small": "a/y"}}`, `1:2: small_model: is the short form of roles.small, which is there too; keep one of them`},
-		{"key and keys", `{"providers": {"a": {"api_key": "x", "api_keys": ["y"]}}}`, `1:38: providers.a.api_keys: api_key is there too; keep one of them`},
-		{"keys of one name", `{"providers": {"a": {"api_keys": ["x", {"name": "1", "key": "y"}]}}}`, `1:34: providers.a.api_keys: has two keys with the name "1"; give each another`},
-		{"no keys", `{"providers": {"a": {"api_keys": []}}}`, `1:34: providers.a.api_keys: is empty; give a key, or leave it out`},
+		{"short and long", `{"small_model": "a/x", "roles": {"small": "a/y"}}`, `1:2: small_model: is the short form of roles.small, and both are set; keep one of them`},
+		{"key and keys", `{"providers": {"a": {"api_key": "x", "api_keys": ["y"]}}}`, `1:38: providers.a.api_keys: api_key is also set; keep one of them`},
+		{"keys of one name", `{"providers": {"a": {"api_keys": ["x", {"name": "1", "key": "y"}]}}}`, `1:34: providers.a.api_keys: has two keys with the name "1"; rename one of them`},
+		{"no keys", `{"providers": {"a": {"api_keys": []}}}`, `1:34: providers.a.api_keys: is empty; add a key, or remove the setting`},
 		{"a name without a key", `{"providers": {"a": {"api_keys": [{"name": "x"}]}}}`, `1:35: providers.a.api_keys[0]: has no "key"`},
 		{"no pool", `{"model": "fats", "pools": {"fast": ["a/x"]}}`, `1:11: model: there is no pool "fats", did you mean "fast"?; write provider/model, or add the pool`},
 		{"no provider", `{"roles": {"small": "antropic/x"}}`, `1:21: roles.small: there is no provider "antropic", did you mean "anthropic"?; add it to providers in USER/tenon.json`},
@@ -79,8 +79,8 @@ func TestMistakesSayWhereAndWhatToDo(t *testing.T) {
 		{"no profile", `{"providers": {"a": {"profile": "antropic"}}}`, `1:33: providers.a.profile: there is no profile "antropic", did you mean "anthropic"?; write the name of a built-in provider`},
 
 		// Values with references.
-		{"no text", `{"providers": {"a": {"api_key": ""}}}`, `1:33: providers.a.api_key: is empty; give a value, or leave the key out`},
-		{"not one line", `{"providers": {"a": {"api_key": "x\ny"}}}`, `1:33: providers.a.api_key: holds a line break or a control character; give one line of text`},
+		{"no text", `{"providers": {"a": {"api_key": ""}}}`, `1:33: providers.a.api_key: is empty; set a value, or remove the key`},
+		{"not one line", `{"providers": {"a": {"api_key": "x\ny"}}}`, `1:33: providers.a.api_key: contains a line break or a control character; write one line of text`},
 		{"key of another type", `{"providers": {"a": {"api_key": ["sk-planted"]}}}`, `1:33: providers.a.api_key: expected a string, found a list`},
 		{"lone dollar", `{"providers": {"a": {"api_key": "a$ b"}}}`, `1:33: providers.a.api_key: a $ begins no reference; write $$ for a dollar, or $NAME, ${NAME}, ${NAME:-fallback} or $(command)`},
 		{"URL", `{"providers": {"a": {"base_url": "example.com"}}}`, `1:34: providers.a.base_url: expected an address that begins with http://, https://, such as https://example.com/v1`},
@@ -156,7 +156,7 @@ func TestATrustedProjectHasOneFile(t *testing.T) {
 	h := newHome(t).project(`{}`)
 	write(t, filepath.Join(h.root, ".tenon", fileName), `{}`)
 	got := h.mistakes()
-	want := "PROJECT/tenon.json: the project has PROJECT/" + filepath.Join(".tenon", fileName) + " too; keep one of them"
+	want := "PROJECT/tenon.json: the project also has PROJECT/" + filepath.Join(".tenon", fileName) + "; keep one of them"
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("got %q", got)
 	}

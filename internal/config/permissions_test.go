@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tenon-agent/tenon/permission"
 )
 
 // What a project says of permissions comes on top of what the user says, and only makes it narrower.
@@ -19,7 +21,7 @@ func TestAProjectOnlyNarrowsPermissions(t *testing.T) {
 	h.Trusted = true
 	c := h.load()
 	p := c.Permissions
-	if p.Mode != ModeAsk || len(p.Allow) != 1 || len(p.Ask) != 1 || len(p.Deny) != 2 || len(p.Examples) != 2 {
+	if p.Mode != permission.AskMode || len(p.Allow) != 1 || len(p.Ask) != 1 || len(p.Deny) != 2 || len(p.Examples) != 2 {
 		t.Errorf("got %+v", p)
 	}
 	if c.Own["permissions.examples"] != 1 || c.Own["permissions.ask"] != 0 {
@@ -64,7 +66,7 @@ func TestAProjectCannotWidenPermissions(t *testing.T) {
 	h.project(`{"permissions": {"mode": "yolo"}, "sandbox": {"processes": 100000}}`)
 	h.Trusted = true
 	c := h.load()
-	if c.Permissions.Mode != ModeAsk || c.Sandbox.Processes != 4096 || len(c.Warnings) != 2 || !strings.Contains(c.Warnings[0], "yolo is ignored") {
+	if c.Permissions.Mode != permission.AskMode || c.Sandbox.Processes != 4096 || len(c.Warnings) != 2 || !strings.Contains(c.Warnings[0], "yolo is ignored") {
 		t.Errorf("got %+v, %+v, %q", c.Permissions, c.Sandbox, c.Warnings)
 	}
 	for _, text := range []string{
@@ -87,7 +89,7 @@ func TestMistakesInPermissions(t *testing.T) {
 		`{"permissions": {"deny": [" "]}}`:                       "the rule is empty",
 		`{"permissions": {"examples": [{"want": "perhaps"}]}}`:   `allow, ask or deny`,
 		`{"sandbox": {"network": ["https://example.com/path"]}}`: "without a scheme or a path",
-		`{"roots": ["$HOME"]}`:                                   "references with $ mean nothing here",
+		`{"roots": ["$HOME"]}`:                                   "references with $ are not supported here",
 		`{"web": {"search": {"backend": "searx"}}}`:              `did you mean "searxng"?`,
 	} {
 		h.user(text)

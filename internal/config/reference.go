@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// part is a piece of a string with references: a text, a variable or a command.
+// part is a part of a string with references: a text, a variable or a command.
 type part struct {
 	text     string // literal
 	variable string
@@ -14,7 +14,7 @@ type part struct {
 	command  string
 }
 
-// deepest is how many fallbacks may stand in one another.
+// deepest limits the nesting of fallbacks.
 const deepest = 8
 
 // referenceParser reads references.
@@ -24,7 +24,7 @@ type referenceParser struct {
 	depth int
 }
 
-// parseParts reads a string with references. Its errors tell what is wrong in words that hold nothing of the string.
+// parseParts parses a string with references. Its errors do not quote the string.
 func parseParts(s string) ([]part, error) {
 	p := referenceParser{s: s}
 	return p.parts(false)
@@ -75,7 +75,7 @@ func (p *referenceParser) parts(inBraces bool) ([]part, error) {
 	return out, nil
 }
 
-// reference reads what begins with a dollar.
+// reference reads a reference, which begins with a dollar.
 func (p *referenceParser) reference() (part, error) {
 	p.i++
 	switch rest := p.s[p.i:]; {
@@ -113,7 +113,7 @@ func (p *referenceParser) braces() (part, error) {
 		p.i++
 		return part{variable: name}, nil
 	case p.depth == deepest:
-		return part{}, fmt.Errorf("there are more than %d fallbacks in one another", deepest)
+		return part{}, fmt.Errorf("there are more than %d nested fallbacks", deepest)
 	}
 	p.i += len(":-")
 	p.depth++
@@ -136,8 +136,8 @@ func (p *referenceParser) name() string {
 	return p.s[start:p.i]
 }
 
-// closing returns the index of the parenthesis that closes the one at the beginning of s, -1 for none. Those in quotes of
-// the shell and after backslashes do not count.
+// closing returns the index of the parenthesis that closes the first one of s, or -1 if there is none. It ignores
+// parentheses in shell quotes and after backslashes.
 func closing(s string) int {
 	open, quote := 0, byte(0)
 	for i := 0; i < len(s); i++ {
@@ -163,7 +163,7 @@ func closing(s string) int {
 
 const hidden = "[hidden]"
 
-// show returns what may be seen of a string with references.
+// show returns a string with references with its secret parts hidden.
 func show(is string, parts []part) string {
 	var b strings.Builder
 	for _, p := range parts {
@@ -186,7 +186,7 @@ func show(is string, parts []part) string {
 	return b.String()
 }
 
-// showCommand names the program of a command that has arguments. These may be secret, as may be a word alone.
+// showCommand shows the program of a command with arguments. It hides the arguments, and a command of one word: they may be secret.
 func showCommand(command string) string {
 	program, _, more := strings.Cut(command, " ")
 	if !more || !isName(strings.ReplaceAll(program, "/", "")) {
@@ -195,7 +195,7 @@ func showCommand(command string) string {
 	return "$(" + program + " " + hidden + ")"
 }
 
-// showURL hides the name and password in a URL, which end with its last at sign, and what follows a question mark.
+// showURL hides the name and the password of a URL, which end at its last at sign, and its query.
 func showURL(s string) string {
 	if before, _, ok := strings.Cut(s, "?"); ok {
 		s = before + "?" + hidden

@@ -9,11 +9,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tenon-agent/tenon/budget"
 	"github.com/tenon-agent/tenon/internal/spelling"
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/models"
+	"github.com/tenon-agent/tenon/permission"
 )
 
-// rule is what a string must be. The pattern says in the schema what ok checks: no more, and less where a pattern cannot.
+// rule is a condition on a string. The schema has the pattern, which accepts every string that ok accepts. It may accept more.
 type rule struct {
 	expect  string
 	pattern string
@@ -22,7 +25,7 @@ type rule struct {
 
 const durationPattern = `^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$`
 
-// rules returns the rule of a name that tags give.
+// rules returns the rule that a tag names.
 func rules(name string) (rule, bool) {
 	const (
 		word     = `[A-Za-z0-9][A-Za-z0-9._-]*`
@@ -33,7 +36,7 @@ func rules(name string) (rule, bool) {
 	case "name", "profile":
 		return rule{"a name of letters, digits, dots, hyphens and underscores", `^` + word + `$`, isName}, true
 	case "provider":
-		return rule{"a name of small letters, digits, dots, hyphens and underscores", `^` + provider + `$`, isProvider}, true
+		return rule{"a name of small letters, digits, dots, hyphens and underscores", `^` + provider + `$`, models.IsProvider}, true
 	case "model":
 		return rule{
 			"provider/model, provider/model@variant, or the name of a pool",
@@ -44,15 +47,15 @@ func rules(name string) (rule, bool) {
 		return rule{"provider/model or provider/model@variant", `^` + provider + `/` + model + `$`, isRef}, true
 	case "plainref":
 		return rule{"provider/model without a variant", `^` + provider + `/` + model + `$`, func(s string) bool {
-			r, err := ParseRef(s)
+			r, err := models.ParseRef(s)
 			return err == nil && r.Variant == ""
 		}}, true
 	case "id":
-		return rule{"the name of a model, without spaces", `^` + model + `$`, isModelID}, true
+		return rule{"the name of a model, without spaces", `^` + model + `$`, models.IsModelID}, true
 	case "variant":
 		return rule{
 			"a name that begins with a small letter, of small letters, digits, hyphens and underscores, and is not default or latest",
-			`^[a-z][a-z0-9_-]*$`, isVariant,
+			`^[a-z][a-z0-9_-]*$`, models.IsVariant,
 		}, true
 	case "cache":
 		const place = `(system|tools|messages)`
@@ -65,7 +68,7 @@ func rules(name string) (rule, bool) {
 		}, true
 	case "path":
 		return rule{
-			"a path: absolute, or with ~/ from the home directory, or from the root of the workspace", `^[^\x00-\x1f$]+$`,
+			"a path: absolute, relative to the home directory with ~/, or relative to the root of the workspace", `^[^\x00-\x1f$]+$`,
 			func(s string) bool {
 				return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == '$' })
 			},
@@ -91,36 +94,18 @@ func rules(name string) (rule, bool) {
 	return rule{}, false
 }
 
-func isName(s string) bool     { return isWord(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") }
-func isProvider(s string) bool { return isWord(s, "") }
-
-// isWord reports whether s is a word of small letters, digits, marks and what else is allowed, and begins with no mark.
-func isWord(s, more string) bool {
-	for i, r := range s {
-		inside := i > 0 && strings.ContainsRune("._-", r)
-		if !inside && (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune(more, r) {
-			return false
+func isName(s string) bool {
+	return models.IsProvider(strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
 		}
-	}
-	return s != ""
-}
-
-func isModelID(s string) bool {
-	for _, r := range s {
-		if r <= ' ' || r > '~' || r == '$' {
-			return false
-		}
-	}
-	return s != ""
+		return r
+	}, s))
 }
 
 func isRef(s string) bool {
-	_, err := ParseRef(s)
+	_, err := models.ParseRef(s)
 	return err == nil
-}
-
-func isVariant(s string) bool {
-	return s != "" && s[0] >= 'a' && s[0] <= 'z' && isProvider(s) && !strings.Contains(s, ".") && s != "default" && s != "latest"
 }
 
 func isHost(s string) bool {
@@ -143,19 +128,23 @@ func isHeader(s string) bool {
 	return s != ""
 }
 
-// words returns the values that a type of strings has, nil where any string will do.
+// words returns the allowed values of a string type, or nil if it allows any string.
 func words(t reflect.Type) []string {
 	switch t {
 	case reflect.TypeFor[llm.Thinks]():
 		return texts(llm.ThinkOff, llm.ThinkMinimal, llm.ThinkLow, llm.ThinkMedium, llm.ThinkHigh)
+	case reflect.TypeFor[Strategy]():
+		return texts(StrategyTidy, StrategyFull, StrategyRecent, StrategySummaryRecent, StrategyTiers)
+	case reflect.TypeFor[budget.Policy]():
+		return texts(budget.Refuse, budget.Notice)
 	case reflect.TypeFor[llm.Quirk]():
 		return texts(llm.QuirkAdaptiveThinking, llm.QuirkNoTemperature, llm.QuirkNoSystem, llm.QuirkNativeSchema)
-	case reflect.TypeFor[Mode]():
-		return texts(modes...)
+	case reflect.TypeFor[permission.Mode]():
+		return texts(permission.Modes()...)
 	case reflect.TypeFor[SearchBackend]():
 		return texts(SearXNG, Brave, Exa, Tavily)
-	case reflect.TypeFor[Protocol]():
-		return texts(Anthropic, OpenAIChat, OpenAIResponses, Gemini, Vertex, VertexAnthropic, Bedrock, AzureChat, AzureResponses)
+	case reflect.TypeFor[models.Protocol]():
+		return texts(models.Protocols()...)
 	}
 	return nil
 }
@@ -168,7 +157,7 @@ func texts[T ~string](values ...T) []string {
 	return out
 }
 
-// parseDuration reads what durationPattern says.
+// parseDuration parses a duration that matches durationPattern.
 func parseDuration(s string) (time.Duration, bool) {
 	if s == "" || !digit(s[0]) || strings.ContainsAny(s, "+-μ") || s != "0" && strings.Trim(s, "0") == "" {
 		return 0, false
@@ -184,7 +173,7 @@ func parseDuration(s string) (time.Duration, bool) {
 
 func digit(b byte) bool { return '0' <= b && b <= '9' }
 
-// wrongURL returns what is wrong with a URL, "" for nothing, in words that hold nothing of it: it may hold a password.
+// wrongURL describes the mistake in a URL without quoting the URL, which may contain a password. It returns "" if there is none.
 func wrongURL(is, s string) string {
 	schemes, example := []string{"http", "https"}, "https://example.com/v1"
 	if is == "proxy" {
@@ -197,7 +186,7 @@ func wrongURL(is, s string) string {
 	return fmt.Sprintf("expected an address that begins with %s://, such as %s", strings.Join(schemes, "://, "), example)
 }
 
-// meant returns ", did you mean ...?" for a word that is near to one of those known, when there are not too many to look at.
+// meant returns ", did you mean ...?" if a word is similar to a known one. It returns "" if the word or the list is too long to compare.
 func meant(word string, known []string) string {
 	const longest, most = 64, 500
 	if len(word) > longest || len(known) > most {
@@ -215,7 +204,7 @@ func meant(word string, known []string) string {
 	return fmt.Sprintf(", did you mean %q?", at)
 }
 
-// clip returns s in quotes, cut where it is long.
+// clip returns s in quotes, truncated if it is long.
 func clip(s string) string {
 	const longest = 64
 	if len(s) > longest {

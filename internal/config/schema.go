@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"reflect"
 	"time"
+
+	"github.com/tenon-agent/tenon/models"
+	"github.com/tenon-agent/tenon/redact"
 )
 
-// Schema returns the JSON Schema (draft 2020-12) of a user's file, made of the table that the decoder reads. What a
-// schema cannot say, Load still checks: that pools and providers exist, and that references can be read.
+// Schema returns the JSON Schema (draft 2020-12) of a user's file. It uses the same structs as the decoder. Load also
+// checks conditions that a schema cannot express: that pools and providers exist, and that references are well formed.
 func Schema() []byte {
 	b := schemaBuilder{defs: map[string]any{}}
 	root := b.object(reflect.TypeFor[Settings]())
@@ -21,14 +24,14 @@ func Schema() []byte {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(root); err != nil {
-		panic(fmt.Sprintf("config: the schema cannot be encoded: %v", err)) // it is made of strings and numbers
+		panic(fmt.Sprintf("config: the schema cannot be encoded: %v", err)) // it consists of strings and numbers
 	}
 	return out.Bytes()
 }
 
 type object = map[string]any
 
-// schemaBuilder makes the schemas of types. Those of structs are definitions, each with the name of its type.
+// schemaBuilder builds the schemas of types. The schema of a struct is a definition with the name of the type.
 type schemaBuilder struct{ defs object }
 
 func (b *schemaBuilder) object(t reflect.Type) object {
@@ -40,9 +43,9 @@ func (b *schemaBuilder) object(t reflect.Type) object {
 	}
 	s := object{"type": "object", "properties": properties, "additionalProperties": false}
 	switch t {
-	case reflect.TypeFor[Key]():
+	case reflect.TypeFor[models.Key]():
 		s["required"] = []string{"key"}
-	case reflect.TypeFor[Provider]():
+	case reflect.TypeFor[models.Provider]():
 		s["not"] = object{"required": []string{"api_key", "api_keys"}}
 	case reflect.TypeFor[Settings]():
 		s["not"] = object{
@@ -53,16 +56,16 @@ func (b *schemaBuilder) object(t reflect.Type) object {
 	return s
 }
 
-// of returns the schema of a type, with the tags of the field that it is for.
+// of returns the schema of a type, with the tags of its field.
 func (b *schemaBuilder) of(t reflect.Type, f field) object {
 	switch t {
-	case reflect.TypeFor[Value]():
+	case reflect.TypeFor[redact.Value]():
 		return object{"type": "string", "minLength": 1}
 	case reflect.TypeFor[time.Duration]():
 		return object{"type": "string", "pattern": durationPattern}
 	case reflect.TypeFor[Rule]():
 		return object{"type": "string", "minLength": 1}
-	case reflect.TypeFor[Key]():
+	case reflect.TypeFor[models.Key]():
 		return object{"oneOf": []any{object{"type": "string", "minLength": 1}, b.ref(t)}}
 	}
 	switch t.Kind() {
@@ -78,7 +81,7 @@ func (b *schemaBuilder) of(t reflect.Type, f field) object {
 		return s
 	case reflect.Slice:
 		s := object{"type": "array", "items": b.of(t.Elem(), f)}
-		if f.is == "ref" || t.Elem() == reflect.TypeFor[Key]() {
+		if f.is == "ref" || t.Elem() == reflect.TypeFor[models.Key]() {
 			s["minItems"] = 1
 		}
 		return s
@@ -111,7 +114,7 @@ func bounds(s object, f field) object {
 // ref returns a reference to the definition of a struct.
 func (b *schemaBuilder) ref(t reflect.Type) object {
 	if _, ok := b.defs[t.Name()]; !ok {
-		b.defs[t.Name()] = nil // its place, should it be in itself
+		b.defs[t.Name()] = nil // this ends the recursion of a struct that contains itself
 		b.defs[t.Name()] = b.object(t)
 	}
 	return object{"$ref": "#/$defs/" + t.Name()}

@@ -22,6 +22,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/models"
+	"github.com/tenon-agent/tenon/permission"
+	"github.com/tenon-agent/tenon/redact"
 )
 
 var update = flag.Bool("update", false, "write docs/tenon.schema.json")
@@ -59,7 +62,7 @@ func resolved(t *testing.T) *jsonschema.Resolved {
 // structs yields the structs that the settings are made of.
 func structs(t reflect.Type, seen map[reflect.Type]bool) []reflect.Type {
 	switch t {
-	case reflect.TypeFor[Value](), reflect.TypeFor[time.Duration](), reflect.TypeFor[Rule]():
+	case reflect.TypeFor[redact.Value](), reflect.TypeFor[time.Duration](), reflect.TypeFor[Rule]():
 		return nil
 	}
 	switch t.Kind() {
@@ -100,7 +103,7 @@ func TestEveryFieldHasItsTags(t *testing.T) {
 			}
 			_, ruled := rules(f.is)
 			switch {
-			case leaf == reflect.TypeFor[Value]():
+			case leaf == reflect.TypeFor[redact.Value]():
 				if !slices.Contains([]string{"secret", "url", "proxy", "text"}, f.is) {
 					t.Errorf("%s: the value is %q", name, f.is)
 				}
@@ -128,8 +131,10 @@ func TestTheSchemaHasEveryField(t *testing.T) {
 			properties = s.Defs[typ.Name()].Properties
 		}
 		var want []string
-		for f := range typ.Fields() {
-			want = append(want, f.Tag.Get("json"))
+		for _, f := range reflect.VisibleFields(typ) {
+			if name := f.Tag.Get("json"); !f.Anonymous && name != "-" {
+				want = append(want, name)
+			}
 		}
 		if got := slices.Sorted(maps.Keys(properties)); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
 			t.Errorf("%s: got %v, want %v", typ.Name(), got, want)
@@ -154,7 +159,7 @@ func TestAFileWithEveryKeyFitsTheSchema(t *testing.T) {
 // valid draws a value of a type that both the decoder and the schema take.
 func valid(r *rapid.T, t reflect.Type, f field) any {
 	switch t {
-	case reflect.TypeFor[Value]():
+	case reflect.TypeFor[redact.Value]():
 		if f.is == "url" || f.is == "proxy" {
 			return rapid.SampledFrom([]string{"http://h", "https://u:p@h:1/v1?x", "$URL", "http://${HOST:-h}/"}).Draw(r, "url")
 		}
@@ -163,7 +168,7 @@ func valid(r *rapid.T, t reflect.Type, f field) any {
 		return rapid.StringMatching(`[1-9][0-9]{0,4}(\.[0-9]{1,3})?(us|µs|ms|s|m|h)([1-9]s)?`).Draw(r, "duration")
 	case reflect.TypeFor[Rule]():
 		return rapid.SampledFrom([]string{"shell(go test *)", "edit"}).Draw(r, "rule")
-	case reflect.TypeFor[Key]():
+	case reflect.TypeFor[models.Key]():
 		return map[string]any{"key": "$KEY"}
 	}
 	switch t.Kind() {
@@ -222,7 +227,7 @@ func validObject(r *rapid.T, t reflect.Type) map[string]any {
 			out[f.name] = valid(r, f.typ, f)
 		}
 	}
-	delete(out, map[reflect.Type]string{reflect.TypeFor[Provider](): "api_keys"}[t]) // not beside api_key
+	delete(out, map[reflect.Type]string{reflect.TypeFor[models.Provider](): "api_keys"}[t]) // not beside api_key
 	return out
 }
 
@@ -360,10 +365,10 @@ func TestEveryPatternIsUnderstood(t *testing.T) {
 
 func TestEveryConstantIsAKnownWord(t *testing.T) {
 	for typ, dir := range map[reflect.Type]string{
-		reflect.TypeFor[llm.Thinks](): filepath.Join("..", "..", "llm"),
-		reflect.TypeFor[llm.Quirk]():  filepath.Join("..", "..", "llm"),
-		reflect.TypeFor[Protocol]():   ".",
-		reflect.TypeFor[Mode]():       ".",
+		reflect.TypeFor[llm.Thinks]():      filepath.Join("..", "..", "llm"),
+		reflect.TypeFor[llm.Quirk]():       filepath.Join("..", "..", "llm"),
+		reflect.TypeFor[models.Protocol](): filepath.Join("..", "..", "models"),
+		reflect.TypeFor[permission.Mode](): "../../permission",
 
 		reflect.TypeFor[SearchBackend](): ".",
 	} {

@@ -15,7 +15,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// The bounds of a file.
+// The limits of a file.
 const (
 	mostBytes   = 1 << 20
 	mostNesting = 64
@@ -25,15 +25,15 @@ const (
 type source struct {
 	file   string
 	text   []byte
-	starts []int // where its lines begin
+	starts []int // the offsets of its lines
 }
 
-// readSource reads a file. The error is nil, fs.ErrNotExist as it comes, or an *Error.
+// readSource reads a file. The error is an fs.ErrNotExist or an *Error.
 func readSource(file string) (*source, error) {
 	data, err := readRegular(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && exists(file):
-		return nil, &Error{File: file, Message: "is a symbolic link to nothing"}
+		return nil, &Error{File: file, Message: "is a symbolic link to a file that does not exist"}
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	case err != nil:
@@ -42,7 +42,7 @@ func readSource(file string) (*source, error) {
 	return newSource(file, data), nil
 }
 
-// readRegular reads a file that is one, and not too long. It does not wait for who writes to a pipe.
+// readRegular reads a regular file of limited size. It does not wait for the writer of a pipe.
 func readRegular(file string) ([]byte, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -53,7 +53,7 @@ func readRegular(file string) ([]byte, error) {
 	case err != nil:
 		return nil, plain(err)
 	case info.IsDir():
-		return nil, errors.New("is a directory; a file is expected")
+		return nil, errors.New("is a directory; expected a file")
 	case !info.Mode().IsRegular():
 		return nil, errors.New("is not a regular file")
 	}
@@ -67,16 +67,16 @@ func readRegular(file string) ([]byte, error) {
 	return data, nil
 }
 
-// plain returns the error without the path, which is named already.
+// plain returns the error without the path, which the caller reports.
 func plain(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		if errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		if errors.Is(err, fs.ErrPermission) {
-			return fmt.Errorf("cannot be read: %w; let yourself read it", p.Err)
+			return fmt.Errorf("cannot read the file: %w; check its permissions", p.Err)
 		}
-		return fmt.Errorf("cannot be read: %w", p.Err)
+		return fmt.Errorf("cannot read the file: %w", p.Err)
 	}
 	return err
 }
@@ -92,7 +92,7 @@ func newSource(file string, text []byte) *source {
 	return s
 }
 
-// spot is a place in a file. Its column is counted only for errors: a file may be one long line.
+// spot is a position in a file. Tenon computes the column only for errors, because a file may be one long line.
 type spot struct {
 	*source
 	offset int
@@ -102,7 +102,7 @@ type spot struct {
 // error returns a mistake at the spot.
 func (s spot) error(message string) *Error { return s.errorAt(s.offset, s.key, message) }
 
-// line returns the index of the line that an offset is in.
+// line returns the index of the line that contains an offset.
 func (s *source) line(offset int) int {
 	line, found := slices.BinarySearch(s.starts, offset)
 	if !found {
@@ -119,7 +119,7 @@ func (s *source) errorAt(offset int, key, message string) *Error {
 	return &Error{File: s.file, Line: line + 1, Column: column, Key: key, Message: message}
 }
 
-// parse returns the object that the text is.
+// parse parses the text, which must be an object.
 func (s *source) parse() (*hujson.Object, *Error) {
 	if i := invalidUTF8(s.text); i >= 0 {
 		return nil, s.errorAt(i, "", "the text is not UTF-8; save the file with that encoding")
@@ -142,7 +142,7 @@ func (s *source) parse() (*hujson.Object, *Error) {
 	return object, nil
 }
 
-// syntaxError gives an error of the parser its place, and takes out of it what it shows of the text.
+// syntaxError adds a position to an error of the parser, and removes quotations of the text.
 func (s *source) syntaxError(err error, open int) *Error {
 	line, column, offset := 0, 0, 0
 	if _, scanErr := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); scanErr == nil && line <= len(s.starts) {
@@ -153,19 +153,19 @@ func (s *source) syntaxError(err error, open int) *Error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		offset, message = len(s.text)-1, "the file ends where a value is expected"
 		if open >= 0 {
-			offset, message = open, "what begins here is not closed before the file ends"
+			offset, message = open, "the object, list, string or comment that begins here has no end"
 		}
 	case inner != nil && strings.HasSuffix(inner.Error(), "after top-level value"):
-		message = "there is text behind the end of the object; take it out, or move the closing brace"
+		message = "unexpected text after the end of the object; remove it, or move the closing brace"
 	case inner != nil && strings.HasPrefix(inner.Error(), "invalid character"):
 		message = inner.Error()
 	case inner != nil && strings.HasPrefix(inner.Error(), "invalid literal"):
-		message = "expected a value, which is a string in double quotes on one line, a number, true, false, an object or a list"
+		message = "expected a value: a string in double quotes on one line, a number, true, false, an object or a list"
 	}
 	return s.errorAt(offset, "", message)
 }
 
-// invalidUTF8 returns where text stops to be UTF-8, -1 for nowhere.
+// invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1 if there is none.
 func invalidUTF8(text []byte) int {
 	if utf8.Valid(text) {
 		return -1
@@ -179,9 +179,9 @@ func invalidUTF8(text []byte) int {
 	}
 }
 
-// scan returns where the nesting becomes too deep for a parser that calls itself, and what is open at the end of the text:
-// a bracket, a string or a comment; -1 for nothing. It agrees with the parser on what is a string and what is a comment,
-// up to the first error that the parser finds.
+// scan returns two offsets, or -1: deep is the position where the nesting is too deep for a recursive parser, and open is
+// the beginning of the bracket, string or comment that is open at the end of the text. Up to the first error of the parser,
+// scan recognizes the same strings and comments as the parser.
 func scan(text []byte) (deep, open int) {
 	var brackets []int
 	for i := 0; i < len(text); i++ {
@@ -224,7 +224,7 @@ func scan(text []byte) (deep, open int) {
 	return -1, brackets[len(brackets)-1]
 }
 
-// kindName says what a value is.
+// kindName returns the kind of a value.
 func kindName(v *hujson.Value) string {
 	switch v.Value.Kind() {
 	case '{':

@@ -16,18 +16,18 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockEvery is how often a lock is tried that another process holds, for less than it takes to write a small file.
+// lockEvery is the interval between attempts to lock a file. Another process holds the lock only while it writes a small file.
 const lockEvery = 5 * time.Millisecond
 
-// TrustStore is the list of folders whose own configuration takes effect, the file trust.json in the user's directory. A
-// folder is meant by its absolute path with symbolic links resolved, and stands for itself alone: nothing below it is
-// trusted. The methods are safe for concurrent use, also by several processes.
+// TrustStore is the list of trusted folders: a project's configuration takes effect only if its folder is in the list. The
+// list is the file trust.json in the user's directory. It holds absolute paths without symbolic links. Trust does not extend
+// to subfolders. The methods are safe for concurrent use, also by several processes.
 type TrustStore struct{ dir string }
 
-// Folder is a folder that is trusted.
+// Folder is a trusted folder.
 type Folder struct {
 	Path string    `json:"path"`
-	Time time.Time `json:"time"` // when it was first trusted
+	Time time.Time `json:"time"` // the time when the user first trusted it
 }
 
 // trustFile is the format of trust.json.
@@ -35,11 +35,11 @@ type trustFile struct {
 	Folders []Folder `json:"folders"`
 }
 
-// NewTrustStore returns the list in a directory, which Trust creates when it is not there.
+// NewTrustStore returns the list in a directory. Trust creates the directory if it does not exist.
 func NewTrustStore(dir string) *TrustStore { return &TrustStore{dir: dir} }
 
-// Trusted reports whether a folder is trusted; see ProjectRoot for which folder to ask about. One that does not exist is
-// not. The error tells that the list cannot be read, or that others could have written it.
+// Trusted reports whether a folder is trusted. For a project, pass the folder that [ProjectRoot] returns. A folder that does
+// not exist is not trusted. Trusted returns an error if it cannot read the list, or if others can write to it.
 func (s *TrustStore) Trusted(dir string) (bool, error) {
 	folders, err := s.List()
 	if err != nil || len(folders) == 0 {
@@ -53,17 +53,17 @@ func (s *TrustStore) Trusted(dir string) (bool, error) {
 	return found, nil
 }
 
-// List returns the folders that are trusted, sorted by path.
+// List returns the trusted folders, sorted by path.
 func (s *TrustStore) List() ([]Folder, error) {
 	data, err := readRegular(s.file())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("the list of trusted folders, %s: %w", s.file(), err)
+		return nil, fmt.Errorf("cannot use the list of trusted folders, %s: %w", s.file(), err)
 	}
 	if info, err := os.Stat(s.file()); err == nil && info.Mode().Perm()&0o022 != 0 && runtime.GOOS != "windows" {
-		return nil, fmt.Errorf("the list of trusted folders can be written by others; look through it and run: chmod 600 %s", s.file())
+		return nil, fmt.Errorf("cannot use the list of trusted folders: others can write to it; check its entries and run: chmod 600 %s", s.file())
 	}
 	var list trustFile
 	if err := json.Unmarshal(data, &list); err != nil {
@@ -77,7 +77,7 @@ func (s *TrustStore) List() ([]Folder, error) {
 func (s *TrustStore) Trust(ctx context.Context, dir string) error {
 	path, err := resolve(dir)
 	if err != nil {
-		return fmt.Errorf("trust %s: %w", dir, err)
+		return fmt.Errorf("cannot trust %s: %w", dir, err)
 	}
 	return s.change(ctx, func(folders []Folder) []Folder {
 		i, found := find(folders, path)
@@ -88,12 +88,12 @@ func (s *TrustStore) Trust(ctx context.Context, dir string) error {
 	})
 }
 
-// Revoke removes a folder, also one that does not exist any more. One that is not in the list is no error.
+// Revoke removes a folder from the list, even if the folder no longer exists. If the list does not have it, Revoke does nothing.
 func (s *TrustStore) Revoke(ctx context.Context, dir string) error {
 	path, err := resolve(dir)
 	if err != nil {
 		if path, err = filepath.Abs(dir); err != nil {
-			return fmt.Errorf("revoke %s: %w", dir, err)
+			return fmt.Errorf("cannot revoke the trust of %s: %w", dir, err)
 		}
 	}
 	return s.change(ctx, func(folders []Folder) []Folder {
@@ -103,14 +103,14 @@ func (s *TrustStore) Revoke(ctx context.Context, dir string) error {
 
 func (s *TrustStore) file() string { return filepath.Join(s.dir, "trust.json") }
 
-// change rewrites the list while no other process does.
+// change rewrites the list and holds a lock against other processes.
 func (s *TrustStore) change(ctx context.Context, edit func([]Folder) []Folder) (err error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return fmt.Errorf("make the directory of the configuration: %w", err)
+		return fmt.Errorf("cannot create the configuration directory: %w", err)
 	}
 	lock := flock.New(filepath.Join(s.dir, "trust.lock"), flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, lockEvery); err != nil {
-		return fmt.Errorf("lock the list of trusted folders: %w", err)
+		return fmt.Errorf("cannot lock the list of trusted folders: %w", err)
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	folders, err := s.List()
@@ -122,12 +122,12 @@ func (s *TrustStore) change(ctx context.Context, edit func([]Folder) []Folder) (
 		return err
 	}
 	if err := replace(ctx, s.file(), append(data, '\n')); err != nil {
-		return fmt.Errorf("write the list of trusted folders: %w", err)
+		return fmt.Errorf("cannot write the list of trusted folders: %w", err)
 	}
 	return nil
 }
 
-// replace gives a file, readable by its owner only, new content at once.
+// replace replaces the content of a file atomically. Only the owner can read the file.
 func replace(ctx context.Context, file string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(file), ".trust-*")
 	if err != nil {
@@ -145,7 +145,7 @@ func replace(ctx context.Context, file string, data []byte) error {
 	return err
 }
 
-// rename moves a file over another. Windows refuses that while somebody reads the other, which takes no time to speak of.
+// rename replaces a file with another. Windows refuses to replace a file while a process reads it, so rename retries.
 func rename(ctx context.Context, from, to string) error {
 	const tries = 100
 	for try := 1; ; try++ {
@@ -161,7 +161,7 @@ func rename(ctx context.Context, from, to string) error {
 	}
 }
 
-// resolve returns the absolute path of a folder that exists, without symbolic links.
+// resolve returns the absolute path of an existing folder, without symbolic links.
 func resolve(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -177,7 +177,7 @@ func resolve(dir string) (string, error) {
 	return path, nil
 }
 
-// find returns where a folder is in the sorted list, or belongs.
+// find returns the index of a folder in the sorted list, or the index at which to insert it.
 func find(folders []Folder, path string) (int, bool) {
 	return slices.BinarySearchFunc(folders, path, func(f Folder, path string) int { return cmp.Compare(f.Path, path) })
 }

@@ -118,7 +118,7 @@ func TestAListThatCannotBeBelievedIsAnError(t *testing.T) {
 		if err := os.Chmod(s.file(), 0o622); err != nil {
 			t.Fatal(err)
 		}
-		fails("can be written by others")
+		fails("chmod 600")
 	}
 	if err := os.Remove(s.file()); err != nil {
 		t.Fatal(err)

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/tenon-agent/tenon/redact"
 )
 
 // expand reads a string as the value of a key would be, and gets it.
@@ -90,16 +92,16 @@ func TestCommands(t *testing.T) {
 
 func TestWhatIsMissingIsSaidWithItsPlace(t *testing.T) {
 	commands := map[string]string{
-		"$(echo sk-planted; echo 'no such\nentry \x1b[1m' >&2; exit 3)": "tenon.json:3:9: providers.a.api_key: the command $(echo [hidden]) failed: exit status 3; it said: no such entry [1m",
+		"$(echo sk-planted; echo 'no such\nentry \x1b[1m' >&2; exit 3)": "tenon.json:3:9: providers.a.api_key: the command $(echo [hidden]) failed: exit status 3; its standard error: no such entry [1m",
 		"$(true --)":                      "tenon.json:3:9: providers.a.api_key: the command $(true [hidden]) printed nothing",
-		"$(yes sk-planted)":               "tenon.json:3:9: providers.a.api_key: the command $(yes [hidden]) printed more than 64 KiB; let it print the value alone",
-		"$(printf 'sk-planted\\nsecond')": "tenon.json:3:9: providers.a.api_key: with its references put in, the value is wrong: holds a line break or a control character; give one line of text",
+		"$(yes sk-planted)":               "tenon.json:3:9: providers.a.api_key: the command $(yes [hidden]) printed more than 64 KiB; make it print only the value",
+		"$(printf 'sk-planted\\nsecond')": "tenon.json:3:9: providers.a.api_key: the value is wrong after its references are resolved: contains a line break or a control character; write one line of text",
 	}
 	if runtime.GOOS == "windows" {
 		clear(commands)
 	}
-	commands["$OPENAI_API_KEY"] = "tenon.json:3:9: providers.a.api_key: the environment variable OPENAI_API_KEY is not set; set it, or write ${OPENAI_API_KEY:-...} with what to use instead"
-	commands["${NO:-$NEITHER}"] = "tenon.json:3:9: providers.a.api_key: the environment variable NEITHER is not set; set it, or write ${NEITHER:-...} with what to use instead"
+	commands["$OPENAI_API_KEY"] = "tenon.json:3:9: providers.a.api_key: the environment variable OPENAI_API_KEY is not set; set it, or write ${OPENAI_API_KEY:-FALLBACK}"
+	commands["${NO:-$NEITHER}"] = "tenon.json:3:9: providers.a.api_key: the environment variable NEITHER is not set; set it, or write ${NEITHER:-FALLBACK}"
 	for in, want := range commands {
 		got, err := expand(t, "secret", in)
 		if _, ok := errors.AsType[*Error](err); !ok || got != "" || err.Error() != want {
@@ -193,7 +195,7 @@ func TestACommandHasLittleTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = v.Get(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "had not ended after 50ms; run it by hand to see what it waits for") {
+	if err == nil || !strings.Contains(err.Error(), "timed out after 50ms; run it by hand to see the cause") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -259,7 +261,7 @@ func TestSecretsAreInNoOutput(t *testing.T) {
 		shown = append(shown, outputs(t, c.Origins())...)
 		for _, p := range c.Providers {
 			shown = append(shown, outputs(t, p)...)
-			values := []Value{p.BaseURL, p.Proxy, p.Headers["X"]}
+			values := []redact.Value{p.BaseURL, p.Proxy, p.Headers["X"]}
 			for _, k := range p.Keys() {
 				values = append(values, k.Key)
 			}
@@ -281,11 +283,11 @@ func TestSecretsAreInNoOutput(t *testing.T) {
 }
 
 func TestAValueThatIsNotSet(t *testing.T) {
-	var v Value
+	var v redact.Value
 	if got, err := v.Get(t.Context()); v.IsSet() || got != "" || err != nil || v.String() != "" {
 		t.Errorf("got %q, %v, %s", got, err, v)
 	}
-	if l := Literal("x", hidden); !l.IsSet() || l.String() != hidden {
+	if l := redact.Literal("x", hidden); !l.IsSet() || l.String() != hidden {
 		t.Errorf("got %s", l)
 	}
 }
@@ -315,7 +317,7 @@ func TestReady(t *testing.T) {
 			t.Errorf("%s: got %q, %v", text, got, ok)
 		}
 	}
-	if _, ok := (Value{}).Ready(); ok {
+	if _, ok := (redact.Value{}).Ready(); ok {
 		t.Error("what is not set is ready")
 	}
 }

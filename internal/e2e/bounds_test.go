@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 	"github.com/tenon-agent/tenon/session"
 )
 
@@ -49,7 +49,8 @@ func TestARefactoringThatNobodyWatches(t *testing.T) {
 		modelserver.Call("read", `{"path":"calc.go"}`).Call("read", `{"path":"calc_test.go"}`).Call("grep", `{"pattern":"\\bAd\\b"}`),
 		modelserver.Call("edit", `{"path":"calc.go","old_text":"func Ad(","new_text":"func Add("}`).
 			Call("write", `{"path":"calc_test.go","content":"package calc\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fail()\n\t}\n}\n"}`),
-		modelserver.Call("shell", `{"command":"go vet ./... && go test ./... && sed -i 's/Add/Sum/g' *.go && go test ./..."}`),
+		// Not go test, which would compile the standard library again in this new home: workspace/sandbox tests that.
+		modelserver.Call("shell", `{"command":"go build ./... && sed -i 's/Add/Sum/g' *.go && go build ./..."}`),
 		modelserver.Call("write", `{"path":"helper.sh","content":"echo stolen > `+outside+`; echo x > ../escaped; cat `+p.home+`/.ssh/id; touch .git/hooks/pre-commit"}`),
 		modelserver.Call("shell", `{"command":"sh helper.sh"}`),
 		modelserver.Call("shell", `{"command":"cat `+p.home+`/.ssh/id"}`),
@@ -66,7 +67,7 @@ func TestARefactoringThatNobodyWatches(t *testing.T) {
 	}
 	results := srv.Requests()[len(srv.Requests())-1].Results()
 	for i, want := range map[int]string{
-		5: "exit code 0", 7: "Read-only file system", 8: "secret place", 9: "outside the workspace",
+		5: "exit code 0", 7: "Read-only file system", 8: "secret path", 9: "outside the workspace",
 	} {
 		if i >= len(results) || !strings.Contains(results[i].Text(), want) {
 			t.Errorf("result %d is not one with %q: %q", i, want, results[min(i, len(results)-1)].Text())

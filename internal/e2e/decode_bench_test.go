@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/anthropic"
 	"github.com/tenon-agent/tenon/llm/bedrock"
@@ -55,7 +55,7 @@ func BenchmarkDecode(b *testing.B) {
 }
 
 func benchDecode(b *testing.B, client llm.Client, deltas int) {
-	live := live(b, client, deltas)
+	live := held(b, client, deltas)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for b.Loop() {
@@ -70,8 +70,8 @@ func benchDecode(b *testing.B, client llm.Client, deltas int) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// live returns how much memory is held when the last delta has come.
-func live(b *testing.B, client llm.Client, deltas int) float64 {
+// held returns how much memory is held when the last delta has come.
+func held(b *testing.B, client llm.Client, deltas int) float64 {
 	held := func() float64 {
 		var m runtime.MemStats
 		runtime.GC()

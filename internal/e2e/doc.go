@@ -1,7 +1,6 @@
-// Package e2e is tests of the whole program against every protocol: the real tenon, as a process of its own, is started with
-// only the variables set that its documentation names, works in a project of its own, and asks a server of package
-// modelserver that answers, fails, stalls and lies by a script.
+// Package e2e tests the whole program against every protocol. The tests start the real tenon as a process, with only the documented
+// variables, in its own project. A server of package modelserver answers, fails, stalls and lies by a script.
 //
-// What a single client does with a single byte is tested where that client is. Here stands what a person would notice: the
-// answer, once and whole; the exit code; what is said about failures; what the journal keeps; and that no key is seen anywhere.
+// The tests of a client check single bytes. These tests check the facts that a person would notice: the complete answer, the exit code, the
+// text of failures, the journal, and that no key is visible.
 package e2e

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/agent"
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/anthropic"
 	"github.com/tenon-agent/tenon/llm/bedrock"
@@ -18,6 +18,7 @@ import (
 	"github.com/tenon-agent/tenon/llm/openai"
 	"github.com/tenon-agent/tenon/llm/wire"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/memory"
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/window"
@@ -63,7 +64,7 @@ func TestTwoHundredTurns(t *testing.T) {
 // twoHundred plays the session: a question, nine calls, an answer, and again.
 type twoHundred struct {
 	t      *testing.T
-	store  session.Store
+	store  index.Store
 	server *modelserver.Server
 	client func(id string) llm.Client
 	turns  int
@@ -89,7 +90,7 @@ func (s *twoHundred) answer(r *modelserver.Request) modelserver.Step {
 
 func (s *twoHundred) open(model string, tools ...tool.Tool) {
 	s.t.Helper()
-	s.window = window.New(window.Options{Reads: []string{"look"}, Cooldown: 1, Place: s.place})
+	s.window = window.New(window.Options{Reads: []string{"look"}, Cooldown: 1, Context: s.place})
 	o := agent.Options{
 		Client: s.client(model), Tools: tools, System: "You look after a mill.", Window: s.window, Gate: agent.AllowAll(),
 		Limits: agent.Limits{Turns: 1000},
@@ -159,14 +160,14 @@ type runArgs struct {
 
 func (s *twoHundred) run() tool.Tool {
 	return tool.New("run", "Run a command.", func(context.Context, runArgs) (tool.Effects, error) {
-		return tool.Effects{Exec: true}, nil
+		return tool.Effects{Unknown: true, Exclusive: true}, nil
 	}, func(_ context.Context, a runArgs, _ tool.Report) (tool.Result, error) {
 		return tool.TextResult(strings.Repeat(a.Command+": the wheel turns and turns\n", 300)), nil
 	})
 }
 
 func (s *twoHundred) rest() tool.Tool {
-	return tool.New("rest", "Rest.", nil, func(context.Context, struct{}, tool.Report) (tool.Result, error) {
+	return tool.New("rest", "Rest.", tool.Nothing, func(context.Context, struct{}, tool.Report) (tool.Result, error) {
 		return tool.TextResult("Rested."), nil
 	})
 }
@@ -203,7 +204,7 @@ func (s *twoHundred) compare() {
 	if n != len(requests) || n < s.turns {
 		s.t.Errorf("%d requests in the journal, and the provider had %d", n, len(requests))
 	}
-	for _, want := range []string{"start", "tools", "model", "reduction"} {
+	for _, want := range []string{"start", "tools", "model", "trim"} {
 		if reasons[want] == 0 {
 			s.t.Errorf("no epoch %s: %v", want, reasons)
 		}

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/live"
 )
 
 // apart is ways that can be set up beside each other: no two read the same variables.
@@ -81,12 +82,12 @@ func takeOver(t *testing.T, first, second way, how forGood) {
 	routed, reset := 0, 0
 	for _, e := range events {
 		switch b := e.Body.(type) {
-		case session.Routed:
+		case live.Routed:
 			routed++
 			if b.Model != second.ref() || b.Cause == nil || b.Cause.Model != first.ref() {
 				t.Errorf("it tells that %s goes on because of %v", b.Model, b.Cause)
 			}
-		case session.Reset:
+		case live.Reset:
 			reset++
 		}
 	}
@@ -188,7 +189,7 @@ func TestWhenNothingHelpsItSaysWhat(t *testing.T) {
 	if r.code != 1 || r.stdout != "" {
 		t.Errorf("exit code %d, answer %q", r.code, r.stdout)
 	}
-	for _, want := range []string{"going on with " + second.ref(), second.ref() + ": overloaded", "also failed: " + first.ref() + ": auth"} {
+	for _, want := range []string{"continuing with " + second.ref(), second.ref() + ": overloaded", "also failed: " + first.ref() + ": auth"} {
 		if !strings.Contains(r.stderr, want) {
 			t.Errorf("%q does not say %q", r.stderr, want)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/internal/app"
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session/memory"
 	"github.com/tenon-agent/tenon/tool"
@@ -90,7 +90,7 @@ func clientOf(t *testing.T, p *project, w way) llm.Client {
 // screenshot is a tool that returns a picture.
 func screenshot(shot llm.Image) tool.Tool {
 	return tool.New("screenshot", "Shows the screen.",
-		func(context.Context, struct{}) (tool.Effects, error) { return tool.Effects{}, nil },
+		func(context.Context, struct{}) (tool.Effects, error) { return tool.Effects{None: true}, nil },
 		func(context.Context, struct{}, tool.Report) (tool.Result, error) {
 			return tool.Result{Content: llm.Content{llm.Text{Text: "The screen:"}, shot}}, nil
 		})

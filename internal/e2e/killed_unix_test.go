@@ -14,10 +14,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
-	"github.com/tenon-agent/tenon/internal/treetest"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/trees"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/sqlite"
 	"github.com/tenon-agent/tenon/window/tokens"
 )
@@ -55,7 +56,7 @@ func (p *project) journals() map[session.SessionID][]session.Event {
 			p.t.Error(err)
 		}
 	}()
-	for s, err := range store.List(p.t.Context(), session.Query{}) {
+	for s, err := range store.List(p.t.Context(), index.Query{}) {
 		if err != nil {
 			p.t.Fatal(err)
 		}
@@ -215,7 +216,7 @@ func (p *project) sees(what, id, view string, tree map[string]string) {
 		}
 		p.t.Errorf("%s: the view is another one:\n%.400s\nwant\n%.400s", what, got[max(0, at-80):], view[max(0, at-80):])
 	}
-	treetest.Same(p.t, treetest.Of(p.t, p.dir), tree)
+	trees.Same(p.t, trees.Of(p.t, p.dir), tree)
 }
 
 // newStudio is a project whose sessions do what they are told.
@@ -268,13 +269,13 @@ func TestKilledWhileItTakesBack(t *testing.T) {
 			t.Parallel()
 			p := newStudio(t)
 			id := p.works("", "mkdir d; echo one >a; echo one >d/b; echo one >c; "+longOutput)
-			first, firstTree := p.view(id), treetest.Of(t, p.dir)
+			first, firstTree := p.view(id), trees.Of(t, p.dir)
 			p.works(id, "echo two >a; rm c; mv d/b d/e; "+longOutput)
 			p.works(id, longOutput)
 			p.works(id, "echo and on")
 			p.must("sessions", "compact", id, "--model", wayOf(t, "anthropic").ref())
 			p.works(id, "echo three >>a; rm -r d; echo three >f")
-			old, oldTree := p.view(id), treetest.Of(t, p.dir)
+			old, oldTree := p.view(id), trees.Of(t, p.dir)
 			to := string(runsOf(p.journal())[1])
 			args := append(slices.Clone(c.args), id, "--to", to)
 			if c.name == "redo" {
@@ -297,7 +298,7 @@ func TestKilledWhileItTakesBack(t *testing.T) {
 				if lived && r.code != 0 {
 					t.Fatalf("exit code %d: %s", r.code, r.stderr)
 				}
-				done := func() bool { return p.view(id) == first && maps.Equal(treetest.Of(t, p.dir), firstTree) }
+				done := func() bool { return p.view(id) == first && maps.Equal(trees.Of(t, p.dir), firstTree) }
 				if !done() { // else it was killed behind the last of its effects
 					p.must(args...)
 				}
@@ -341,7 +342,7 @@ func TestKilledWhileItForks(t *testing.T) {
 	p := newStudio(t)
 	id := p.works("", "seq 200")
 	p.works(id, "echo two")
-	view, tree := p.view(id), treetest.Of(t, p.dir)
+	view, tree := p.view(id), trees.Of(t, p.dir)
 	before := p.journals()
 	restore := p.backup()
 	at := 1
@@ -378,7 +379,7 @@ func TestKilledWhileItImports(t *testing.T) {
 	}
 	file := filepath.Join(p.home, "session.jsonl")
 	p.write(file, p.must("sessions", "export", id))
-	view, tree := p.view(id), treetest.Of(t, p.dir)
+	view, tree := p.view(id), trees.Of(t, p.dir)
 	if err := os.RemoveAll(p.data); err != nil {
 		t.Fatal(err)
 	}

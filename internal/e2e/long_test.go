@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 )
 
 // longFlag lets tests run that take minutes, because they wait as long as people do.

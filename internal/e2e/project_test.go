@@ -13,6 +13,7 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/sqlite"
 )
 
@@ -134,7 +135,7 @@ func (p *project) journal() []session.Event {
 		}
 	}()
 	var all []session.Event
-	for s, err := range store.List(p.t.Context(), session.Query{}) {
+	for s, err := range store.List(p.t.Context(), index.Query{}) {
 		if err != nil {
 			p.t.Fatal(err)
 		}
@@ -187,7 +188,7 @@ func ended(t *testing.T, journal []session.Event) session.RunEnded {
 func (p *project) session() string {
 	p.t.Helper()
 	r := p.tenon("sessions", "list", "--json", "--limit", "1")
-	var s session.Summary
+	var s index.Summary
 	if err := json.Unmarshal([]byte(r.stdout), &s); err != nil || r.code != 0 {
 		p.t.Fatalf("exit code %d, %v: %s", r.code, err, r.stderr)
 	}

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/window/tokens"
@@ -188,7 +188,7 @@ func summaryOf(known map[int]int) string {
 }
 
 // sound fails the test when something was wrong with a request, or the journal does not agree with what the provider was sent.
-func (q *quest) sound(srv *modelserver.Server, journal []session.Event) (digests int) {
+func (q *quest) sound(srv *modelserver.Server, journal []session.Event) (compactions int) {
 	q.t.Helper()
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -199,15 +199,15 @@ func (q *quest) sound(srv *modelserver.Server, journal []session.Event) (digests
 		q.t.Error(l)
 	}
 	epochs := make(map[string]int)
-	reduced, requests := 0, 0
+	trims, requests := 0, 0
 	for _, e := range journal {
 		switch b := e.Body.(type) {
 		case session.Epoch:
 			epochs[b.Reason]++
-		case session.Digest:
-			digests++
-		case session.Reduced:
-			reduced++
+		case session.Summarized:
+			compactions++
+		case session.Trimmed:
+			trims++
 		case session.Requested:
 			requests++
 			if b.Broken != "" {
@@ -215,12 +215,12 @@ func (q *quest) sound(srv *modelserver.Server, journal []session.Event) (digests
 			}
 		}
 	}
-	if epochs["start"] != 1 || epochs["compaction"] != digests || epochs["reduction"] != reduced || len(epochs) > 3 {
-		q.t.Errorf("epochs %v, with %d digests and %d reductions", epochs, digests, reduced)
+	if epochs["start"] != 1 || epochs["compaction"] != compactions || epochs["trim"] != trims || len(epochs) > 3 {
+		q.t.Errorf("epochs %v, with %d compactions and %d trims", epochs, compactions, trims)
 	}
-	q.t.Logf("%d requests and %d summaries; %d compactions, %d reductions; the largest request, with its answer, had %d tokens",
-		q.requests, q.summaries, digests, reduced, q.largest)
-	return digests
+	q.t.Logf("%d requests and %d summaries; %d compactions, %d trims; the largest request, with its answer, had %d tokens",
+		q.requests, q.summaries, compactions, trims, q.largest)
+	return compactions
 }
 
 // A session with a window of 16 000 tokens goes on with its goal over more than ten compactions: nothing that it needs is lost, no request
@@ -239,8 +239,8 @@ func TestAGoalOutlivesItsWindow(t *testing.T) {
 			if r.code != 0 || r.stdout != q.report()+"\n" {
 				t.Fatalf("exit code %d, says %q, want %q; %s", r.code, r.stdout, q.report(), r.stderr)
 			}
-			if digests := q.sound(srv, p.journal()); digests < 10 {
-				t.Errorf("only %d compactions", digests)
+			if compactions := q.sound(srv, p.journal()); compactions < 10 {
+				t.Errorf("only %d compactions", compactions)
 			}
 			for name, n := range q.looked {
 				if n > 1 {

@@ -19,6 +19,7 @@ import (
 	"github.com/tenon-agent/tenon/llm/offline"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/sqlite"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/window"
 )
 
@@ -49,7 +50,7 @@ func (longModel) Model() llm.Model {
 }
 
 // longSession writes a session: in each turn a call with a result of 8 KB, every tenth a question, every fifth a change of a file; and
-// a digest whenever the window is full.
+// a summary whenever the window is full.
 func longSession(b *testing.B, path string, turns int) session.SessionID {
 	store, err := sqlite.Open(path)
 	if err != nil {
@@ -81,12 +82,12 @@ func longSession(b *testing.B, path string, turns int) session.SessionID {
 	bodies = append(bodies, session.RunStarted{Run: "run"})
 	for i := range turns {
 		if i%10 == 0 {
-			bodies = append(bodies, session.Message{Message: llm.UserText(fmt.Sprintf("Question %d: what does the next part do?", i))})
+			bodies = append(bodies, session.Message{Message: llm.UserText(fmt.Sprintf("Question %d: what does the next part do?", i)), Speaker: session.Speaker{Kind: session.SpeakerPerson}})
 		}
 		if i%60 == 0 {
 			if i > 0 {
 				flush()
-				bodies = append(bodies, session.Digest{Through: last, Reason: "full", Summary: strings.Repeat("So far. ", 500)})
+				bodies = append(bodies, session.Summarized{Through: last, Reason: "full", Summary: strings.Repeat("So far. ", 500)})
 				epoch.Reason = "compaction"
 			}
 			bodies = append(bodies, epoch)
@@ -107,7 +108,7 @@ func longSession(b *testing.B, path string, turns int) session.SessionID {
 		}
 		if i%50 == 0 {
 			draft := session.NewID()
-			bodies = append(bodies, session.Queued{Draft: draft, Change: "added", Message: llm.UserText("And quick.")},
+			bodies = append(bodies, session.Queued{Draft: draft, Change: "added", Message: llm.UserText("And quick."), Speaker: session.Speaker{Kind: session.SpeakerPerson}},
 				session.Queued{Draft: draft, Change: "taken"})
 		}
 	}
@@ -185,7 +186,7 @@ func nextRequests(b *testing.B, path string, id session.SessionID) {
 		b.Fatal(err)
 	}
 	defer store.Close()
-	branch, err := session.NewBranch(b.Context(), store, id)
+	branch, err := view.NewBranch(b.Context(), store, id)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenon-agent/tenon/internal/treetest"
+	"github.com/tenon-agent/tenon/internal/testkit/trees"
 )
 
 // What was taken back and brought again across a summary, a fork, and a fork of that one, is what it was: to the byte, in what the next
@@ -18,7 +18,7 @@ func TestRewindAndRedoAcrossForks(t *testing.T) {
 		view string
 		tree map[string]string
 	}
-	now := func(id string) state { return state{p.view(id), treetest.Of(t, p.dir)} }
+	now := func(id string) state { return state{p.view(id), trees.Of(t, p.dir)} }
 	same := func(what, id string, s state) {
 		t.Helper()
 		p.sees(what, id, s.view, s.tree)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 )
@@ -93,13 +93,13 @@ func scenarios() []scenario {
 		},
 		{
 			name: "529 for good", steps: times(4, modelserver.Fail(529)), code: 1,
-			says: []string{"attempt 4 of 4", "overloaded", "go on with: tenon run --session"},
+			says: []string{"attempt 4 of 4", "overloaded", "tenon run --session"},
 		},
 		{name: "500", steps: []modelserver.Step{modelserver.Fail(500), say()}, answer: answer, says: []string{"attempt 2 of 4", "overloaded"}},
 		broken("cut in the text", modelserver.CutInText),
 		{
 			name: "cut in the text for good", steps: times(4, wrong().Fault(modelserver.CutInText)), code: 1,
-			says: []string{"attempt 4 of 4", "go on with"}, silent: []string{"nothing must remain"},
+			says: []string{"attempt 4 of 4", "tenon run --session"}, silent: []string{"nothing must remain"},
 		},
 		{
 			name: "cut in a call", args: []string{"--yes"}, answer: answer, says: []string{"attempt 2 of 4"},
@@ -142,7 +142,7 @@ func scenarios() []scenario {
 		{name: "404", code: 1, steps: []modelserver.Step{modelserver.Fail(404)}, says: []string{"404"}, silent: []string{"attempt"}},
 		{
 			name: "context overflow", code: 1, steps: []modelserver.Step{modelserver.Overflow()},
-			says: []string{"context overflow"}, silent: []string{"attempt", "go on with"},
+			says: []string{"context overflow"}, silent: []string{"attempt", "tenon run --session"},
 		},
 		{
 			name: "refusal", code: 1, steps: []modelserver.Step{modelserver.Say("I cannot").Stop(llm.StopRefused)},

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 )
 
 // BenchmarkStart starts the program as people have it. Its figures are medians, because other programs run too: the time to

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 )
 
 // way is one way to a model: what a person sets to use it.

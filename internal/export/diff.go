@@ -1,178 +1,148 @@
 package export
 
 import (
-	"bytes"
 	"encoding/json"
-	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/transcript"
+	"github.com/tenon-agent/tenon/undo"
+	"github.com/tenon-agent/tenon/workspace/contents"
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
-// fileDiff is how one file changes.
-type fileDiff struct {
-	Path    string
-	Added   int
-	Removed int
-	Lines   []diffLine
-	Note    string // why there are no lines
-	More    int    // lines that are left out
+// change is how a call changed one file.
+type change struct {
+	session.FileDiff
+	Note string // the reason if there is no text
 }
 
-// diffLine is a line of a unified difference.
-type diffLine struct {
-	Kind string // "add", "del", "hunk", "same"
-	Text string
-}
-
-const (
-	maxDiffBytes = 512 << 10 // of a file whose text is compared
-	maxDiffLines = 600       // that are shown of one file
-)
-
-// diffs is what a call changed: by what was kept of the files, else as its arguments say.
-func (c *callItem) diffs(dir string, o Options) []fileDiff {
-	var out []fileDiff
+// changes returns the changes of a call: as its tool reported them, as the saved contents show them, or as its arguments say. Calls of
+// imported sessions have arguments only.
+func (o *overview) changes(c *transcript.Call) (all []change) {
+	known := false
+	for _, d := range c.Diffs {
+		all, known = append(all, change{FileDiff: d}), true
+	}
+	if known {
+		return all
+	}
 	for _, f := range c.Files {
-		d := fileDiff{Path: relative(dir, f.Path)}
-		old, err1 := stateText(f.Before, o)
-		now, err2 := stateText(f.After, o)
-		switch {
-		case err1 == "" && err2 == "":
-			d.unified(udiff.Unified("a", "b", old, now))
-		case len(c.Files) == 1:
-			if said := c.said(dir); len(said) > 0 {
-				return said
-			}
-			fallthrough
-		default:
-			d.Note = joined(err1, err2)
-			if err1 == err2 {
-				d.Note = err1
-			}
-		}
-		if d.Note == "" && len(d.Lines) == 0 {
-			d.Note = "nothing in its text changed"
-		}
-		out = append(out, d)
+		d := undo.Compare(paths.Show(o.Dir, f.Path), f.Before, f.After, o.opts.content)
+		known = known || d.Note == ""
+		all = append(all, change{Note: d.Note, FileDiff: session.FileDiff{Path: d.Path, Added: d.Added, Removed: d.Removed, Text: d.Diff}})
 	}
-	if len(out) == 0 {
-		return c.said(dir)
+	if c.Seq > 0 && !c.OK() && len(all) == 0 {
+		return nil // the arguments say what did not happen
 	}
-	return out
+	if d, ok := fromArguments(c.Arguments); ok && !known && len(all) < 2 {
+		d.Path = paths.Show(o.Dir, d.Path)
+		return []change{d}
+	}
+	return all
 }
 
-// stateText is the text of a file, or why there is none.
-func stateText(s *session.FileState, o Options) (text, why string) {
-	switch {
-	case s == nil:
-		return "", ""
-	case s.Link != "":
-		return s.Link + "\n", ""
-	case s.Hash == "" || o.Content == nil:
-		return "", "its content is not known"
-	case s.Size > maxDiffBytes:
-		return "", "too large to compare"
+// content returns the contents of a file without keys.
+func (o Options) content(hash string) ([]byte, error) {
+	if o.Content == nil {
+		return nil, contents.ErrNotKept
 	}
-	data, err := o.Content(s.Hash)
-	switch {
-	case err != nil:
-		return "", "its content was not kept"
-	case bytes.IndexByte(data, 0) >= 0:
-		return "", "not text"
+	data, err := o.Content(hash)
+	if err == nil && o.Redact != nil {
+		data = []byte(o.Redact(string(data)))
 	}
-	return o.text(strings.ToValidUTF8(string(data), "\uFFFD")), ""
+	return data, err
 }
 
-func relative(dir, path string) string {
-	if rel, err := filepath.Rel(dir, path); dir != "" && err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(rel)
-	}
-	return path
-}
-
-// unified reads a unified difference with its two lines of a header.
-func (d *fileDiff) unified(text string) {
+// lines returns the first lines of the diff, without its header, and the number of the other lines.
+func (c change) lines(most int) (lines []string, more int) {
+	const longest = 2000
 	n := 0
-	for line := range strings.Lines(text) {
-		if n++; n > 2 {
-			d.line(line)
+	for line := range strings.Lines(strings.ToValidUTF8(c.Text, "\uFFFD")) {
+		if n++; n <= 2 && (strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ")) {
+			continue
 		}
+		if len(lines) == most {
+			more++
+			continue
+		}
+		line = strings.TrimRight(line, "\r\n")
+		if len(line) > longest {
+			line = strings.ToValidUTF8(line[:longest], "") + "…"
+		}
+		lines = append(lines, line)
 	}
+	return lines, more
 }
 
-// line adds a line with its mark.
-func (d *fileDiff) line(text string) {
-	text = strings.TrimRight(text, "\r\n")
-	kind := "same"
-	switch {
-	case strings.HasPrefix(text, "@@"):
-		kind = "hunk"
-	case strings.HasPrefix(text, "+"):
-		kind = "add"
-		d.Added++
-	case strings.HasPrefix(text, "-"):
-		kind = "del"
-		d.Removed++
-	}
-	if len(d.Lines) >= maxDiffLines {
-		d.More++
-		return
-	}
-	if len(text) > 2000 {
-		text = strings.ToValidUTF8(text[:2000], "") + "…"
-	}
-	d.Lines = append(d.Lines, diffLine{kind, text})
-}
-
-// said is the change that a call's arguments tell of, whatever the tool is called.
-func (c *callItem) said(dir string) []fileDiff {
+// fromArguments reads the change of a file from the arguments of a call.
+func fromArguments(arguments string) (d change, ok bool) {
+	const longest = 512 << 10
 	var args map[string]json.RawMessage
-	if len(c.Arguments) > maxDiffBytes || json.Unmarshal([]byte(c.Arguments), &args) != nil {
-		return nil
+	if len(arguments) > longest || json.Unmarshal([]byte(arguments), &args) != nil {
+		return d, false
 	}
-	path := relative(dir, text(args, "path", "file_path", "filePath", "filename", "notebook_path"))
-	if patch := text(args, "patch", "patchText", "input", "diff"); isPatch(patch) {
-		return patchDiffs(patch)
+	d.Path, _ = text(args, "path", "file_path", "filePath", "filename", "notebook_path")
+	edits := []map[string]json.RawMessage{args}
+	if raw, ok := args["edits"]; ok {
+		_ = json.Unmarshal(raw, &edits) // other forms have no change that is known
 	}
-	d := fileDiff{Path: path}
-	var edits []map[string]json.RawMessage
-	if raw, ok := args["edits"]; ok && json.Unmarshal(raw, &edits) == nil {
-		for _, e := range edits {
-			d.replaced(e)
-		}
-	} else {
-		d.replaced(args)
-	}
-	if _, whole := args["content"]; len(d.Lines) == 0 && whole && path != "" {
-		for line := range strings.Lines(text(args, "content")) {
-			d.line("+" + line)
+	for _, e := range edits {
+		from, ok1 := text(e, "old_text", "old_string", "oldText", "oldString")
+		to, ok2 := text(e, "new_text", "new_string", "newText", "newString")
+		if ok1 && ok2 {
+			lines, _ := change{FileDiff: session.FileDiff{Text: udiff.Unified("a", "b", ended(from), ended(to))}}.lines(len(from) + len(to))
+			d.Text += strings.Join(append(lines, ""), "\n")
 		}
 	}
-	if len(d.Lines) == 0 {
-		return nil
+	patch, _ := text(args, "patch", "patchText", "input", "diff")
+	content, whole := text(args, "content")
+	switch {
+	case d.Text != "":
+	case slices.ContainsFunc([]string{"*** Begin Patch", "--- ", "diff --git "}, func(s string) bool { return strings.HasPrefix(patch, s) }):
+		d.Text = patch
+	case whole && d.Path != "":
+		d.Text = udiff.Unified("a", "b", "", ended(content))
 	}
-	return []fileDiff{d}
+	lines, _ := d.lines(longest)
+	for _, line := range lines {
+		switch kind(line) {
+		case "add":
+			d.Added++
+		case "del":
+			d.Removed++
+		}
+	}
+	return d, d.Text != ""
 }
 
-// replaced adds the replacement that arguments name.
-func (d *fileDiff) replaced(args map[string]json.RawMessage) {
-	for _, names := range [][2]string{
-		{"old_text", "new_text"}, {"old_string", "new_string"}, {"oldText", "newText"}, {"oldString", "newString"},
-	} {
-		_, from := args[names[0]]
-		_, to := args[names[1]]
-		if from && to {
-			old, now := text(args, names[0]), text(args, names[1])
-			d.unified(udiff.Unified("a", "b", ended(old), ended(now)))
-			return
-		}
+// kind returns the kind of a line of a diff.
+func kind(line string) string {
+	switch {
+	case strings.HasPrefix(line, "@@"):
+		return "hunk"
+	case strings.HasPrefix(line, "+"):
+		return "add"
+	case strings.HasPrefix(line, "-"):
+		return "del"
 	}
+	return "same"
 }
 
-// ended is a text whose last line ends.
+// text returns the first argument that is a text.
+func text(args map[string]json.RawMessage, names ...string) (s string, ok bool) {
+	for _, name := range names {
+		if raw, found := args[name]; found && json.Unmarshal(raw, &s) == nil {
+			return s, true
+		}
+	}
+	return "", false
+}
+
+// ended returns the text with an end of its last line.
 func ended(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text
@@ -180,40 +150,10 @@ func ended(text string) string {
 	return text + "\n"
 }
 
-// text is the first of the arguments that is a text.
-func text(args map[string]json.RawMessage, names ...string) string {
-	for _, name := range names {
-		var s string
-		if raw, ok := args[name]; ok && json.Unmarshal(raw, &s) == nil && s != "" {
-			return s
-		}
+// total returns the numbers of lines that changes add and remove.
+func total(all []change) (added, removed int) {
+	for _, c := range all {
+		added, removed = added+c.Added, removed+c.Removed
 	}
-	return ""
-}
-
-func isPatch(text string) bool {
-	return strings.HasPrefix(text, "*** Begin Patch") || strings.HasPrefix(text, "--- ") || strings.HasPrefix(text, "diff --git ")
-}
-
-// patchDiffs takes a patch apart by its files.
-func patchDiffs(patch string) []fileDiff {
-	var out []fileDiff
-	for line := range strings.Lines(patch) {
-		line = strings.TrimRight(line, "\r\n")
-		name := ""
-		for _, mark := range []string{"*** Update File: ", "*** Add File: ", "*** Delete File: ", "+++ b/", "+++ "} {
-			if rest, ok := strings.CutPrefix(line, mark); ok {
-				name = rest
-				break
-			}
-		}
-		switch {
-		case name != "":
-			out = append(out, fileDiff{Path: name})
-		case strings.HasPrefix(line, "*** ") || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "diff --git ") || len(out) == 0:
-		default:
-			out[len(out)-1].line(line)
-		}
-	}
-	return out
+	return added, removed
 }

@@ -1,9 +1,9 @@
-// Package export writes a session for people and for other programs: [Lines] and [JSON] as the journal has it, [Markdown] to read and
-// to paste, and [HTML] as one page that needs nothing else.
+// Package export writes a session for people and for other programs: [Lines] and [JSON] write the journal, [Markdown] a text to read and
+// to paste, and [HTML] one page that loads nothing.
 //
-// Each is written as the journal is read, so that memory does not grow with a session. Markdown and HTML read it twice: what stands
-// at the top, such as the list of turns, is known at the end.
+// Markdown and HTML show the items of package transcript. They read the journal twice, because the list of turns comes first, and hold one
+// answer at a time, so that memory does not grow with a session.
 //
-// All that is in a session is taken for hostile. In the page it is text or Markdown whose HTML is shown and not followed, and the
-// page's policy lets no request out and no script in but its own.
+// The content of a session is untrusted. On the page it is text, or Markdown whose HTML is shown as text. The policy of the page allows no
+// request, and no script but its own.
 package export

@@ -3,16 +3,15 @@ package export
 import (
 	"cmp"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/tenon-agent/tenon/internal/markup"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/transcript"
 )
 
-// entry is the frame of a message, or of what stands between messages.
-func entry(it *item, class string, inside ...markup.Node) markup.Node {
+// entry is the frame of an item.
+func entry(it item, class string, inside ...markup.Node) markup.Node {
 	dead := ""
 	if it.Dead {
 		dead = "dead"
@@ -21,220 +20,192 @@ func entry(it *item, class string, inside ...markup.Node) markup.Node {
 		markup.Class("entry", class, dead).Set("id", fmt.Sprintf("e%d", it.Seq)).Set("data-id", string(it.ID)), inside...)
 }
 
-// numbered is an entry's number, as a link to it.
-func numbered(it *item) markup.Node {
+// numbered is the number of an item, as a link to it.
+func numbered(it item) markup.Node {
 	return markup.El("a", markup.Class("anchor").Set("href", fmt.Sprintf("#e%d", it.Seq)).Set("title", "Link to entry "+string(it.ID)),
 		markup.Text(fmt.Sprintf("#%d", it.Seq)))
 }
 
-// titleLine is the line above a message: who wrote it, and when.
-func titleLine(it *item, who string) markup.Node {
-	return markup.El("h2", markup.Class("line"), span("who", who), clock(it.Time), markup.Text(" "), numbered(it))
+// titleLine is the line above a message: its author and its time.
+func titleLine(it item) markup.Node {
+	return markup.El("h2", markup.Class("line"), span("who", it.Who()), markup.Leaf("time", "", clock(it.Time)), markup.Text(" "), numbered(it))
 }
 
-func clock(t time.Time) markup.Node { return markup.El("time", nil, markup.Text(timeWords(t))) }
-
-// span is some words of a class, with a space after them.
+// span is words of a class, with a space after them.
 func span(class, words string) markup.Node {
 	return markup.Nodes{markup.Leaf("span", class, words), markup.Text(" ")}
 }
 
-// dim is what matters less, with a space before it.
+// dim is less important words, with a space before them.
 func dim(words string) markup.Node {
 	return markup.Nodes{markup.Text(" "), markup.Leaf("span", "dim", words)}
 }
 
-// folding is what people see when they ask for it.
+// folding is content that people unfold.
 func folding(class string, summary markup.Node, inside ...markup.Node) markup.Node {
 	return markup.El("details", markup.Class("fold", class), markup.El("summary", nil, summary), markup.Nodes(inside))
 }
 
-// markdown is a text of anybody as rich text.
+// markdown is an untrusted text as rich text.
 func (p *page) markdown(class, text string) markup.Node {
+	if text == "" {
+		return nil
+	}
 	return markup.El("div", markup.Class(class, "text"), p.rich.html(text))
 }
 
-func (p *page) user(it *item) markup.Node {
-	m := it.Message
-	if m.Source == session.FromLoop {
-		summary := markup.Nodes{span("who", speaker(m.Source)), numbered(it)}
-		return entry(it, "user program", folding("", summary, p.parts(m.Content)))
+func (p *page) prompt(it item) markup.Node {
+	if it.Speaker.Kind != session.SpeakerPerson && it.Source != session.FromRevert {
+		return entry(it, "user program", folding("", markup.Nodes{span("who", it.Who()), numbered(it)}, p.parts(it.Content)))
 	}
-	return entry(it, "user", titleLine(it, speaker(m.Source)), p.parts(m.Content))
+	return entry(it, "user", titleLine(it), p.parts(it.Content))
 }
 
-func (p *page) answer(it *item) markup.Node {
-	m := it.Message
-	inside := markup.Nodes{titleLine(it, cmp.Or(m.Model, "Model"))}
-	hidden := false
-	for _, part := range m.Content {
-		t, ok := part.(llm.Thinking)
-		switch {
-		case !ok:
-		case strings.TrimSpace(t.Text) == "":
-			hidden = true
-		default:
-			inside = append(inside, folding("thinking", markup.Text("Thinking"), p.markdown("", t.Text)))
-		}
+func (p *page) answer(it item) markup.Node {
+	inside := markup.Nodes{titleLine(it)}
+	thinking, hidden := it.Thinking()
+	if thinking != "" {
+		inside = append(inside, folding("thinking", markup.Text("Thinking"), p.markdown("", thinking)))
 	}
 	if hidden {
 		inside = append(inside, markup.Leaf("p", "dim small", "(thinking that only the provider can read)"))
 	}
-	text, intent := withoutIntent(m.Text())
-	if intent != "" {
+	if intent := it.Intent(); intent != "" {
 		inside = append(inside, markup.Leaf("p", "intent", intent))
 	}
-	if text != "" {
-		inside = append(inside, p.markdown("", text))
-	}
+	inside = append(inside, p.markdown("", it.Text()))
 	for _, c := range it.Calls {
 		inside = append(inside, p.call(c))
 	}
-	if todo := todoText(it.Todo); todo != "" {
-		inside = append(inside, p.markdown("todo", todo))
-	}
-	if stop := stopWords(m.Stop); stop != "" {
-		inside = append(inside, markup.El("p", markup.Class("usage"), span("bad", stop), markup.Text(usageWords(m.Usage))))
-	} else if usage := usageWords(m.Usage); usage != "" {
-		inside = append(inside, markup.Leaf("p", "usage", usage))
+	inside = append(inside, p.markdown("todo", transcript.Todo(it.Todo)))
+	if stop, usage := it.Facts(); stop+usage != "" {
+		inside = append(inside, markup.El("p", markup.Class("usage"), span("bad", stop), markup.Text(usage)))
 	}
 	return entry(it, "answer", inside)
 }
 
-// call is a call of a tool: one line, and the rest when it is unfolded.
-func (p *page) call(c *callItem) markup.Node {
-	diffs, failed := c.diffs(p.over.Dir, p.o), ""
-	if c.outcome() != "" {
-		failed = "failed"
+// call is one line, with the details of the call folded.
+func (p *page) call(c *transcript.Call) markup.Node {
+	changes, mark, failed := p.over.changes(c), "✓", ""
+	if !c.OK() {
+		mark, failed = "✗", "failed"
+	}
+	line := markup.Nodes{
+		markup.El("span", markup.Class("mark").Set("aria-hidden", "true"), markup.Text(mark)), markup.Text(" "),
+		span("name", c.Name), span("gist", c.Title),
+	}
+	if len(changes) > 0 {
+		line = append(line, lineCount(total(changes)), markup.Text(" "))
+	}
+	switch outcome := outcome(c); {
+	case failed != "":
+		line = append(line, span("bad", outcome))
+	case len(changes) == 0:
+		line = append(line, dim(outcome))
+	}
+	if took := c.Took(); took > 0 {
+		line = append(line, dim(transcript.Duration(took)))
 	}
 	attrs := markup.Class("call", failed)
 	if c.Seq > 0 {
 		attrs = attrs.Set("id", fmt.Sprintf("e%d", c.Seq))
 	}
-	inside := markup.Nodes{}
+	return markup.El("details", attrs, markup.El("summary", nil, line...), markup.El("div", markup.Class("inside"), p.details(c, changes)...))
+}
+
+// outcome returns the outcome of a call in one line.
+func outcome(c *transcript.Call) string {
+	if c.Result == nil && c.Denied != "" {
+		return "denied"
+	}
+	return cmp.Or(c.Brief, "no result")
+}
+
+// details are the verdict, the changes or arguments, and the result of a call.
+func (p *page) details(c *transcript.Call, changes []change) (out markup.Nodes) {
 	if c.Denied != "" {
-		inside = append(inside, markup.Leaf("p", "bad", "Denied. "+c.Denied))
+		out = append(out, markup.Leaf("p", "bad", "Denied by "+c.Denied))
 	}
-	inside = append(inside, arguments(c, diffs))
-	if c.Result != nil {
-		inside = append(inside, result(fold(c.Result.Text())), p.others(c.Result.Content))
+	for _, d := range changes {
+		out = append(out, diff(d))
 	}
-	return markup.El("details", attrs, callLine(c, diffs), markup.El("div", markup.Class("inside"), inside...))
-}
-
-func callLine(c *callItem, diffs []fileDiff) markup.Node {
-	mark := "✓"
-	if c.outcome() != "" {
-		mark = "✗"
-	}
-	line := markup.Nodes{
-		markup.El("span", markup.Class("mark").Set("aria-hidden", "true"), markup.Text(mark)), markup.Text(" "),
-		span("name", c.Name), span("gist", c.gist()),
-	}
-	if len(diffs) > 0 {
-		added, removed := 0, 0
-		for _, d := range diffs {
-			added, removed = added+d.Added, removed+d.Removed
+	arguments, more := cut(c.Pretty(), maxShown/4)
+	switch {
+	case len(changes) == 0:
+		out = append(out, markup.Leaf("pre", "arguments", arguments))
+	default:
+		if c.More > 0 {
+			out = append(out, markup.Leaf("p", "dim", "… and "+transcript.Count(c.More, "more file")))
 		}
-		line = append(line, lineCount(added, removed), markup.Text(" "))
+		out = append(out, folding("", markup.Text("Arguments"), markup.Leaf("pre", "", arguments)))
 	}
-	if outcome := c.outcome(); outcome != "" {
-		line = append(line, span("bad", outcome))
+	if c.Result != nil {
+		text, cut := cut(c.Result.Text(), maxShown)
+		more = more || cut
+		head, rest, n := split(text, fewLines)
+		if head != "" {
+			out = append(out, markup.Leaf("pre", "result", head))
+		}
+		if n > 0 {
+			out = append(out, folding("", markup.Text(transcript.Count(n, "more line")), markup.Leaf("pre", "result", rest)))
+		}
+		for _, part := range c.Result.Content {
+			out = append(out, other(part))
+		}
 	}
-	if took := c.ran(); took != "" {
-		line = append(line, dim(took))
+	if more {
+		out = append(out, markup.Leaf("p", "dim", elsewhere))
 	}
-	return markup.El("summary", nil, line...)
+	return out
 }
 
-// lineCount says how many lines came and went.
+const elsewhere = "(cut; the exports as JSON have all of it)"
+
+// lineCount is the numbers of added and removed lines.
 func lineCount(added, removed int) markup.Node {
 	return markup.El("span", markup.Class("count"),
 		span("plus", fmt.Sprintf("+%d", added)), markup.Leaf("span", "minus", fmt.Sprintf("−%d", removed)))
 }
 
-// arguments are what a tool was asked for: as changes of files where that is what they are.
-func arguments(c *callItem, diffs []fileDiff) markup.Node {
-	text, more := cut(c.pretty(), maxShown/4)
-	var out markup.Nodes
-	for _, d := range diffs {
-		out = append(out, diff(d))
-	}
-	if len(diffs) == 0 {
-		out = append(out, markup.Leaf("pre", "arguments", text))
-	} else {
-		if c.More > 0 {
-			out = append(out, markup.Leaf("p", "dim", "… and "+counted(c.More, "more file")))
-		}
-		out = append(out, folding("", markup.Text("Arguments"), markup.El("pre", nil, markup.Text(text))))
-	}
-	if more {
-		out = append(out, elsewhere())
-	}
-	return out
-}
-
-// elsewhere says where the rest of a text is.
-func elsewhere() markup.Node {
-	return markup.Leaf("p", "dim", "(cut; the whole is in the exports as JSON)")
-}
-
-// result is what a tool answered.
-func result(f folded) markup.Node {
-	var out markup.Nodes
-	if f.Head != "" {
-		out = append(out, markup.Leaf("pre", "result", f.Head))
-	}
-	if f.Rest != "" {
-		out = append(out, folding("", markup.Text(counted(f.More, "more line")), markup.Leaf("pre", "result", f.Rest)))
-	}
-	if f.Cut {
-		out = append(out, elsewhere())
-	}
-	return out
-}
-
-// diff is how a file changes.
-func diff(d fileDiff) markup.Node {
-	path := markup.Nodes{markup.Text(cmp.Or(d.Path, "change") + " ")}
-	if len(d.Lines) > 0 {
-		path = append(path, lineCount(d.Added, d.Removed))
-	}
-	if d.Note != "" {
-		path = append(path, dim(d.Note))
+// diff is the change of one file.
+func diff(c change) markup.Node {
+	const most = 600
+	lines, more := c.lines(most)
+	path := markup.Nodes{markup.Text(cmp.Or(c.Path, "change") + " "), lineCount(c.Added, c.Removed)}
+	if c.Note != "" {
+		path = append(path, dim(c.Note))
 	}
 	out := markup.Nodes{markup.El("p", markup.Class("path"), path...)}
-	if len(d.Lines) > 0 {
-		lines := make(markup.Nodes, len(d.Lines))
-		for i, l := range d.Lines {
-			lines[i] = markup.Leaf("span", l.Kind, l.Text+"\n")
+	if len(lines) > 0 {
+		spans := make(markup.Nodes, len(lines))
+		for i, line := range lines {
+			spans[i] = markup.Leaf("span", kind(line), line+"\n")
 		}
-		out = append(out, markup.El("pre", nil, lines...))
+		out = append(out, markup.El("pre", nil, spans...))
 	}
-	if d.More > 0 {
-		out = append(out, markup.Leaf("p", "dim", "… "+counted(d.More, "more line")))
+	if more > 0 {
+		out = append(out, markup.Leaf("p", "dim", "… "+transcript.Count(more, "more line")))
 	}
 	return markup.El("div", markup.Class("diff"), out...)
 }
 
-// mark is something between messages.
-func (p *page) mark(it *item, m mark) markup.Node {
-	title := markup.Nodes{span("title", m.Title), numbered(it)}
-	if m.Detail == "" && m.Plain == "" {
-		return entry(it, "between "+m.Kind, markup.El("p", nil, title))
+// note is an item between messages.
+func (p *page) note(it item) markup.Node {
+	n := p.over.note(it.Item)
+	title := markup.Nodes{span("title", n.Title), numbered(it)}
+	class := "between " + string(n.Kind)
+	if n.Detail == "" && n.Plain == "" {
+		return entry(it, class, markup.El("p", nil, title))
 	}
 	attrs := markup.Class("fold")
-	if m.Kind == "text" {
+	if n.Kind == transcript.NoteText {
 		attrs = attrs.Set("open", "")
 	}
-	inside := markup.Nodes{markup.El("summary", nil, title)}
-	if m.Detail != "" {
-		inside = append(inside, p.markdown("", m.Detail))
+	inside := markup.Nodes{markup.El("summary", nil, title), p.markdown("", n.Detail)}
+	if plain, _ := cut(n.Plain, maxShown); plain != "" {
+		inside = append(inside, markup.Leaf("pre", "plain", plain))
 	}
-	if m.Plain != "" {
-		inside = append(inside, markup.Leaf("pre", "plain", m.Plain))
-	}
-	return entry(it, "between "+m.Kind, markup.El("details", attrs, inside...))
+	return entry(it, class, markup.El("details", attrs, inside...))
 }
 
 // parts are the texts, pictures and files of a message.
@@ -243,42 +214,38 @@ func (p *page) parts(content llm.Content) (out markup.Nodes) {
 		if t, ok := part.(llm.Text); ok {
 			text, more := cut(t.Text, maxShown)
 			if more {
-				text += "\n\n… (cut; the whole is in the exports as JSON)"
+				text += "\n\n… " + elsewhere
 			}
-			if text != "" {
-				out = append(out, p.markdown("", text))
-			}
+			out = append(out, p.markdown("", text))
 		}
 		out = append(out, other(part))
 	}
 	return out
 }
 
-// others are the pictures and files alone.
-func (p *page) others(content llm.Content) (out markup.Nodes) {
-	for _, part := range content {
-		out = append(out, other(part))
-	}
-	return out
-}
-
-// other is a picture, or the name of what cannot be shown; nil for other parts.
+// other is a picture, or the name of another part; nil for text.
 func other(part llm.Part) markup.Node {
-	file := func(name string) markup.Node { return markup.Leaf("p", "file", "File: "+name) }
-	switch c := part.(type) {
-	case llm.Image:
-		if len(c.Data) <= maxPicture {
-			if picture, ok := markup.Picture(c.MIME, c.Data, "picture"); ok {
-				return picture
-			}
+	if c, ok := part.(llm.Image); ok && len(c.Data) <= maxPicture {
+		if picture, ok := markup.Picture(c.MIME, c.Data, "picture"); ok {
+			return picture
 		}
-		return file(fmt.Sprintf("picture (%s, %s)", c.MIME, kilobytes(c.Data)))
-	case llm.Document:
-		return file(fmt.Sprintf("%s (%s, %s)", cmp.Or(c.Name, "document"), c.MIME, kilobytes(c.Data)))
-	case llm.UnknownPart:
-		return file("a part of the type " + c.Type)
+	}
+	if name := attachment(part); name != "" {
+		return markup.Leaf("p", "file", "File: "+name)
 	}
 	return nil
 }
 
-func kilobytes(data []byte) string { return fmt.Sprintf("%d kB", (len(data)+1023)/1024) }
+// attachment returns the name of a part that people cannot read; empty for others.
+func attachment(part llm.Part) string {
+	size := func(data []byte) string { return fmt.Sprintf("%d kB", (len(data)+1023)/1024) }
+	switch c := part.(type) {
+	case llm.Image:
+		return fmt.Sprintf("picture (%s, %s)", c.MIME, size(c.Data))
+	case llm.Document:
+		return fmt.Sprintf("%s (%s, %s)", cmp.Or(c.Name, "document"), c.MIME, size(c.Data))
+	case llm.UnknownPart:
+		return "a part of the type " + c.Type
+	}
+	return ""
+}

@@ -8,10 +8,16 @@ import (
 	"iter"
 
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
-// Lines writes each entry as JSON on a line.
-func Lines(ctx context.Context, w io.Writer, store session.Store, id session.SessionID) error {
+// Lines writes each entry as one line of JSON.
+func Lines(ctx context.Context, w io.Writer, store index.Store, id session.SessionID) error {
+	return encode(ctx, w, store, id, "", "\n")
+}
+
+// encode writes each entry as JSON between two texts.
+func encode(ctx context.Context, w io.Writer, store index.Store, id session.SessionID, before, after string) error {
 	for e, err := range whole(ctx, store, id) {
 		if err != nil {
 			return err
@@ -20,16 +26,19 @@ func Lines(ctx context.Context, w io.Writer, store session.Store, id session.Ses
 		if err != nil {
 			return err
 		}
-		if _, err := w.Write(append(data, '\n')); err != nil {
+		if _, err := fmt.Fprintf(w, "%s%s%s", before, data, after); err != nil {
 			return err
+		}
+		if before != "" {
+			before = ",\n"
 		}
 	}
 	return nil
 }
 
 // JSON writes one object: {"format":"tenon.session","version":1,"session":summary,"entries":[...]}, an entry on a line.
-func JSON(ctx context.Context, w io.Writer, store session.Store, s session.Summary) error {
-	s.Owner = "" // of this moment alone
+func JSON(ctx context.Context, w io.Writer, store index.Store, s index.Summary) error {
+	s.Owner = "" // it is true at this moment only
 	summary, err := json.Marshal(s)
 	if err != nil {
 		return err
@@ -37,35 +46,24 @@ func JSON(ctx context.Context, w io.Writer, store session.Store, s session.Summa
 	if _, err := fmt.Fprintf(w, "{\"format\":\"tenon.session\",\"version\":1,\"session\":%s,\"entries\":[", summary); err != nil {
 		return err
 	}
-	separator := "\n"
-	for e, err := range whole(ctx, store, s.ID) {
-		if err != nil {
-			return err
-		}
-		data, err := json.Marshal(e)
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(w, "%s%s", separator, data); err != nil {
-			return err
-		}
-		separator = ",\n"
+	if err := encode(ctx, w, store, s.ID, "\n", ""); err != nil {
+		return err
 	}
 	_, err = io.WriteString(w, "\n]}\n")
 	return err
 }
 
-// Options is what Markdown and HTML take beside the session.
+// Options are the options of Markdown and HTML.
 type Options struct {
-	// Content returns what a file contained, by its hash in a [session.FileState]. nil: that is not known.
+	// Content returns saved contents of a file by its hash in a [session.FileState]. It may be nil.
 	Content func(hash string) ([]byte, error)
 
-	// Redact takes keys out of a text. nil: none is known. It is asked before anything is escaped.
+	// Redact removes keys from a text, before the text is escaped. It may be nil.
 	Redact func(string) string
 }
 
 // read yields the entries of a session without keys.
-func (o Options) read(ctx context.Context, store session.Store, id session.SessionID) iter.Seq2[session.Event, error] {
+func (o Options) read(ctx context.Context, store index.Store, id session.SessionID) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
 		for e, err := range whole(ctx, store, id) {
 			if err == nil && o.Redact != nil {
@@ -83,6 +81,10 @@ func (o Options) clean(b session.Body) (session.Body, error) {
 	if err != nil {
 		return nil, err
 	}
+	if b, ok := b.(session.Opaque); ok {
+		b.Name = o.Redact(b.Name)
+		return b, nil // people see its name only
+	}
 	text := o.Redact(string(data))
 	if text == string(data) {
 		return b, nil
@@ -90,7 +92,7 @@ func (o Options) clean(b session.Body) (session.Body, error) {
 	return session.DecodeBody(kind, []byte(text))
 }
 
-// text is a text without keys.
+// text returns a text without keys.
 func (o Options) text(s string) string {
 	if o.Redact == nil {
 		return s

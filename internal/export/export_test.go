@@ -25,6 +25,8 @@ import (
 	"github.com/tenon-agent/tenon/internal/export"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/view"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew; look at them, the page in a browser, before you keep them")
@@ -98,12 +100,12 @@ func everywhere(text string) []session.Event {
 	s.result(edit, text, false)
 	s.add(session.Todo{Items: []session.TodoItem{{Text: text, Status: text}}})
 	head := s.user(text)
-	s.add(session.Digest{Summary: text, Reason: text})
+	s.add(session.Summarized{Summary: text, Reason: text})
 	s.add(session.Head{To: head, Reason: text})
 	for _, b := range []session.Body{
 		session.ModelChanged{Model: llm.Model{Provider: text, ID: text}, Reason: text},
 		session.RunEnded{Reason: session.Reason(text), Message: text},
-		session.Reduced{},
+		session.Trimmed{},
 		session.Cleanup{Reason: text, Summary: text},
 		session.Revert{Category: text, Lesson: text},
 		session.Note{Text: text},
@@ -175,7 +177,7 @@ func TestMarkdownIsWhole(t *testing.T) {
 		}
 		return ast.WalkContinue, nil
 	})
-	if levels[1] != 1 || levels[2] != 2 || levels[3] != 1 {
+	if levels[1] != 1 || levels[2] != 2 || levels[3] != 2 { // the second is an unfinished answer
 		t.Errorf("the headings by their levels are %v\n%s", levels, text)
 	}
 	if !utf8.ValidString(text) {
@@ -227,7 +229,7 @@ func TestJSON(t *testing.T) {
 	var got struct {
 		Format  string
 		Version int
-		Session session.Summary
+		Session index.Summary
 		Entries []json.RawMessage
 	}
 	if err := json.Unmarshal(whole.Bytes(), &got); err != nil {
@@ -449,8 +451,8 @@ func TestForkIsWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer w.Close()
-		if _, err := w.Append(t.Context(), session.Stamp{}, session.Message{Message: llm.UserText("another way")}, session.Head{To: id},
-			session.Message{Message: llm.UserText("a third way")}); err != nil {
+		if _, err := w.Append(t.Context(), session.Stamp{}, session.Message{Message: llm.UserText("another way"), Speaker: session.Speaker{Kind: session.SpeakerPerson}}, session.Head{To: id},
+			session.Message{Message: llm.UserText("a third way"), Speaker: session.Speaker{Kind: session.SpeakerPerson}}); err != nil {
 			t.Fatal(err)
 		}
 		return id
@@ -474,7 +476,7 @@ func TestForkIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	words := func(id session.SessionID) (out []string) {
-		messages, err := session.Messages(t.Context(), session.Stored(store, id, ""))
+		messages, err := view.Messages(t.Context(), view.Stored(store, id, ""))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -493,7 +495,39 @@ func TestForkIsWhole(t *testing.T) {
 	}
 	var b bytes.Buffer
 	// The message, its line in the contents, and the choice of its branch.
-	if err := export.HTML(t.Context(), &b, store, session.Summary{ID: id}, export.Options{}); err != nil || strings.Count(b.String(), "another way") != 3 {
+	if err := export.HTML(t.Context(), &b, store, index.Summary{ID: id}, export.Options{}); err != nil || strings.Count(b.String(), "another way") != 3 {
 		t.Errorf("the page has the fork's messages %d times, %v", strings.Count(b.String(), "another way"), err)
+	}
+}
+
+// The changes of a call come from its tool, from the saved contents, or from its arguments if the call did its work.
+func TestChangesOfCalls(t *testing.T) {
+	edit := call("c", "edit", map[string]string{"file_path": "/home/me/a.go", "old_string": "one", "new_string": "two"})
+	saved := session.FilesChanged{Call: "c", Files: []session.FileChange{{
+		Path: "/home/me/a.go", Before: &session.FileState{Hash: "old", Size: 1}, After: &session.FileState{Hash: "new", Size: 1},
+	}}}
+	typed := session.Message{Message: llm.ToolText(edit, "done", false)}
+	typed.Diffs = []session.FileDiff{{Path: "a.go", Added: 7, Removed: 3, Text: "--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@\n-typed\n+TYPED\n"}}
+	for name, test := range map[string]struct {
+		files  session.FilesChanged
+		result session.Message
+		want   string
+	}{
+		"typed":            {session.FilesChanged{}, typed, "(+7 −3)\n\n`a.go` \n\n```diff\n@@ -1 +1 @@\n-typed\n+TYPED\n"},
+		"saved":            {saved, session.Message{Message: llm.ToolText(edit, "done", false)}, "(+3 −2)\n\n`a.go` \n\n```diff\n@@ -1,7 +1,8 @@\n"},
+		"arguments":        {session.FilesChanged{}, session.Message{Message: llm.ToolText(edit, "done", false)}, "(+1 −1)\n\n`a.go` \n\n```diff\n@@ -1 +1 @@\n-one\n+two\n"},
+		"it did not do it": {session.FilesChanged{}, session.Message{Message: llm.ToolText(edit, "no such text", true)}, "✗ **edit** `/home/me/a.go` — no such text\n\n```\nno such text\n"},
+	} {
+		s := &script{}
+		s.add(session.Created{Dir: "/home/me"})
+		s.user("go")
+		s.answer(edit)
+		if len(test.files.Files) > 0 {
+			s.add(test.files)
+		}
+		s.add(test.result)
+		if got := markdown(t, s.events, export.Options{Content: content}); !strings.Contains(got, test.want) {
+			t.Errorf("%s: %s\nwant %s", name, got, test.want)
+		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/text/transform"
 
 	"github.com/tenon-agent/tenon/internal/markup"
-	"github.com/tenon-agent/tenon/llm"
-	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/transcript"
 )
 
 var (
@@ -25,13 +25,13 @@ var (
 )
 
 const (
-	maxShown   = 200 << 10 // of a text of a tool, in bytes; the whole is in the other formats
-	fewLines   = 24        // of a result that are seen at once
+	maxShown   = 200 << 10 // bytes of a text of a tool; the other formats have all of it
+	fewLines   = 24        // lines of a result that are not folded
 	maxPicture = 8 << 20   // bytes of a picture
 )
 
-// HTML writes one page that needs nothing else: no request leaves it, which its policy enforces.
-func HTML(ctx context.Context, w io.Writer, store session.Store, s session.Summary, o Options) error {
+// HTML writes one page that loads nothing; its policy forbids every request.
+func HTML(ctx context.Context, w io.Writer, store index.Store, s index.Summary, o Options) error {
 	over, err := look(ctx, store, s, o)
 	if err != nil {
 		return err
@@ -52,10 +52,10 @@ func HTML(ctx context.Context, w io.Writer, store session.Store, s session.Summa
 	return cmp.Or(p.end(), text.Close())
 }
 
-// valid is a writer of text: bytes that are none are replaced.
+// valid returns a writer that replaces invalid UTF-8.
 func valid(w io.Writer) *transform.Writer { return transform.NewWriter(w, runes.ReplaceIllFormed()) }
 
-// page is a page that is being written.
+// page writes a page.
 type page struct {
 	w    *markup.Writer
 	o    Options
@@ -63,7 +63,7 @@ type page struct {
 	rich rich
 }
 
-// policy is the page's Content-Security-Policy: its own style and script, pictures that are in it, and nothing else.
+// policy returns the Content-Security-Policy of the page: its own style and script, embedded pictures, and nothing else.
 func policy() string {
 	hash := func(text markup.Trusted) string {
 		sum := sha256.Sum256([]byte(text))
@@ -73,7 +73,7 @@ func policy() string {
 		"; base-uri 'none'; form-action 'none'"
 }
 
-// begin writes all that comes before the first message.
+// begin writes everything before the first item.
 func (p *page) begin() error {
 	p.w.Write(markup.Trusted("<!doctype html>\n"))
 	p.w.Open("html", markup.Set("lang", "en"))
@@ -86,7 +86,7 @@ func (p *page) begin() error {
 	return p.w.Err()
 }
 
-// end writes all that comes after the last message.
+// end writes everything after the last item.
 func (p *page) end() error {
 	p.w.Close() // main
 	p.w.Close() // div
@@ -96,67 +96,26 @@ func (p *page) end() error {
 	return p.w.Flush()
 }
 
-// item writes a message, or what stands between messages.
-func (p *page) item(it *item) error {
-	if it.Between != nil {
-		m, ok := p.over.between(it.Between)
-		if !ok {
-			return nil
-		}
-		m.Plain, _ = cut(m.Plain, maxShown)
-		p.w.Write(p.mark(it, m))
-	} else if it.Message.Role == llm.RoleUser {
-		p.w.Write(p.user(it))
-	} else {
+// item writes one item of the transcript.
+func (p *page) item(it item) error {
+	switch it.Kind {
+	case transcript.KindPrompt:
+		p.w.Write(p.prompt(it))
+	case transcript.KindAnswer:
 		p.w.Write(p.answer(it))
+	default:
+		p.w.Write(p.note(it))
 	}
 	return p.w.Err()
 }
 
-func speaker(s session.Source) string {
-	switch s {
-	case session.FromLoop:
-		return "Program"
-	case session.FromSteering:
-		return "You, meanwhile"
-	case session.FromFollowUp:
-		return "You, next"
-	case session.FromRevert:
-		return "Lesson"
+// split returns the first lines of a text, the rest, and the number of lines in the rest. A short rest stays with the first lines.
+func split(text string, most int) (head, rest string, more int) {
+	lines := strings.SplitAfter(strings.TrimRight(text, "\n"), "\n")
+	if len(lines) <= most+6 {
+		return strings.Join(lines, ""), "", 0
 	}
-	return "You"
-}
-
-func stopWords(s llm.StopReason) string {
-	switch s {
-	case llm.StopLength:
-		return "cut at the output limit"
-	case llm.StopRefused:
-		return "declined"
-	case llm.StopAborted:
-		return "broken off"
-	}
-	return ""
-}
-
-// folded is a text of which only the beginning is seen at once.
-type folded struct {
-	Head, Rest string
-	More       int  // lines in Rest
-	Cut        bool // there is more than is shown
-}
-
-func fold(text string) folded {
-	var f folded
-	text = strings.TrimRight(text, "\n")
-	text, f.Cut = cut(text, maxShown)
-	lines := strings.SplitAfter(text, "\n")
-	if len(lines) <= fewLines+6 {
-		f.Head = text
-		return f
-	}
-	f.Head, f.Rest, f.More = strings.Join(lines[:fewLines], ""), strings.Join(lines[fewLines:], ""), len(lines)-fewLines
-	return f
+	return strings.Join(lines[:most], ""), strings.Join(lines[most:], ""), len(lines) - most
 }
 
 // cut returns at most limit bytes of a text, and whether there are more.

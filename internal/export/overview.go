@@ -3,31 +3,34 @@ package export
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/transcript"
 )
 
-// overview is what a reader wants to know before the first message.
+// overview is the facts that come before the first item.
 type overview struct {
-	session.Summary
+	index.Summary
 	Root     session.Created
 	Models   []modelUse // the most used first
 	Answers  int
 	Calls    int
 	Failed   int       // calls
-	Turns    []turnRef // what the person said, in the order of the journal
+	Turns    []turnRef // prompts of the person, in the order of the journal
 	Branches []branchRef
-	Parts    []part // between which the conversation went back
+	Parts    []part // of the journal, separated by heads
 	First    time.Time
 	Last     time.Time
 
 	opts Options
-	end  int64  // the last entry that counts: the session may grow while it is written
-	live []bool // by sequence number: the entry is on the branch that goes on
+	end  int64  // the last entry of the export: the session may grow in the meantime
+	live []bool // by sequence number: the entry is on the current branch
 	seqs map[session.ID]int64
 }
 
@@ -41,28 +44,27 @@ type modelUse struct {
 type turnRef struct {
 	Seq   int64
 	Title string
-	Dead  bool // on a branch that was left
+	Dead  bool // on an abandoned branch
 }
 
-// branchRef is a place where the conversation went back.
+// branchRef is a head that began a branch.
 type branchRef struct {
 	Seq, To int64
 	Reason  string
 }
 
-// part is what was written between two returns to an earlier entry. Branches are made of parts: a part, and those before it up to
-// where it goes on from.
+// part is the entries between two heads. A branch consists of a part, and of the beginnings of the parts that it continues.
 type part struct {
 	First, Last int64  // entries
-	Title       string // what the person said last
+	Title       string // of the last prompt of the person
 	Messages    int
-	From        int   // the part that it goes on from; of the first -1
-	To          int64 // the entry there
+	From        int   // the part that it continues; -1 for the first
+	To          int64 // the last entry that it shares with that part
 	End         int64 // its last entry on a branch
-	Inner       bool  // another part goes on from its end
+	Inner       bool  // another part continues its end
 }
 
-// begin adds the part that a head begins.
+// begin adds a part.
 func (o *overview) begin(seq, to int64) {
 	from, found := slices.BinarySearchFunc(o.Parts, to, func(p part, seq int64) int { return cmp.Compare(p.First, seq) })
 	if !found {
@@ -74,24 +76,24 @@ func (o *overview) begin(seq, to int64) {
 	o.Parts = append(o.Parts, part{First: seq, From: from, To: to})
 }
 
-// extend adds an entry to the last part.
+// extend adds an entry to the newest part.
 func (o *overview) extend(e session.Event) {
 	p := &o.Parts[len(o.Parts)-1]
 	p.Last = e.Seq
-	if session.OnBranch(e.Body) {
+	if e.OnBranch() {
 		p.End = e.Seq
 	}
 	m, ok := e.Body.(session.Message)
 	if !ok || m.Role == llm.RoleTool {
 		return
 	}
-	if p.Messages++; m.Role == llm.RoleUser && m.Source != session.FromLoop {
-		p.Title = unmarked(firstLine(m.Text(), 60))
+	if p.Messages++; m.ByPerson() {
+		p.Title = transcript.Headline(m.Text(), 60)
 	}
 }
 
 // look reads a session once.
-func look(ctx context.Context, store session.Store, s session.Summary, opts Options) (*overview, error) {
+func look(ctx context.Context, store index.Store, s index.Summary, opts Options) (*overview, error) {
 	s.Title, s.Dir = opts.text(s.Title), opts.text(s.Dir)
 	o := &overview{Summary: s, opts: opts, seqs: map[session.ID]int64{}}
 	var tip session.ID
@@ -103,7 +105,7 @@ func look(ctx context.Context, store session.Store, s session.Summary, opts Opti
 		}
 		o.end, o.Last = e.Seq, e.Time
 		parents = append(parents, o.seqs[e.Parent])
-		if session.OnBranch(e.Body) {
+		if e.OnBranch() {
 			tip = e.ID
 			o.seqs[e.ID] = e.Seq
 		}
@@ -135,8 +137,8 @@ func (o *overview) add(e session.Event, models map[string]*modelUse) {
 	case session.Message:
 		switch b.Role {
 		case llm.RoleUser:
-			if b.Source != session.FromLoop {
-				o.Turns = append(o.Turns, turnRef{Seq: e.Seq, Title: unmarked(firstLine(b.Text(), 80))})
+			if b.ByPerson() {
+				o.Turns = append(o.Turns, turnRef{Seq: e.Seq, Title: transcript.Headline(b.Text(), 80)})
 			}
 		case llm.RoleAssistant:
 			o.Answers++
@@ -155,21 +157,72 @@ func (o *overview) add(e session.Event, models map[string]*modelUse) {
 	}
 }
 
-// firstLine is the first line of a text that has words, at most limit runes.
-func firstLine(text string, limit int) string {
-	const look = 4 << 10
-	if len(text) > look {
-		text = text[:look]
-	}
-	line, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), "\n")
-	line = strings.Join(strings.Fields(line), " ")
-	if r := []rune(line); len(r) > limit {
-		return string(r[:limit-1]) + "…"
-	}
-	return line
+// name returns the title of the export.
+func (o *overview) name() string {
+	return cmp.Or(transcript.Headline(o.Title, 200), "Session "+string(o.ID))
 }
 
-// unmarked is a line of Markdown without the marks that matter least.
-func unmarked(line string) string {
-	return strings.NewReplacer("**", "", "__", "", "`", "").Replace(strings.TrimLeft(line, "# "))
+// fact is a fact about the session as a whole. Its value is text and code in turn.
+type fact struct {
+	name  string
+	value []string
 }
+
+// facts returns the facts for people.
+func (o *overview) facts() (facts []fact) {
+	add := func(name string, value ...string) { facts = append(facts, fact{name, value}) }
+	if o.Dir != "" {
+		add("Directory", "", o.Dir)
+	}
+	var models []string
+	const most = 6
+	before := ""
+	for i, m := range o.Models {
+		if i == most {
+			before += fmt.Sprintf(" and %d more", len(o.Models)-most)
+			break
+		}
+		models = append(models, before, m.Name)
+		before = fmt.Sprintf("×%d", m.Answers)
+		if i < min(len(o.Models), most)-1 {
+			before += ","
+		}
+	}
+	add("Model", append(models, cmp.Or(before, "no answer yet"))...)
+	took := ""
+	if d := o.Last.Sub(o.First); d > 0 {
+		took = " (" + transcript.Duration(d) + ")"
+	}
+	add("Time", clock(o.First)+" – "+clock(o.Last)+" UTC"+took)
+	messages := transcript.Count(len(o.Turns), "prompt") + ", " + transcript.Count(o.Answers, "answer") + ", " + transcript.Count(o.Calls, "call")
+	if o.Failed > 0 {
+		messages += fmt.Sprintf(" (%d failed)", o.Failed)
+	}
+	add("Messages", messages)
+	if o.Usage.Total() > 0 || o.Usage.Cost > 0 {
+		add("Tokens and cost", transcript.Usage(o.Usage))
+	}
+	if from := o.Root.Imported; from.Program != "" {
+		add("Imported from", from.Program, from.ID)
+	}
+	add("Session", "", string(o.ID))
+	return facts
+}
+
+// whither returns the direction of a head: a redo leads forward.
+func whither(to int64, reason string) string {
+	words := fmt.Sprintf("back to #%d", to)
+	switch {
+	case to <= 1:
+		words = "back to the beginning"
+	case session.Cause(reason) == session.ByRedo:
+		words = fmt.Sprintf("forward to #%d", to)
+	}
+	if reason != "" {
+		words += ": " + strings.ReplaceAll(reason, "_", " ")
+	}
+	return words
+}
+
+// clock returns a time for people.
+func clock(t time.Time) string { return t.UTC().Format(time.DateTime) }

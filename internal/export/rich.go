@@ -15,8 +15,8 @@ import (
 	"github.com/tenon-agent/tenon/internal/markup"
 )
 
-// rich renders Markdown of anybody: HTML in it is shown as text, a picture becomes a link, a link leads away without telling from
-// where, and only to addresses that do no harm.
+// rich renders untrusted Markdown. It shows HTML as text and a picture as a link. Links send no referrer and lead only to harmless
+// addresses.
 type rich struct{ md goldmark.Markdown }
 
 func newRich() rich {
@@ -33,7 +33,7 @@ func newRich() rich {
 	)}
 }
 
-// html is the HTML of a Markdown text. What would take the parser long, because somebody wants it to, stays as it is.
+// html returns the HTML of a Markdown text. A text that would take the parser a long time stays plain.
 func (r rich) html(text string) markup.Trusted {
 	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "\uFFFD"), "\uFFFD")
 	var b bytes.Buffer
@@ -43,8 +43,8 @@ func (r rich) html(text string) markup.Trusted {
 	return markup.Trusted(b.String())
 }
 
-// laborious reports whether a text is too long, or has a paragraph of so many brackets, stars or nested blocks that the parser's time
-// would grow with their square.
+// laborious reports whether a text is too long, or has a paragraph with so many brackets, stars or nested blocks that the parser needs
+// quadratic time.
 func laborious(text string) bool {
 	const (
 		maxText     = 256 << 10
@@ -77,7 +77,7 @@ func laborious(text string) bool {
 	return false
 }
 
-// harmless renders the nodes that could do harm.
+// harmless renders the nodes that could be harmful.
 type harmless struct{}
 
 // RegisterFuncs implements [renderer.NodeRenderer].
@@ -118,7 +118,7 @@ func htmlBlock(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.
 	return ast.WalkContinue, nil
 }
 
-// safe reports whether a link may lead there.
+// safe reports whether a link may have this address.
 func safe(address []byte) bool {
 	a := strings.ToLower(strings.TrimSpace(string(address)))
 	for _, start := range []string{"https://", "http://", "mailto:", "#"} {
@@ -129,7 +129,7 @@ func safe(address []byte) bool {
 	return false
 }
 
-// anchor opens a link, or says where it would lead.
+// anchor opens a link, or shows the address of an unsafe one.
 func anchor(w util.BufWriter, address []byte, entering bool) {
 	switch ok := safe(address); {
 	case ok && entering:
@@ -173,7 +173,7 @@ func autoLink(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.W
 	return ast.WalkContinue, nil
 }
 
-// heading is two levels lower than in the text: the first two are the page's own.
+// heading is two levels lower than in the text, because the page uses the first two.
 func heading(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	level := string(rune('0' + min(n.(*ast.Heading).Level+2, 6)))
 	if entering {

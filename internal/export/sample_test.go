@@ -10,7 +10,9 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/memory"
+	"github.com/tenon-agent/tenon/session/view"
 )
 
 // pixel is a picture.
@@ -45,7 +47,7 @@ func (s *script) add(body session.Body) session.ID {
 }
 
 func (s *script) user(text string) session.ID {
-	return s.add(session.Message{Message: llm.UserText(text)})
+	return s.add(session.Message{Message: llm.UserText(text), Speaker: session.Speaker{Kind: session.SpeakerPerson}})
 }
 
 // answer appends an answer of texts, thinking and calls.
@@ -81,7 +83,7 @@ func sample() []session.Event {
 	s.add(session.RunStarted{Run: "r1"})
 	s.add(session.Context{Whole: true, Blocks: []session.ContextBlock{{Name: "/home/me/shop/AGENTS.md", Text: "# Rules\n\n- cents are integers"}}})
 	s.add(session.Epoch{Reason: "start", Model: llm.Model{Provider: "anthropic", ID: "claude-sonnet-4-5"}, System: "You are Tenon."})
-	s.add(session.Message{Message: llm.Message{Role: llm.RoleUser, Content: llm.Content{
+	s.add(session.Message{Speaker: session.Speaker{Kind: session.SpeakerPerson}, Message: llm.Message{Role: llm.RoleUser, Content: llm.Content{
 		llm.Text{Text: "The total in the cart is **off by one cent**. See the picture, and please:\n\n1. find out why\n2. mend it\n3. add a test"},
 		llm.Image{MIME: "image/png", Data: pixel},
 		llm.Document{MIME: "application/pdf", Name: "order.pdf", Data: pixel},
@@ -98,7 +100,7 @@ func sample() []session.Event {
 	get := call("c3", "shell", map[string]string{"command": "go get example.org/decimal"})
 	s.answer(llm.Text{Text: "I fetch one."}, get)
 	s.add(session.Decision{Call: "c3", Verdict: "deny", By: "rule deny shell(go get *)", Reason: "nothing is fetched here"})
-	m := session.Result(get, session.OutcomeDenied, "denied: nothing is fetched here")
+	m := view.Result(get, session.OutcomeDenied, "This call was denied: nothing is fetched here.")
 	s.add(m)
 	s.add(session.Head{To: reply, Reason: "rewind"})
 	s.user("Yes, integers.")
@@ -113,7 +115,7 @@ func sample() []session.Event {
 	s.result(edit, "Changed cart.go.", false)
 	s.result(test, "Wrote cart_test.go.", false)
 	s.result(run, "--- FAIL: TestTotal (0.00s)\n    cart_test.go:9: got 1999, want 2000\nFAIL\n", true)
-	s.add(session.Digest{Reason: "full", Summary: "## Goal\n\nThe total must be exact.\n\n## Done\n\n- `cart.go` sums integers", Before: 88_000, After: 3_100})
+	s.add(session.Summarized{Reason: "full", Summary: "## Goal\n\nThe total must be exact.\n\n## Done\n\n- `cart.go` sums integers", Before: 88_000, After: 3_100})
 	s.add(session.Epoch{Reason: "compaction", Model: llm.Model{Provider: "anthropic", ID: "claude-sonnet-4-5"}})
 	s.add(session.ModelChanged{Model: llm.Model{Provider: "openai", ID: "gpt-5.4"}, Reason: "chosen by --model"})
 	s.user("Is it done?")
@@ -125,7 +127,7 @@ func sample() []session.Event {
 }
 
 // stored puts events into a store, and returns the summary of the session.
-func stored(t testing.TB, events []session.Event) (session.Store, session.Summary) {
+func stored(t testing.TB, events []session.Event) (index.Store, index.Summary) {
 	t.Helper()
 	store := memory.New()
 	t.Cleanup(func() { _ = store.Close() })
@@ -139,12 +141,12 @@ func stored(t testing.TB, events []session.Event) (session.Store, session.Summar
 	if err != nil {
 		t.Fatal(err)
 	}
-	for s, err := range store.List(context.Background(), session.Query{}) {
+	for s, err := range store.List(context.Background(), index.Query{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		return store, s
 	}
 	t.Fatal("there is no session")
-	return nil, session.Summary{}
+	return nil, index.Summary{}
 }

@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
-// whole yields the entries of a session as a journal that stands by itself: of a fork the inherited branch comes first, and its own
-// entries go on from there. Their numbers and parents are then other ones; of a session that is no fork nothing is changed. What was
-// inherited is held in memory: a branch is read from its end.
-func whole(ctx context.Context, store session.Store, id session.SessionID) iter.Seq2[session.Event, error] {
+// whole yields the entries of a session as an independent journal. For a fork the inherited branch comes first, then its own entries, with
+// new numbers and parents. The entries of other sessions do not change. The inherited branch is in memory, because a branch is read from its
+// end.
+func whole(ctx context.Context, store index.Store, id session.SessionID) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
 		var f *flat
 		for e, err := range store.Read(ctx, id, 0) {
@@ -50,8 +51,8 @@ func whole(ctx context.Context, store session.Store, id session.SessionID) iter.
 	}
 }
 
-// inheritedBy returns what a fork goes on from, oldest first, without the beginnings of sessions.
-func inheritedBy(ctx context.Context, store session.Store, id session.SessionID, created session.ID) ([]session.Event, error) {
+// inheritedBy returns the entries that a fork continues, oldest first, without the beginnings of sessions.
+func inheritedBy(ctx context.Context, store index.Store, id session.SessionID, created session.ID) ([]session.Event, error) {
 	var out []session.Event
 	for e, err := range store.Backward(ctx, id, created) {
 		if err != nil {
@@ -65,11 +66,11 @@ func inheritedBy(ctx context.Context, store session.Store, id session.SessionID,
 	return out, nil
 }
 
-// flat makes one journal of a fork and what it inherited.
+// flat makes one journal of a fork and of the branch that it inherited.
 type flat struct {
 	seq   int64
 	old   session.ID // of the fork's first entry
-	begin session.ID // the entry from which the fork's own ones go on
+	begin session.ID // the entry that the fork's own entries continue
 }
 
 func (f *flat) next(e session.Event) session.Event {
@@ -82,7 +83,7 @@ func (f *flat) next(e session.Event) session.Event {
 	return e
 }
 
-// own is an entry of the fork itself.
+// own changes an entry of the fork itself.
 func (f *flat) own(e session.Event) session.Event {
 	name := func(id session.ID) session.ID {
 		if id == f.old {
@@ -92,7 +93,7 @@ func (f *flat) own(e session.Event) session.Event {
 	}
 	e.Parent = name(e.Parent)
 	switch b := e.Body.(type) {
-	case session.Digest:
+	case session.Summarized:
 		b.Through = name(b.Through)
 		e.Body = b
 	case session.Revert:

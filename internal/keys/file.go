@@ -17,42 +17,42 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// fileName is the file in the configuration directory.
+// fileName is the name of the file in the configuration directory.
 const fileName = "keys.json"
 
-// Bounds of the file.
+// The limits of the file.
 const (
 	maxFile    = 8 << 20
 	maxEntries = 200
 	version    = 1
 )
 
-// record is a key as the file has it. Secret is there only when the place is the file.
+// record is a key in the file. Secret is set only if the place is the file.
 type record struct {
 	Entry
 	Secret string `json:"key,omitzero"`
 }
 
-// document is the file.
+// document is the content of the file.
 type document struct {
 	Version int      `json:"version"`
 	Keys    []record `json:"keys"`
 }
 
-// file is keys.json. Whoever changes it holds the lock, and writes it whole beside the old one. Without a directory there is
-// none: a relative path would be that of the project, which may be anybody's.
+// file is keys.json. A writer holds the lock, and writes a complete new file next to the old one. Without a directory there is
+// no file, because a relative path would lead into the project, and its author may be anyone.
 type file struct{ dir string }
 
-var errNoPlace = errors.New("keys: there is no place for keys: set TENON_CONFIG_DIR to a directory")
+var errNoPlace = errors.New("keys: cannot store keys: there is no configuration directory; set TENON_CONFIG_DIR to a directory")
 
 func (f file) path() string { return filepath.Join(f.dir, fileName) }
 
-// load reads the file. That there is none is no error.
+// load reads the file. A missing file is no error.
 func (f file) load() (document, error) {
 	if f.dir == "" {
 		return document{Version: version}, nil
 	}
-	in, err := os.OpenFile(f.path(), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is refused, not waited for
+	in, err := os.OpenFile(f.path(), os.O_RDONLY|syscall.O_NONBLOCK, 0) // with O_NONBLOCK, open does not wait for the writer of a pipe
 	if errors.Is(err, fs.ErrNotExist) {
 		return document{Version: version}, nil
 	}
@@ -69,26 +69,26 @@ func (f file) load() (document, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(in, maxFile+1))
 	if err != nil {
-		return document{}, fmt.Errorf("keys: read %s: %w", f.path(), err)
+		return document{}, fmt.Errorf("keys: cannot read %s: %w", f.path(), err)
 	}
 	return f.decode(data)
 }
 
-// private refuses a file that others can read. Windows keeps that elsewhere, and by default to its owner.
+// private refuses a file that others can read or change. Windows stores permissions elsewhere, and by default only the owner has access.
 func (f file) private(info fs.FileInfo) error {
 	switch mode := info.Mode(); {
 	case !mode.IsRegular():
-		return fmt.Errorf("keys: %s is not a file; move it away", f.path())
+		return fmt.Errorf("keys: cannot use %s: it is not a file; move it away", f.path())
 	case runtime.GOOS != "windows" && mode.Perm()&0o077 != 0:
-		return fmt.Errorf("keys: %s can be read or changed by others (its mode is %#o), and may hold keys; run: chmod 600 %q", f.path(), mode.Perm(), f.path())
+		return fmt.Errorf("keys: cannot use %s: others can read or change it (mode %#o), and it may contain keys; run: chmod 600 %q", f.path(), mode.Perm(), f.path())
 	}
 	return nil
 }
 
-// decode reads the bytes of the file. Its errors show none of them: there may be keys among them.
+// decode decodes the file. Its errors do not quote the file, which may contain keys.
 func (f file) decode(data []byte) (document, error) {
 	corrupt := func(why string) (document, error) {
-		return document{}, fmt.Errorf("keys: %s is damaged: %s; mend it or move it away, then add the keys again", f.path(), why)
+		return document{}, fmt.Errorf("keys: %s is damaged: %s; fix it, or move it away and add the keys again", f.path(), why)
 	}
 	if len(data) > maxFile {
 		return corrupt("it is too large")
@@ -96,41 +96,41 @@ func (f file) decode(data []byte) (document, error) {
 	var doc document
 	if err := json.Unmarshal(data, &doc); err != nil {
 		if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-			return corrupt(fmt.Sprintf("it is not JSON from byte %d on", e.Offset))
+			return corrupt(fmt.Sprintf("it is not valid JSON at byte %d", e.Offset))
 		}
-		return corrupt("it is not the JSON that it should be")
+		return corrupt("its JSON has an unexpected structure")
 	}
 	if doc.Version != version {
-		return corrupt(fmt.Sprintf("its version is %d, and this program knows version %d", doc.Version, version))
+		return corrupt(fmt.Sprintf("its version is %d, and this program supports version %d", doc.Version, version))
 	}
 	seen := map[[2]string]bool{}
 	for i, r := range doc.Keys {
 		id := [2]string{r.Provider, r.Name}
 		if !isName(r.Provider) || !isName(r.Name) || seen[id] {
-			return corrupt(fmt.Sprintf("key number %d has no name, or that of another one", i+1))
+			return corrupt(fmt.Sprintf("key number %d has no valid name, or the name of another key", i+1))
 		}
 		seen[id] = true
 		switch _, err := New(r.Secret); {
 		case r.Place == InFile && err != nil:
 			return corrupt(fmt.Sprintf("key %s/%s: %v", r.Provider, r.Name, err))
 		case r.Place != InFile && r.Place != InKeyring:
-			return corrupt(fmt.Sprintf("key %s/%s is in a place that this program does not know", r.Provider, r.Name))
+			return corrupt(fmt.Sprintf("key %s/%s is in an unknown place", r.Provider, r.Name))
 		}
 	}
 	return doc, nil
 }
 
-// change lets edit change the document and writes it, while no other process does. It is written only if edit has no error.
+// change locks the file, calls edit and writes the document. If edit fails, change writes nothing.
 func (f file) change(ctx context.Context, edit func(*document) error) error {
 	if f.dir == "" {
 		return errNoPlace
 	}
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
-		return fmt.Errorf("keys: make the directory: %w", err)
+		return fmt.Errorf("keys: cannot create the directory: %w", err)
 	}
 	lock := flock.New(f.path()+".lock", flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
-		return fmt.Errorf("keys: lock the file: %w", err)
+		return fmt.Errorf("keys: cannot lock the file: %w", err)
 	}
 	defer lock.Close()
 	doc, err := f.load()
@@ -146,8 +146,8 @@ func (f file) change(ctx context.Context, edit func(*document) error) error {
 	return nil
 }
 
-// save writes the file whole or not at all. The caller holds the lock: a file that is being written is that of a process that died,
-// and may have keys in it that are to be forgotten.
+// save replaces the file atomically. The caller holds the lock. So an unfinished new file comes from a process that died, and save
+// removes it, because it may contain deleted keys.
 func (f file) save(doc document) (err error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

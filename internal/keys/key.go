@@ -5,34 +5,33 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+
+	"github.com/tenon-agent/tenon/redact"
 )
 
-// Hidden is what a key looks like wherever it is printed.
-const Hidden = "[hidden]"
-
-// maxKey is how many bytes a key may have.
+// maxKey is the maximum length of a key in bytes.
 const maxKey = 16 << 10
 
-// Key is a secret that does not print itself: however it is formatted, logged or encoded, it is "[hidden]". Only
-// [Key.Reveal] tells it. The zero value is no key. Keys are not to be compared with ==.
-type Key struct{ secret *string } // a pointer, because fmt shows what is in unexported fields without asking for a method
+// Key is a secret that does not print itself: every way to format, log or encode it yields "[hidden]". Only [Key.Reveal]
+// returns the secret. The zero value is no key. Do not compare keys with ==.
+type Key struct{ secret *string } // a pointer, because fmt prints unexported fields without calling their methods
 
-// New returns the key that is in text, without the white space around it. The error says what is wrong with it and does not
-// show it.
+// New returns the key in text, without the white space around it. The error describes the mistake and does not show the
+// key.
 func New(text string) (Key, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return Key{}, errors.New("the key is empty")
 	}
 	if len(text) > maxKey {
-		return Key{}, fmt.Errorf("the key has %d bytes, more than %d: this is something else", len(text), maxKey)
+		return Key{}, fmt.Errorf("the key has %d bytes, more than %d; check that you copied only the key", len(text), maxKey)
 	}
 	for i := range len(text) {
 		switch c := text[i]; {
 		case c <= ' ' || c == 0x7f:
-			return Key{}, fmt.Errorf("the key has white space or a control character at byte %d: was more copied than the key, or a line broken?", i)
+			return Key{}, fmt.Errorf("the key has white space or a control character at byte %d; copy only the key, without line breaks", i)
 		case c > 0x7f:
-			return Key{}, fmt.Errorf("the key has a character at byte %d that no key has: was it copied from formatted text?", i)
+			return Key{}, fmt.Errorf("the key has a character at byte %d that is not ASCII; copy the key from plain text", i)
 		}
 	}
 	return Key{&text}, nil
@@ -49,7 +48,7 @@ func (k Key) Reveal() string {
 // IsZero reports whether there is no key.
 func (k Key) IsZero() bool { return k.secret == nil }
 
-// Hint returns the last four characters, by which people tell their keys apart, or nothing when the key is shorter than 16.
+// Hint returns the last four characters, which help a person to identify the key. It returns "" if the key is shorter than 16.
 func (k Key) Hint() string {
 	s := k.Reveal()
 	if len(s) < 16 {
@@ -58,9 +57,9 @@ func (k Key) Hint() string {
 	return s[len(s)-4:]
 }
 
-func (k Key) String() string               { return Hidden }
-func (k Key) GoString() string             { return Hidden }
-func (k Key) Format(f fmt.State, _ rune)   { _, _ = f.Write([]byte(Hidden)) }
-func (k Key) MarshalJSON() ([]byte, error) { return []byte(`"` + Hidden + `"`), nil }
-func (k Key) MarshalText() ([]byte, error) { return []byte(Hidden), nil }
-func (k Key) LogValue() slog.Value         { return slog.StringValue(Hidden) }
+func (k Key) String() string               { return redact.Hidden }
+func (k Key) GoString() string             { return redact.Hidden }
+func (k Key) Format(f fmt.State, _ rune)   { _, _ = f.Write([]byte(redact.Hidden)) }
+func (k Key) MarshalJSON() ([]byte, error) { return []byte(`"` + redact.Hidden + `"`), nil }
+func (k Key) MarshalText() ([]byte, error) { return []byte(redact.Hidden), nil }
+func (k Key) LogValue() slog.Value         { return slog.StringValue(redact.Hidden) }

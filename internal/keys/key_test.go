@@ -13,6 +13,7 @@ import (
 	"text/template"
 
 	"github.com/tenon-agent/tenon/internal/keys"
+	"github.com/tenon-agent/tenon/redact"
 )
 
 const planted = "sk-planted-0123456789-ABCDwxyz"
@@ -105,7 +106,7 @@ func TestKeyIsHidden(t *testing.T) {
 		t.Errorf("the key is shown in\n%s", out.String())
 	}
 	for _, verb := range []string{"%v", "%s", "%q", "%#v", "%x", "%d"} {
-		if got := fmt.Sprintf(verb, k); got != keys.Hidden {
+		if got := fmt.Sprintf(verb, k); got != redact.Hidden {
 			t.Errorf("%s shows %s", verb, got)
 		}
 	}

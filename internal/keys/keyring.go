@@ -9,21 +9,21 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// service is the name under which the keyring has our keys.
+// service is the service name of Tenon's keys in the keyring.
 const service = "tenon"
 
-// ErrUnavailable is returned when a key is in the system's keyring, and that does not answer or may not be asked.
+// ErrUnavailable reports that a key is in the system's keyring, and that the keyring does not answer or is turned off.
 var ErrUnavailable = errors.New("the system's keyring is not available")
 
-// Keyring is a place that the system has for secrets. [System] is the one there is; tests have others. Its methods may block
-// for as long as they like. Get and Delete of what is not there return [keyring.ErrNotFound].
+// Keyring stores secrets. [System] is the keyring of the operating system; tests have others. Its methods may block without
+// limit. Get and Delete return [keyring.ErrNotFound] if the secret does not exist.
 type Keyring interface {
 	Get(service, user string) (string, error)
 	Set(service, user, secret string) error
 	Delete(service, user string) error
 }
 
-// System returns the keyring of the operating system: Keychain, Credential Manager, or Secret Service over D-Bus.
+// System returns the operating system's keyring: Keychain, Credential Manager, or Secret Service over D-Bus.
 func System() Keyring { return system{} }
 
 type system struct{}
@@ -32,14 +32,14 @@ func (system) Get(service, user string) (string, error) { return keyring.Get(ser
 func (system) Set(service, user, secret string) error   { return keyring.Set(service, user, secret) }
 func (system) Delete(service, user string) error        { return keyring.Delete(service, user) }
 
-// ring asks a keyring with patience that ends.
+// ring calls a keyring with a timeout.
 type ring struct {
-	keyring Keyring // nil: it may not be asked
-	off     string  // why not, in words
+	keyring Keyring // nil: turned off
+	off     string  // the reason, as a text
 	timeout time.Duration
 }
 
-// errOff is the reason when the keyring may not be asked.
+// errOff returns the error of a keyring that is turned off.
 func (r *ring) errOff() error { return fmt.Errorf("%w: %s", ErrUnavailable, r.off) }
 
 func (r *ring) get(ctx context.Context, user string) (string, error) {
@@ -54,7 +54,7 @@ func (r *ring) set(ctx context.Context, user, secret string) error {
 }
 
 func (r *ring) delete(ctx context.Context, user string) error {
-	k := r.keyring // f may run after ask has given it up
+	k := r.keyring // f may run after ask has returned
 	_, err := r.ask(ctx, func() (string, error) { return "", k.Delete(service, user) }, nil)
 	if errors.Is(err, keyring.ErrNotFound) {
 		return nil
@@ -62,14 +62,15 @@ func (r *ring) delete(ctx context.Context, user string) error {
 	return err
 }
 
-// answer is what a keyring said.
+// answer is the answer of a keyring.
 type answer struct {
 	secret string
 	err    error
 }
 
-// ask calls f, which may hang: then its goroutine stays until it ends, and undoes what came too late. After that the keyring
-// is not asked again. An error other than that nothing is there, or that ctx has ended, is an ErrUnavailable.
+// ask calls f in a goroutine, because f may hang. If f takes longer than the timeout, ask turns the keyring off and returns.
+// If f succeeds after ask has returned, the goroutine calls undo. The error is a keyring.ErrNotFound, the error of ctx, or an
+// ErrUnavailable.
 func (r *ring) ask(ctx context.Context, f func() (string, error), undo func()) (string, error) {
 	if r.keyring == nil {
 		return "", r.errOff()

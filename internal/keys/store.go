@@ -13,13 +13,13 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// Default is the name of a key that was given none.
+// Default is the name of a key without a given name.
 const Default = "default"
 
-// ErrNotFound is returned when there is no key of a name, or none in the place where it should be.
+// ErrNotFound reports that no key has the given name, or that the key is not in its listed place.
 var ErrNotFound = errors.New("no such key")
 
-// Place is where a key is kept.
+// Place is the storage of a key.
 type Place string
 
 // The places.
@@ -28,35 +28,35 @@ const (
 	InFile    Place = "file"
 )
 
-// Entry is what is known of a key without the key.
+// Entry describes a key without its secret.
 type Entry struct {
 	Provider string    `json:"provider"`
 	Name     string    `json:"name"`
 	Place    Place     `json:"place"`
 	Added    time.Time `json:"added"`
-	Hint     string    `json:"hint,omitzero"` // its last four characters, or nothing when it is short
+	Hint     string    `json:"hint,omitzero"` // its last four characters, or nothing if it is short
 }
 
-// Options are the settings of a store. The zero value is fit for use, without an environment.
+// Options are the settings of a store. The zero value is valid and has no environment.
 type Options struct {
-	Getenv  func(string) string // default: no environment. TENON_KEYRING=off there keeps new keys in the file
+	Getenv  func(string) string // default: no environment. With TENON_KEYRING=off, the store puts new keys in the file
 	Keyring Keyring             // default [System]
-	Timeout time.Duration       // how long the keyring may take for one answer; default 2 s
+	Timeout time.Duration       // the timeout of one call of the keyring; default 2 s
 	Now     func() time.Time    // default [time.Now]
 }
 
-// Store keeps keys. It is safe for concurrent use, also by several processes.
+// Store stores keys. It is safe for concurrent use, also by several processes.
 type Store struct {
 	file   file
 	getenv func(string) string
 	now    func() time.Time
 
-	mu   sync.Mutex // one question to the keyring at a time: a second one would open a second window
+	mu   sync.Mutex // serializes calls of the keyring: a second call would open a second window
 	ring ring
 }
 
-// Open returns the store in a configuration directory. It does nothing yet: neither the directory nor the keyring is touched.
-// Without a directory it has the keys of the environment, and keeps none.
+// Open returns the store in a configuration directory. It accesses neither the directory nor the keyring. Without a directory
+// the store has the keys of the environment, and cannot store keys.
 func Open(dir string, o Options) *Store {
 	s := &Store{file: file{dir}, getenv: o.Getenv, now: o.Now}
 	if s.getenv == nil {
@@ -75,8 +75,8 @@ func Open(dir string, o Options) *Store {
 	return s
 }
 
-// Names returns the names of the keys that a provider has, in the order in which they are to be tried: "$VARIABLE" for each of
-// the variables that is set, then those that are kept, in the order in which they were added. It does not ask the keyring.
+// Names returns the names of a provider's keys in the order of their use: "$VARIABLE" for each variable that is set, then the
+// stored keys in the order of their addition. It does not call the keyring.
 func (s *Store) Names(provider string, variables ...string) ([]string, error) {
 	var names []string
 	for _, v := range variables {
@@ -93,7 +93,7 @@ func (s *Store) Names(provider string, variables ...string) ([]string, error) {
 	return names, err
 }
 
-// List returns all keys that are kept, in the order in which they were added. It does not ask the keyring.
+// List returns all stored keys in the order of their addition. It does not call the keyring.
 func (s *Store) List() ([]Entry, error) {
 	doc, err := s.file.load()
 	entries := make([]Entry, len(doc.Keys))
@@ -103,8 +103,8 @@ func (s *Store) List() ([]Entry, error) {
 	return entries, err
 }
 
-// Filed returns the keys that are in the file, to keep them out of what is shown; none when the file cannot be used.
-func (s *Store) Filed() []string {
+// Known returns the keys in the file, so that the caller can hide them. It returns none if the file is invalid.
+func (s *Store) Known() []string {
 	doc, _ := s.file.load()
 	var all []string
 	for _, r := range doc.Keys {
@@ -115,9 +115,9 @@ func (s *Store) Filed() []string {
 	return all
 }
 
-// Get returns a key by a name that [Store.Names] gave; an empty name is [Default]. Only for a key that is in the keyring the
-// keyring is asked, which may take as long as the options say. The error is an [ErrNotFound], an [ErrUnavailable], or says
-// what is wrong with the file or the key.
+// Get returns the key with a name from [Store.Names]. An empty name is [Default]. Get calls the keyring only for a key that is
+// listed there; this may take as long as the timeout of the options. The error is an [ErrNotFound], an [ErrUnavailable], or a
+// description of the mistake in the file or the key.
 func (s *Store) Get(ctx context.Context, provider, name string) (Key, error) {
 	name = cmp.Or(name, Default)
 	key, err := s.get(ctx, provider, name)
@@ -125,6 +125,12 @@ func (s *Store) Get(ctx context.Context, provider, name string) (Key, error) {
 		return Key{}, fmt.Errorf("key %s of %s: %w", name, provider, err)
 	}
 	return key, nil
+}
+
+// Reveal is Get for callers that need the secret itself.
+func (s *Store) Reveal(ctx context.Context, provider, name string) (string, error) {
+	key, err := s.Get(ctx, provider, name)
+	return key.Reveal(), err
 }
 
 func (s *Store) get(ctx context.Context, provider, name string) (Key, error) {
@@ -149,7 +155,7 @@ func (s *Store) get(ctx context.Context, provider, name string) (Key, error) {
 	defer s.mu.Unlock()
 	secret, err := s.ring.get(ctx, user(provider, name))
 	if errors.Is(err, keyring.ErrNotFound) {
-		return Key{}, fmt.Errorf("%w in the keyring, where it was put: add it again", ErrNotFound)
+		return Key{}, fmt.Errorf("%w in the keyring, although keys.json lists it there; add it again", ErrNotFound)
 	}
 	if err != nil {
 		return Key{}, err
@@ -157,15 +163,15 @@ func (s *Store) get(ctx context.Context, provider, name string) (Key, error) {
 	return New(secret)
 }
 
-// Set keeps a key: in the keyring, or in the file when the keyring is off, absent or silent. It replaces a key of the same
-// name, which keeps its place in the order. The entry says where the key is. An empty name is [Default].
+// Set stores a key in the keyring, or in the file if the keyring is off, absent or silent. It replaces a key of the same name
+// and preserves its position in the order. The entry has the place of the key. An empty name is [Default].
 func (s *Store) Set(ctx context.Context, provider, name string, key Key) (Entry, error) {
 	name = cmp.Or(name, Default)
 	if !isName(provider) || !isName(name) {
-		return Entry{}, fmt.Errorf("keys: %q and %q must be names of 1 to 64 of a-z A-Z 0-9 . _ -", provider, name)
+		return Entry{}, fmt.Errorf("keys: cannot store the key: %q and %q must be names of 1 to 64 characters from a-z A-Z 0-9 . _ -", provider, name)
 	}
 	if key.IsZero() {
-		return Entry{}, errors.New("keys: there is no key to keep")
+		return Entry{}, errors.New("keys: cannot store the key: it is empty")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,7 +180,7 @@ func (s *Store) Set(ctx context.Context, provider, name string, key Key) (Entry,
 	err := s.file.change(ctx, func(doc *document) error {
 		i := doc.index(provider, name)
 		if i < 0 && len(doc.Keys) >= maxEntries {
-			return fmt.Errorf("keys: there are %d keys; delete some", len(doc.Keys))
+			return fmt.Errorf("keys: cannot add a key: there are already %d; delete some", len(doc.Keys))
 		}
 		err := s.ring.set(ctx, user(provider, name), key.Reveal())
 		if ctx.Err() != nil {
@@ -189,22 +195,22 @@ func (s *Store) Set(ctx context.Context, provider, name string, key Key) (Entry,
 			return nil
 		}
 		if r.Place == InFile && doc.Keys[i].Place == InKeyring {
-			_ = s.ring.delete(ctx, user(provider, name)) // the old one; if that cannot be, nobody asks for it any more
+			_ = s.ring.delete(ctx, user(provider, name)) // the old key; if the deletion fails, no entry refers to the key
 		}
 		doc.Keys[i] = r
 		return nil
 	})
 	if err != nil {
 		if added {
-			_ = s.ring.delete(ctx, user(provider, name)) // without its entry nobody could find it, or forget it
+			_ = s.ring.delete(ctx, user(provider, name)) // without its entry, no call could find or delete the key
 		}
 		return Entry{}, err
 	}
 	return r.Entry, nil
 }
 
-// Delete removes a key from where it is. The error is an [ErrNotFound], or an [ErrUnavailable] when the key is in a keyring
-// that does not answer: then it stays.
+// Delete removes a key from its place. The error is an [ErrNotFound], or an [ErrUnavailable] if the key is in a keyring that
+// does not answer. In that case the key remains.
 func (s *Store) Delete(ctx context.Context, provider, name string) error {
 	name = cmp.Or(name, Default)
 	s.mu.Lock()
@@ -224,7 +230,7 @@ func (s *Store) Delete(ctx context.Context, provider, name string) error {
 	})
 }
 
-// index returns the number of a key, or -1.
+// index returns the index of a key, or -1.
 func (d document) index(provider, name string) int {
 	return slices.IndexFunc(d.Keys, func(r record) bool { return r.Provider == provider && r.Name == name })
 }

@@ -410,7 +410,7 @@ func TestNoPlaceForKeys(t *testing.T) {
 	if list, err := s.List(); len(list) != 0 || err != nil {
 		t.Errorf("got %+v, %v", list, err)
 	}
-	if names, err := s.Names("p", "VAR"); !slices.Equal(names, []string{"$VAR"}) || err != nil || len(s.Filed()) != 0 {
+	if names, err := s.Names("p", "VAR"); !slices.Equal(names, []string{"$VAR"}) || err != nil || len(s.Known()) != 0 {
 		t.Errorf("got %v, %v", names, err)
 	}
 	if _, err := s.Get(t.Context(), "p", "n"); !errors.Is(err, keys.ErrNotFound) {
@@ -503,12 +503,12 @@ func TestFiled(t *testing.T) {
 	dir, ring := t.TempDir(), &fake{}
 	set(t, keys.Open(dir, keys.Options{Keyring: ring}), "openai", "", "sk-in-the-keyring")
 	s := keys.Open(dir, noKeyring())
-	if got := s.Filed(); len(got) != 0 {
+	if got := s.Known(); len(got) != 0 {
 		t.Errorf("got %q", got)
 	}
 	set(t, s, "anthropic", "", planted)
-	if ring.asked = 0; !slices.Equal(s.Filed(), []string{planted}) || ring.asked != 0 {
-		t.Errorf("got %q", s.Filed())
+	if ring.asked = 0; !slices.Equal(s.Known(), []string{planted}) || ring.asked != 0 {
+		t.Errorf("got %q", s.Known())
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
 // Query says what an account is about. The zero value is all there is.
@@ -18,9 +19,9 @@ type Query struct {
 	Zone  *time.Location // of the days; nil: UTC
 }
 
-// Account is what sessions consumed, and what the providers' caches could have saved. Sessions in the trash count.
+// Account is the usage of sessions, and the cost that the providers' caches could have saved. Sessions in the trash count.
 type Account struct {
-	store    session.Store
+	store    index.Store
 	query    Query
 	missed   []missed
 	damaged  []session.SessionID
@@ -46,10 +47,10 @@ type Row struct {
 
 // Open reads the requests of the sessions that were in use in the time of the query. Those that cannot be read are left out, see
 // [Account.Damaged].
-func Open(ctx context.Context, store session.Store, q Query) (*Account, error) {
+func Open(ctx context.Context, store index.Store, q Query) (*Account, error) {
 	a := &Account{store: store, query: q, sessions: make(map[session.SessionID]string)}
 	for _, trash := range []bool{false, true} {
-		for s, err := range store.List(ctx, session.Query{Dir: q.Dir, After: q.Since, Deleted: trash}) {
+		for s, err := range store.List(ctx, index.Query{Dir: q.Dir, After: q.Since, Deleted: trash}) {
 			if err != nil {
 				return nil, err
 			}
@@ -77,8 +78,7 @@ func Open(ctx context.Context, store session.Store, q Query) (*Account, error) {
 	return a, nil
 }
 
-// Damaged are sessions that cannot be read to their end: what they consumed counts, but not what caches missed of it. They are in the
-// order of their IDs.
+// Damaged returns the sessions that cannot be read to their end, sorted by ID. Their usage counts; their cache misses do not.
 func (a *Account) Damaged() []session.SessionID { return a.damaged }
 
 // Total is all of it.
@@ -91,28 +91,28 @@ func (a *Account) Total(ctx context.Context) (Row, error) {
 }
 
 // By is the account in groups, in the order of their keys: days, models, sessions, agents or tools. Tools have calls and nothing else.
-func (a *Account) By(ctx context.Context, g session.Group) ([]Row, error) { return a.rows(ctx, g) }
+func (a *Account) By(ctx context.Context, g index.Group) ([]Row, error) { return a.rows(ctx, g) }
 
-func (a *Account) rows(ctx context.Context, by ...session.Group) ([]Row, error) {
+func (a *Account) rows(ctx context.Context, by ...index.Group) ([]Row, error) {
 	q := a.query
 	var rows []Row
 	at := make(map[string]int)
-	for u, err := range a.store.Usage(ctx, session.UsageQuery{By: by, Dir: q.Dir, Since: q.Since, Until: q.Until, Zone: q.Zone}) {
+	for u, err := range a.store.Usage(ctx, index.UsageQuery{By: by, Dir: q.Dir, Since: q.Since, Until: q.Until, Zone: q.Zone}) {
 		if err != nil {
 			return nil, err
 		}
 		r := Row{Sum: Sum{Requests: u.Answers, Usage: u.Usage}, Calls: u.Calls, Failed: u.Failed, Bytes: u.Bytes}
 		if len(by) > 0 {
 			switch by[0] {
-			case session.GroupDay:
+			case index.GroupDay:
 				r.Key = u.Day
-			case session.GroupModel:
+			case index.GroupModel:
 				r.Key = u.Model
-			case session.GroupSession:
+			case index.GroupSession:
 				r.Key, r.Title = string(u.Session), a.sessions[u.Session]
-			case session.GroupAgent:
+			case index.GroupAgent:
 				r.Key = u.Agent
-			case session.GroupTool:
+			case index.GroupTool:
 				if u.Tool == "" {
 					continue // answers
 				}
@@ -131,22 +131,22 @@ func (a *Account) rows(ctx context.Context, by ...session.Group) ([]Row, error) 
 }
 
 // key is the row that a request belongs to.
-func (a *Account) key(m missed, by []session.Group) string {
+func (a *Account) key(m missed, by []index.Group) string {
 	if len(by) == 0 {
 		return ""
 	}
 	switch by[0] {
-	case session.GroupDay:
+	case index.GroupDay:
 		zone := a.query.Zone
 		if zone == nil {
 			zone = time.UTC
 		}
 		return m.Entry.Time.In(zone).Format(time.DateOnly)
-	case session.GroupModel:
+	case index.GroupModel:
 		return m.Answered
-	case session.GroupSession:
+	case index.GroupSession:
 		return string(m.session)
-	case session.GroupAgent:
+	case index.GroupAgent:
 		return m.Agent
 	}
 	return "\x00" // tools make no requests

@@ -10,7 +10,9 @@ import (
 	"github.com/tenon-agent/tenon/internal/ledger"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/sqlite"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/window"
 )
 
@@ -82,7 +84,7 @@ func BenchmarkRequests(b *testing.B) {
 }
 
 // manyEpochs writes a session of so many requests as an agent with a window of 16 000 tokens does.
-func manyEpochs(b *testing.B, store session.Store, n int) session.SessionID {
+func manyEpochs(b *testing.B, store index.Store, n int) session.SessionID {
 	ctx := b.Context()
 	id, err := store.Create(ctx, session.Created{Dir: "/work"})
 	if err != nil {
@@ -93,7 +95,7 @@ func manyEpochs(b *testing.B, store session.Store, n int) session.SessionID {
 		b.Fatal(err)
 	}
 	defer w.Close()
-	branch, err := session.NewBranch(ctx, store, id)
+	branch, err := view.NewBranch(ctx, store, id)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -108,7 +110,7 @@ func manyEpochs(b *testing.B, store session.Store, n int) session.SessionID {
 	}
 	all := manyRequests(n)
 	epoch := all[1].(session.Epoch)
-	h := window.Header{Model: epoch.Model, System: epoch.System, Tools: epoch.Tools[:5], MaxTokens: 2000}
+	h := window.Header{Model: epoch.Model, System: epoch.System, Tools: epoch.Tools[:5], Settings: llm.Settings{MaxTokens: 2000}}
 	h.Model.Context = 16_000
 	win := window.New(window.Options{})
 	defer win.Close()
@@ -130,7 +132,7 @@ func manyEpochs(b *testing.B, store session.Store, n int) session.SessionID {
 			body.Usage = llm.Usage{} // the window would believe it
 			add(body)
 			if i%30 == 2 {
-				add(session.Message{Message: llm.UserText("Now do the next part.")})
+				add(session.Message{Message: llm.UserText("Now do the next part."), Speaker: session.Speaker{Kind: session.SpeakerPerson}})
 			}
 		}
 	}
@@ -143,7 +145,7 @@ func manyRequests(n int) []session.Body {
 	for i := range 20 {
 		epoch.Tools = append(epoch.Tools, llm.Tool{Name: fmt.Sprint("tool", i), Description: strings.Repeat("It does work. ", 60)})
 	}
-	bodies := []session.Body{session.RunStarted{Run: "r"}, epoch, session.Message{Message: llm.UserText("Do it.")}}
+	bodies := []session.Body{session.RunStarted{Run: "r"}, epoch, session.Message{Message: llm.UserText("Do it."), Speaker: session.Speaker{Kind: session.SpeakerPerson}}}
 	for i := range n {
 		answer, call := llm.AssistantText(strings.Repeat("It is done. ", 40)), llm.ToolCall{ID: fmt.Sprint("c", i), Name: "read", Arguments: "{}"}
 		answer.Model, answer.Usage = priced.Ref(), llm.Usage{Input: 1, CacheRead: int64(1000 * i), CacheWrite: 1000, Output: 100}

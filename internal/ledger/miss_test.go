@@ -8,6 +8,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/ledger"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
 // fork goes on in a fork of the session, from its end.
@@ -89,7 +90,7 @@ func TestTheTimeOfAMiss(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rows, err := a.By(t.Context(), session.GroupDay)
+			rows, err := a.By(t.Context(), index.GroupDay)
 			day := noon.In(zone).Format(time.DateOnly)
 			if err != nil || len(rows) != 1 || rows[0].Key != day || rows[0].Lost[ledger.Unexplained].Requests != want {
 				t.Errorf("until %v: %+v (%v), want %d misses", until, rows, err, want)

@@ -13,16 +13,18 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/window"
 	"github.com/tenon-agent/tenon/window/tokens"
 )
 
-// Request is one request of a session, and what came of it.
+// Request is one request of a session with its result.
 type Request struct {
 	Number int           // in its session, from 1
 	Entry  session.Event // the [session.Requested]
 	Run    session.RunID
-	Agent  string // as [session.AgentOf] names it
+	Agent  string // as [index.AgentOf] names it
 	Model  string // "provider/model" that was asked
 
 	Segments int    // that it was made of
@@ -39,22 +41,22 @@ type Request struct {
 	Idle     time.Duration // since the last request of the session
 	Reusable int64         // tokens that it begins with as the request before did
 	Before   int64         // tokens of the request before
-	Miss     Miss          // why the provider's cache had less than it might; empty: it had
-	Lost     int64         // tokens that were read anew and need not have been
-	Cost     float64       // of that, in US dollars, as far as prices are known
+	Miss     Miss          // the cause of a cache miss; empty: none
+	Lost     int64         // tokens that the provider read again although its cache could have had them
+	Cost     float64       // of the lost tokens, in US dollars, as far as prices are known
 
 	begun session.ID     // the request before on its branch
 	epoch *session.Epoch // it is in; nil: none, which no agent writes
 }
 
-// Miss says why tokens were read anew that a provider could have had in its cache.
+// Miss is the reason why a provider read tokens again that its cache could have had.
 type Miss string
 
 // The reasons, in the order in which they are looked for.
 const (
-	Hit         Miss = ""            // nothing, or next to nothing, was missed
-	Unreported  Miss = "unreported"  // the provider said nothing of what it read
-	Small       Miss = "small"       // the provider does not keep what is so short
+	Hit         Miss = ""            // the cache had all, or nearly all
+	Unreported  Miss = "unreported"  // the provider reported no input tokens
+	Small       Miss = "small"       // the provider does not cache such a short prefix
 	Expired     Miss = "expired"     // it was too long ago
 	Broken      Miss = "broken"      // earlier bytes changed within an epoch: a defect
 	NewEpoch    Miss = "epoch"       // earlier bytes changed, as the journal says
@@ -63,20 +65,20 @@ const (
 	Unexplained Miss = "unexplained" // the provider had it, as far as is known, and did not use it
 )
 
-// Misses are the reasons, in the order in which they are told.
+// Misses returns the reasons in display order.
 func Misses() []Miss {
 	return []Miss{NewEpoch, Expired, OtherModel, Small, Broken, NoCache, Unreported, Unexplained}
 }
 
-// kept is how long providers keep what was read, unless they say otherwise.
+// kept is how long providers keep a prefix, unless they say otherwise.
 const kept = 5 * time.Minute
 
-// nearly is the share of what could be had from the cache that counts as all of it: providers keep blocks, not tokens.
+// nearly is the share of the reusable tokens that counts as all of them: providers keep blocks, not tokens.
 const nearly = 0.9
 
-// Requests are the requests of a session on all of its branches, in the order in which they were sent. Journals of versions that did
-// not take requests down have none. It reads what belongs to them, not what tools and people said.
-func Requests(ctx context.Context, store session.Store, id session.SessionID) ([]Request, error) {
+// Requests returns the requests of a session on all of its branches, in the order in which they were sent. It reads only the entries
+// that belong to them.
+func Requests(ctx context.Context, store index.Store, id session.SessionID) ([]Request, error) {
 	b, err := read(ctx, store, id)
 	if err != nil {
 		return nil, err
@@ -84,8 +86,8 @@ func Requests(ctx context.Context, store session.Store, id session.SessionID) ([
 	return b.requests, b.count(ctx)
 }
 
-// read is all of [Requests] but the tokens that are reusable, for which a part of the conversation must be read.
-func read(ctx context.Context, store session.Store, id session.SessionID) (*book, error) {
+// read is [Requests] without the number of reusable tokens, which needs a part of the conversation.
+func read(ctx context.Context, store index.Store, id session.SessionID) (*book, error) {
 	b := &book{store: store, id: id, at: make(map[session.ID]place), models: make(map[string]llm.Model), agents: make(map[session.RunID]string)}
 	for e, err := range store.Read(ctx, id, 0, marks...) {
 		if err == nil {
@@ -102,14 +104,14 @@ func read(ctx context.Context, store session.Store, id session.SessionID) (*book
 	return b, nil
 }
 
-// marks are the kinds of entries that say what a request goes on from.
+// marks are the kinds of entries that determine the predecessor of a request.
 var marks = []string{
 	session.Created{}.Kind(), session.RunStarted{}.Kind(), session.Epoch{}.Kind(), session.Requested{}.Kind(), session.Head{}.Kind(),
 }
 
 // book is the journal as far as it was read.
 type book struct {
-	store    session.Store
+	store    index.Store
 	id       session.SessionID
 	requests []Request
 	origin   *Request             // the last one that a fork inherited; nil: none
@@ -120,7 +122,7 @@ type book struct {
 	epoch    *session.Epoch // the last one
 }
 
-// place is what stands before an entry on its branch, and the entry.
+// place is an entry and its predecessor on the branch.
 type place struct {
 	request session.ID     // the newest request; empty: none
 	reason  string         // why an epoch began since; empty: none did
@@ -137,7 +139,7 @@ func (b *book) enter(ctx context.Context, e session.Event) (err error) {
 	case session.Head:
 		b.here, err = b.goBack(ctx, e)
 	case session.RunStarted:
-		b.agents[body.Run] = session.AgentOf(body)
+		b.agents[body.Run] = index.AgentOf(body)
 	case session.Epoch:
 		b.here.reason, b.here.epoch = body.Reason, b.begin(body)
 	case session.Requested:
@@ -148,7 +150,7 @@ func (b *book) enter(ctx context.Context, e session.Event) (err error) {
 	return err
 }
 
-// begin notes an epoch. Those that have the same are one in memory.
+// begin records an epoch. Equal epochs are one in memory.
 func (b *book) begin(e session.Epoch) *session.Epoch {
 	b.models[e.Model.Ref()] = e.Model
 	e = session.Epoch{Model: e.Model, System: e.System, Tools: e.Tools} // nothing else is asked for
@@ -158,7 +160,7 @@ func (b *book) begin(e session.Epoch) *session.Epoch {
 	return b.epoch
 }
 
-// goBack is the place that a head goes on from: that of the newest mark before it on its branch.
+// goBack is the place that a head continues from: that of the newest mark before it on its branch.
 func (b *book) goBack(ctx context.Context, head session.Event) (place, error) {
 	for e, err := range b.store.Backward(ctx, b.id, head.ID) {
 		if err != nil {
@@ -171,7 +173,7 @@ func (b *book) goBack(ctx context.Context, head session.Event) (place, error) {
 	return place{}, nil
 }
 
-// answers finds the answer of every request: what a model said before the next one.
+// answers finds the answer to every request: the model's message before the next request.
 func (b *book) answers(ctx context.Context) error {
 	for i := range b.requests {
 		r := &b.requests[i]
@@ -251,7 +253,7 @@ func (b *book) inherit(ctx context.Context, created session.ID) (place, error) {
 	return p, nil
 }
 
-// judge says of every request why less came from the cache than could have.
+// judge finds the cause of every cache miss.
 func (b *book) judge() {
 	caching := make(map[string]bool) // models that reported a cache
 	for _, r := range b.requests {
@@ -268,7 +270,7 @@ func (b *book) judge() {
 	}
 }
 
-// count says of every request how much of it could have been had from the cache.
+// count computes how much of every request the cache could have had.
 func (b *book) count(ctx context.Context) error {
 	for r, before := range b.following() {
 		if r.Reusable = r.Before; r.Same >= before.Segments {
@@ -282,7 +284,7 @@ func (b *book) count(ctx context.Context) error {
 	return nil
 }
 
-// following yields the requests that go on from another one, each with that.
+// following yields each request that continues from another one, with its predecessor.
 func (b *book) following() iter.Seq2[*Request, *Request] {
 	return func(yield func(r, before *Request) bool) {
 		byEntry := make(map[session.ID]*Request, len(b.requests))
@@ -307,7 +309,7 @@ func prompt(r Request) int64 {
 	return r.Estimate
 }
 
-// judge says why less came from the cache than could have.
+// judge finds the cause of a cache miss.
 func (r *Request) judge(before *Request, caching bool) {
 	possible := min(r.Before, prompt(*r))
 	had := r.Usage.CacheRead
@@ -339,7 +341,7 @@ func (r *Request) judge(before *Request, caching bool) {
 	}
 }
 
-// least is how many tokens a provider keeps at least, as far as its documentation says.
+// least is the smallest number of tokens that a provider caches, according to its documentation.
 func least(model string) int64 {
 	provider, id, _ := strings.Cut(model, "/")
 	switch tokens.FamilyOf(llm.Model{Provider: provider, ID: id}) {
@@ -358,7 +360,7 @@ func least(model string) int64 {
 	}
 }
 
-// price is what it cost to read anew what was lost.
+// price is the cost of the lost tokens.
 func (b *book) price(r *Request) float64 {
 	p := b.models[r.Answered].Price
 	if p.CacheRead <= 0 || r.Lost == 0 {
@@ -371,8 +373,8 @@ func (b *book) price(r *Request) float64 {
 	return max(0, paid-p.CacheRead) * float64(r.Lost) / 1e6
 }
 
-// begins counts the first segments of a request. Most epochs leave the tools and the system prompt as they are and no message, so the
-// messages are read only where some of them stay.
+// begins counts the tokens of the first segments of a request. Most epochs keep the tools and the system prompt and no message, so
+// begins reads the messages only if some of them stay.
 func (b *book) begins(ctx context.Context, r *Request, segments int) (int64, error) {
 	if segments == 0 {
 		return 0, nil
@@ -386,7 +388,7 @@ func (b *book) begins(ctx context.Context, r *Request, segments int) (int64, err
 		req.System = r.epoch.System
 	}
 	if messages := segments - len(tools) - 1; messages > 0 {
-		view, err := window.Look(ctx, session.Stored(b.store, b.id, r.Entry.ID))
+		view, err := window.Look(ctx, view.Stored(b.store, b.id, r.Entry.ID))
 		if err != nil {
 			return 0, err
 		}

@@ -6,19 +6,21 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/window"
 	"github.com/tenon-agent/tenon/window/tokens"
 )
 
-// Sent is what a request sends.
+// Sent is the content of a request.
 type Sent struct {
-	Number int                // of the request in its session, from 1
-	Of     int                // requests of the session
-	Next   bool               // it was not sent yet: it is what stands on the branch now
-	Entry  session.Event      // the [session.Requested]; of the next request the end of the branch
-	Record *session.Requested // what the journal says of it; nil: of the next one
-	Epoch  session.Event      // the zero Event: there is none yet
-	Digest session.Event      // what stands for the beginning; the zero Event: nothing does
+	Number  int                // of the request in its session, from 1
+	Of      int                // requests of the session
+	Next    bool               // it was not sent yet: the next request of the branch
+	Entry   session.Event      // the [session.Requested]; of the next request the end of the branch
+	Record  *session.Requested // its entry in the journal; nil for the next request
+	Epoch   session.Event      // the zero Event: there is none yet
+	Summary session.Event      // the newest summary; the zero Event: none
 
 	Model   llm.Model
 	Request llm.Request
@@ -28,7 +30,7 @@ type Sent struct {
 	Tokens  int            // of all, as the window estimates them
 	Usable  int            // tokens that a request may have
 	Level   window.Level
-	Differs string // what is not as it was sent, when the hashes say so
+	Differs string // first part that differs from the sent request, according to the hashes
 }
 
 // NoRequestError says that a session has no such request.
@@ -38,30 +40,33 @@ type NoRequestError struct {
 	Of      int
 }
 
+// Code is the stable code of the error.
+func (*NoRequestError) Code() string { return "ledger.no_request" }
+
 func (e *NoRequestError) Error() string {
 	if e.Of == 0 {
-		return fmt.Sprintf("the journal of session %s knows of no request", e.Session)
+		return fmt.Sprintf("the journal of session %s has no request", e.Session)
 	}
 	return fmt.Sprintf("session %s has %d requests, and no request %d", e.Session, e.Of, e.Number)
 }
 
-// Look makes the request of that number again, as the journal says that it was sent, and compares it with the hashes that were taken
-// then. Number 0 is the next request, as it would be if nothing came in between. The error is a [*NoRequestError], or that of the store.
-func Look(ctx context.Context, store session.Store, id session.SessionID, number int) (*Sent, error) {
+// Look rebuilds the request of that number from the journal, and compares it with the hashes that were recorded when it was sent.
+// Number 0 is the next request, if nothing comes in between. The error is a [*NoRequestError], or that of the store.
+func Look(ctx context.Context, store index.Store, id session.SessionID, number int) (*Sent, error) {
 	s := &Sent{Number: number}
 	if err := s.find(ctx, store, id); err != nil {
 		return nil, err
 	}
-	path := session.Stored(store, id, s.Entry.ID)
+	path := view.Stored(store, id, s.Entry.ID)
 	view, err := window.Look(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	s.Epoch, s.Digest, s.Blocks = view.Epoch, view.Digest, view.Blocks
+	s.Epoch, s.Summary, s.Blocks = view.Epoch, view.Summary, view.Blocks
 	s.Request.Messages = view.Messages
 	var header window.Header
 	if e, ok := view.Epoch.Body.(session.Epoch); ok {
-		header = window.Header{Model: e.Model, System: e.System, Tools: e.Tools, Thinking: e.Thinking}
+		header = window.Header{Model: e.Model, System: e.System, Tools: e.Tools, Settings: llm.Settings{Thinking: e.Thinking}}
 		s.Request.System, s.Request.Tools, s.Request.Thinking = e.System, e.Tools, e.Thinking
 	}
 	s.Tokens, s.Usable = view.Estimate(header).Tokens, window.Usable(header)
@@ -75,7 +80,7 @@ func Look(ctx context.Context, store session.Store, id session.SessionID, number
 }
 
 // find is the entry of the request.
-func (s *Sent) find(ctx context.Context, store session.Store, id session.SessionID) error {
+func (s *Sent) find(ctx context.Context, store index.Store, id session.SessionID) error {
 	for e, err := range store.Read(ctx, id, 0, session.Requested{}.Kind()) {
 		if err != nil {
 			return err
@@ -90,7 +95,7 @@ func (s *Sent) find(ctx context.Context, store session.Store, id session.Session
 	case s.Number == 0:
 		s.Next, s.Number = true, s.Of+1
 		var err error
-		s.Entry, err = session.Tip(ctx, session.Stored(store, id, ""))
+		s.Entry, err = view.Tip(ctx, view.Stored(store, id, ""))
 		return err
 	case s.Record == nil:
 		return &NoRequestError{id, s.Number, s.Of}
@@ -112,8 +117,8 @@ func (s *Sent) count() {
 	}
 }
 
-// prove compares with what was taken down when the request was sent.
-func (s *Sent) prove(ctx context.Context, path session.Path) error {
+// prove compares the request with the hashes that were recorded when it was sent.
+func (s *Sent) prove(ctx context.Context, path view.Path) error {
 	if s.Record == nil {
 		return nil
 	}

@@ -2,14 +2,14 @@ package ledger
 
 import "github.com/tenon-agent/tenon/llm"
 
-// Sum is what requests come to. The zero value is none.
+// Sum is the total of requests. The zero value has none.
 type Sum struct {
 	Requests int
 	Usage    llm.Usage
 	Lost     map[Miss]Lost // by reason; nil: nothing
 }
 
-// Lost is what was missed for one reason.
+// Lost counts the cache misses for one reason.
 type Lost struct {
 	Requests int     `json:"requests"`
 	Tokens   int64   `json:"tokens"`
@@ -23,7 +23,7 @@ func (s *Sum) Add(r Request) {
 	s.miss(r)
 }
 
-// miss counts what the cache did not have of a request.
+// miss counts the tokens of a request that the cache lacked.
 func (s *Sum) miss(r Request) {
 	if r.Miss == Hit {
 		return
@@ -35,7 +35,7 @@ func (s *Sum) miss(r Request) {
 	s.Lost[r.Miss] = Lost{l.Requests + 1, l.Tokens + r.Lost, l.Cost + r.Cost}
 }
 
-// AllLost is what was missed for all reasons.
+// AllLost returns the sum of the cache misses for all reasons.
 func (s *Sum) AllLost() (tokens int64, cost float64) {
 	for _, l := range s.Lost {
 		tokens += l.Tokens

@@ -1,14 +1,14 @@
-// Package markup writes HTML whose words come from anybody.
+// Package markup writes HTML with untrusted text.
 //
-// A page is made of a few types, and only this package can make more of them: [Text], [El], [Attrs], [Nodes]. Whatever they are given is
-// escaped where it is written, so that it cannot end the text or the attribute that it stands in. The names of elements and attributes
-// are of a type of this package: only constants fit, never a text from elsewhere. An address leads to a place in the page, to the web,
-// or to somebody's mail, and to nothing that runs. [Trusted] alone is written as it is.
+// A page consists of a few types, and only this package can define more of them: [Text], [El], [Attrs], [Nodes]. The writer escapes
+// their contents, so that a text cannot end the text or attribute that contains it. The names of elements and attributes have a type of
+// this package that accepts only constants. An address may be an anchor in the page, a web address or a mail address, and never runs
+// anything. Only [Trusted] is written without escaping.
 //
 // A [Writer] writes one piece after the other and keeps none, so a page may be larger than memory.
 //
-// It is no template: package text/template looks methods up by their names, for which the linker keeps every exported method of every
-// type in a program. That is 4 MB of tenon.
+// The package avoids text/template, which looks methods up by name: the linker would keep every exported method of every type, 4 MB in
+// tenon.
 package markup
 
 import (
@@ -19,14 +19,14 @@ import (
 	"strings"
 )
 
-// Node is a piece of a page. A nil Node is nothing.
+// Node is a piece of a page. A nil Node is empty.
 type Node interface{ write(w *Writer) }
 
-// Text is a text as people see it, whatever it has of markup.
+// Text is a text that people see verbatim, with its markup.
 type Text string
 
-// Trusted is HTML that is written as it is: a constant, or what was made harmless before. It is the only way around the escaping, so look
-// at each conversion to it.
+// Trusted is HTML that is written without escaping: a constant, or text escaped before. It is the only way around the escaping, so
+// review each conversion to it.
 type Trusted string
 
 // Nodes are several nodes, one after the other.
@@ -35,51 +35,51 @@ type Nodes []Node
 // name is the name of an element or an attribute. Only constants outside this package have this type.
 type name string
 
-// element is an element with what it holds.
+// element is an element with its content.
 type element struct {
 	tag    name
 	attrs  Attrs
 	inside Nodes
 }
 
-// El is an element. Those without an end, such as img, hold nothing. Elements that do more than to show text and pictures, such as
-// script, are an error of the [Writer] that meets them; see [Script] and [Style].
+// El returns an element. Elements without an end tag, such as img, have no content. Elements that do more than show text and pictures, such
+// as script, are an error of the [Writer]; see [Script] and [Style].
 func El(tag name, attrs Attrs, inside ...Node) Node { return element{tag, attrs, inside} }
 
-// Leaf is an element of a class that holds a text.
+// Leaf returns an element with a class and a text.
 func Leaf(tag name, class, text string) Node { return El(tag, Class(class), Text(text)) }
 
-// code is an element whose content is no text.
+// code is an element with a script or a style sheet.
 type code struct {
 	tag  name
 	text Trusted
 }
 
-// Script is a script in the page. A page's policy has to know its hash.
+// Script returns a script. The policy of the page needs its hash.
 func Script(text Trusted) Node { return code{"script", text} }
 
-// Style is a style sheet in the page. A page's policy has to know its hash.
+// Style returns a style sheet. The policy of the page needs its hash.
 func Style(text Trusted) Node { return code{"style", text} }
 
-// Attrs are the attributes of an element. A nil one has none.
+// Attrs are the attributes of an element.
 type Attrs []attr
 
 type attr struct {
 	name  name
 	value string
-	made  bool // of values that can do no harm, by this package
+	made  bool // by this package, of harmless values
 }
 
-// Class is the attribute class, of those names that are not empty.
+// Class returns the attribute class with the names that are not empty.
 func Class(names ...string) Attrs {
 	return Set("class", strings.Join(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "" }), " "))
 }
 
-// Set is an attribute; see [Attrs.Set].
+// Set returns one attribute; see [Attrs.Set].
 func Set(name name, value string) Attrs { return Attrs{}.Set(name, value) }
 
-// Set returns the attributes and one more. An address that may do harm, or needs the page's own address to be understood, leads nowhere.
-// Attributes that hold code or several addresses, such as style, onclick and srcset, are an error of the [Writer] that meets them.
+// Set returns the attributes and one more. It replaces a harmful or relative address by "#". Attributes with code or several addresses, such
+// as style, onclick and srcset, are an error of the [Writer].
 func (a Attrs) Set(name name, value string) Attrs {
 	if isAddress(name) && !leadsSafely(value) {
 		value = "#"
@@ -87,8 +87,8 @@ func (a Attrs) Set(name name, value string) Attrs {
 	return append(slices.Clip(a), attr{name: name, value: value})
 }
 
-// Share returns the attributes and one more: style, which says to the page's style sheet how long a bar is. The variable --share has a
-// share of 0 to 1 in percent; what is beyond is cut.
+// Share returns the attributes plus a style attribute with the length of a bar for the page's style sheet. The variable --share has a
+// share of 0 to 1 in percent; larger values are clamped.
 func (a Attrs) Share(share float64) Attrs {
 	if math.IsNaN(share) {
 		share = 0
@@ -96,7 +96,7 @@ func (a Attrs) Share(share float64) Attrs {
 	return append(slices.Clip(a), attr{name: "style", value: fmt.Sprintf("--share: %.1f%%", 100*min(max(share, 0), 1)), made: true})
 }
 
-// Picture is a picture that is in the page; false when it is of a kind in which something may hide.
+// Picture returns an embedded picture; false if its type can contain code.
 func Picture(mime string, data []byte, alt string) (Node, bool) {
 	if len(data) == 0 || !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, mime) {
 		return nil, false
@@ -105,7 +105,7 @@ func Picture(mime string, data []byte, alt string) (Node, bool) {
 	return El("img", Attrs{src}.Set("alt", alt)), true
 }
 
-// isAddress reports whether an attribute holds an address.
+// isAddress reports whether an attribute has an address.
 func isAddress(n name) bool {
 	switch n {
 	case "href", "src", "action", "formaction", "cite", "poster", "data", "background", "manifest", "xlink:href":
@@ -114,7 +114,7 @@ func isAddress(n name) bool {
 	return false
 }
 
-// isCode reports whether an attribute holds code, or several addresses: escaping is not enough for it.
+// isCode reports whether an attribute has code or several addresses: escaping is not enough for it.
 func isCode(n name) bool {
 	switch n {
 	case "style", "srcdoc", "srcset", "imagesrcset", "ping":
@@ -123,7 +123,7 @@ func isCode(n name) bool {
 	return strings.HasPrefix(string(n), "on")
 }
 
-// isActive reports whether what an element holds or does is more than to show text and pictures: escaping is not enough for it.
+// isActive reports whether an element does more than show text and pictures: escaping is not enough for it.
 func isActive(n name) bool {
 	switch n {
 	case "script", "style", "iframe", "noembed", "noframes", "noscript", "plaintext", "xmp", "math", "object", "embed", "base", "link",
@@ -133,7 +133,7 @@ func isActive(n name) bool {
 	return false
 }
 
-// isVoid reports whether an element has no end.
+// isVoid reports whether an element has no end tag.
 func isVoid(n name) bool {
 	switch n {
 	case "area", "br", "col", "hr", "img", "input", "meta", "source", "track", "wbr":
@@ -142,7 +142,7 @@ func isVoid(n name) bool {
 	return false
 }
 
-// isBlock reports whether an element takes lines of its own, so that a line of the page may end after it: the space is not seen.
+// isBlock reports whether an element has its own lines, so that a line break after it is invisible.
 func isBlock(n name) bool {
 	switch n {
 	case "html", "head", "body", "meta", "title", "script", "style", "header", "footer", "nav", "main", "section", "div", "p", "pre",
@@ -152,7 +152,7 @@ func isBlock(n name) bool {
 	return false
 }
 
-// leadsSafely reports whether an address is a place in the page, or one that a browser only goes to.
+// leadsSafely reports whether an address is an anchor in the page, a web address or a mail address.
 func leadsSafely(address string) bool {
 	a := strings.ToLower(address)
 	return slices.ContainsFunc([]string{"#", "https://", "http://", "mailto:"}, func(start string) bool { return strings.HasPrefix(a, start) })
@@ -176,7 +176,7 @@ func (e element) write(w *Writer) {
 		e.inside.write(w)
 		w.end(e.tag)
 	case len(e.inside) > 0:
-		w.fail(fmt.Errorf("markup: <%s> can hold nothing", e.tag))
+		w.fail(fmt.Errorf("markup: <%s> has no content", e.tag))
 	case isBlock(e.tag):
 		w.put("\n")
 	}

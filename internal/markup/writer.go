@@ -20,7 +20,7 @@ type Writer struct {
 func NewWriter(w io.Writer) *Writer {
 	return &Writer{
 		b: bufio.NewWriterSize(w, 64<<10),
-		// NUL is no character of HTML. The quotes are for attributes, and to be independent of where a text stands.
+		// NUL is not an HTML character. Escaped quotes are safe in attributes and in text.
 		replace: strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\x00", "\uFFFD"),
 	}
 }
@@ -28,13 +28,13 @@ func NewWriter(w io.Writer) *Writer {
 // Write writes nodes.
 func (w *Writer) Write(nodes ...Node) { Nodes(nodes).write(w) }
 
-// Err is the first error.
+// Err returns the first error.
 func (w *Writer) Err() error { return w.err }
 
-// Open begins an element that is ended by [Writer.Close], with what is written between them in it.
+// Open begins an element that [Writer.Close] ends. Nodes in between are its content.
 func (w *Writer) Open(tag name, attrs Attrs) {
 	if isVoid(tag) {
-		w.fail(fmt.Errorf("markup: <%s> can hold nothing", tag))
+		w.fail(fmt.Errorf("markup: <%s> has no content", tag))
 	}
 	w.start(tag, attrs)
 	if isBlock(tag) {
@@ -43,7 +43,7 @@ func (w *Writer) Open(tag name, attrs Attrs) {
 	w.open = append(w.open, tag)
 }
 
-// Close ends the element that was opened last.
+// Close ends the innermost open element.
 func (w *Writer) Close() {
 	if len(w.open) == 0 {
 		w.fail(errors.New("markup: no element is open"))
@@ -54,7 +54,7 @@ func (w *Writer) Close() {
 	w.open = w.open[:last]
 }
 
-// Flush writes what is in the buffer, and returns the first error. It is the end of a page: an element that is still open is an error.
+// Flush writes the buffer and returns the first error. It ends the page: an open element is an error.
 func (w *Writer) Flush() error {
 	if len(w.open) > 0 {
 		w.fail(fmt.Errorf("markup: <%s> is still open", w.open[len(w.open)-1]))

@@ -1,4 +1,3 @@
-// Package rules holds the rules of the code base as tests: who may import whom, what is documented, what a file may
-// contain. It has no code of its own. A rule that fails says what to do; a rule that is in the way is changed here, in
-// the same commit, with the reason beside it.
+// Package rules checks the rules of the code base as tests: imports, documentation, contents of files. It has no code. A rule that fails
+// says what to do. To change a rule, edit it in the same commit and add the reason.
 package rules

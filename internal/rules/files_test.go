@@ -15,7 +15,7 @@ const heaviest = 1 << 20
 
 // machinePath finds absolute paths that exist on one machine only: home directories apart from the usual examples, the
 // work directories of build machines, and generated temporary names.
-var machinePath = regexp.MustCompile(`(?:^|[^\w./-])(` +
+var machinePath = regexp.MustCompile(`(?m:^|[^\w./-])(` +
 	`(?:/home|/Users|[A-Z]:\\+Users)[/\\]+\w[\w.-]*[/\\]` +
 	`|/root/[\w.]` +
 	`|/(?:work|farm|builds|workspaces?|github/workspace)/\w` +
@@ -48,7 +48,7 @@ var fileRules = []rule{
 	{
 		name:  "no hosts of package registries",
 		files: true,
-		check: func(t *tree) []string { return t.lines(registryHost.FindString) },
+		check: func(t *tree) []string { return t.lines(registryHost, registryHost.FindString) },
 		mend:  "leave the host out: the go command knows where its machine fetches packages from",
 		broken: map[string]string{
 			".ci/run": "export GOPROXY=https://proxy.go" + "lang.org\ngo test ./...\n",
@@ -82,9 +82,12 @@ var fileRules = []rule{
 	},
 }
 
-// lines returns the lines of tracked text files in which find finds something.
-func (t *tree) lines(find func(line string) string) (found []string) {
+// lines returns the lines of tracked text files in which find finds something. It asks find only about files that match pattern.
+func (t *tree) lines(pattern *regexp.Regexp, find func(line string) string) (found []string) {
 	for name, text := range t.texts {
+		if !pattern.Match(text) {
+			continue
+		}
 		n := 0
 		for line := range strings.Lines(string(text)) {
 			n++
@@ -97,7 +100,7 @@ func (t *tree) lines(find func(line string) string) (found []string) {
 }
 
 func machinePaths(t *tree) []string {
-	return t.lines(func(line string) string {
+	return t.lines(machinePath, func(line string) string {
 		for _, m := range machinePath.FindAllStringSubmatch(line, -1) {
 			if !examplePath.MatchString(m[1]) {
 				return m[1]

@@ -20,7 +20,7 @@ type rule struct {
 }
 
 // rules is all of them.
-var rules = slices.Concat(importRules, codeRules, apiRules, fileRules, dependencyRules, commandRules)
+var rules = slices.Concat(importRules, codeRules, apiRules, fileRules, dependencyRules, commandRules, wordRules, errorCodeRules)
 
 // TestProject checks every rule on the project itself.
 func TestProject(t *testing.T) {

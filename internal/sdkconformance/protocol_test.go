@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/anthropic"
 	"github.com/tenon-agent/tenon/llm/bedrock"

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 	"github.com/tenon-agent/tenon/llm"
 )
 

@@ -1,7 +1,7 @@
-// Package spelling tells how near a word comes to those that are known, for errors that name what was most likely meant.
+// Package spelling finds the known word nearest to a misspelled one, for errors with a suggestion.
 package spelling
 
-// longest is how much of a word is looked at, in runes: what is longer is no slip of the pen.
+// longest bounds the compared length of a word, in runes: a longer word is not a typing error.
 const longest = 64
 
 // Distance is how many letters must be added, removed, changed or swapped with their neighbour to make b of a.

@@ -15,24 +15,24 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// root is the parent of what has none: the beginning of the session.
+// root is the parent of nodes without one: the beginning of the session.
 const root = -1
 
-// node is a message of a person, an answer with its results, or something that stands between such.
+// node is a message of a person, an answer with its results, or an entry between them.
 type node struct {
 	parent  int
-	parts   []segment // of an answer the pieces in which it came; else the event, and what follows it
+	parts   []segment // of an answer its fragments; otherwise the event and its followers
 	results []segment
 	calls   []call
-	kept    []int      // of a digest: the nodes whose messages it keeps
+	kept    []int      // of a summary: the nodes with the messages that it keeps
 	usage   *llm.Usage // of an answer, when it came later
 	side    bool       // of a sub-agent
 }
 
-// aside is what hangs on no branch.
+// aside is an entry aside of every branch.
 type aside struct {
 	segment
-	about int // the node that a note is about; root: none
+	about int // subject of a note; root: none
 }
 
 // call is a call of a tool in an answer.
@@ -42,20 +42,20 @@ type call struct {
 	done       bool
 }
 
-// builder collects what a parser reads.
+// builder collects the output of a parser.
 type builder struct {
 	spool  *spool
 	losses losses
-	redact func(string) string // takes keys out
+	redact func(string) string // removes keys
 	nodes  []node
 	byCall map[string]int // the node of each call
-	loose  []aside        // what hangs on no branch
-	todo   *segment       // what is to be done at the end
-	leaf   int            // where the session goes on; the last node that is of no sub-agent, unless a parser says otherwise
-	newest time.Time      // the last time that made sense
-	size   int64          // what was read
+	loose  []aside        // entries aside of every branch
+	todo   *segment       // the todo list at the end
+	leaf   int            // where the session continues: by default the last node that is not of a sub-agent
+	newest time.Time      // the last plausible time
+	size   int64          // bytes or rows read
 
-	// What is known about the session.
+	// Facts about the session.
 	id, dir, title, version string
 	created                 time.Time
 }
@@ -68,7 +68,7 @@ func newBuilder(redact func(string) string) (*builder, error) {
 	return &builder{spool: s, redact: redact, byCall: map[string]int{}, leaf: root}, nil
 }
 
-// add appends a node. A side is a branch of a sub-agent.
+// add appends a node. A side node belongs to a sub-agent.
 func (b *builder) add(parent int, side bool, at time.Time, body session.Body) (int, error) {
 	b.nodes = append(b.nodes, node{parent: parent, side: side})
 	n := len(b.nodes) - 1
@@ -78,7 +78,7 @@ func (b *builder) add(parent int, side bool, at time.Time, body session.Body) (i
 	return n, b.grow(n, at, body)
 }
 
-// grow appends to a node: another piece of its answer, or something that stands behind it.
+// grow appends to a node: another fragment of its answer, or a follower.
 func (b *builder) grow(n int, at time.Time, body session.Body) error {
 	if m, ok := body.(session.Message); ok {
 		m.Content = b.named(n, b.fitting(m))
@@ -89,7 +89,7 @@ func (b *builder) grow(n int, at time.Time, body session.Body) error {
 	return err
 }
 
-// named gives each call of an answer an ID of its own.
+// named gives each call of an answer a unique ID.
 func (b *builder) named(n int, c llm.Content) llm.Content {
 	calls := &b.nodes[n].calls
 	for i, p := range c {
@@ -108,7 +108,7 @@ func (b *builder) named(n int, c llm.Content) llm.Content {
 	return c
 }
 
-// fitting leaves out the parts that a message of its role cannot have.
+// fitting removes the parts that a message of its role cannot have.
 func (b *builder) fitting(m session.Message) llm.Content {
 	return slices.DeleteFunc(m.Content, func(p llm.Part) bool {
 		fits := m.Role == llm.RoleAssistant
@@ -119,7 +119,7 @@ func (b *builder) fitting(m session.Message) llm.Content {
 			fits = !fits
 		}
 		if !fits {
-			b.losses.add("part that such a message cannot have", "", fmt.Sprintf("%T in a message of the role %q", p, m.Role))
+			b.losses.add("part that does not fit the role of the message", "", fmt.Sprintf("%T in a message of the role %q", p, m.Role))
 		}
 		return !fits
 	})
@@ -129,7 +129,7 @@ func (b *builder) fitting(m session.Message) llm.Content {
 func (b *builder) result(at time.Time, place string, m session.Message) (int, error) {
 	n, ok := b.byCall[m.CallID]
 	if !ok {
-		b.losses.add("result of a call that is not there", place, m.CallID+" "+m.Text())
+		b.losses.add("result without a call", place, m.CallID+" "+m.Text())
 		return root, nil
 	}
 	calls := b.nodes[n].calls
@@ -149,15 +149,15 @@ func (b *builder) result(at time.Time, place string, m session.Message) (int, er
 	return n, err
 }
 
-// aside adds what hangs on no branch.
+// aside adds an entry aside of every branch.
 func (b *builder) aside(at time.Time, about int, body session.Body) error {
 	seg, err := b.spool.add(b.event(at, body))
 	b.loose = append(b.loose, aside{seg, about})
 	return err
 }
 
-// descend reads what the sub-agents of a session did, each before its own ones. Whatever names what as its parent, each is read
-// once.
+// descend reads the sub-agents of a session, each before its own sub-agents. It reads each once, even if parents
+// form a cycle.
 func descend(id string, children func(string) ([]string, error), read func(string) error) error {
 	const deepest = 4
 	seen := map[string]bool{id: true}
@@ -187,7 +187,7 @@ func descend(id string, children func(string) ([]string, error), read func(strin
 	return below(id, 0)
 }
 
-// toDo is the list of what is to be done at the end.
+// toDo is the todo list at the end.
 func (b *builder) toDo(items session.Todo) error {
 	if len(items.Items) == 0 || b.leaf == root {
 		return nil
@@ -197,7 +197,7 @@ func (b *builder) toDo(items session.Todo) error {
 	return err
 }
 
-// event makes an entry: with a time that makes sense, in valid UTF-8 and without keys. It gets its ID when it is sent.
+// event makes an entry with a plausible time, in valid UTF-8 and without keys. The emitter assigns its ID.
 func (b *builder) event(at time.Time, body session.Body) session.Event {
 	if m, ok := body.(session.Message); ok {
 		m.Message = m.Valid()
@@ -206,7 +206,7 @@ func (b *builder) event(at time.Time, body session.Body) session.Event {
 	return session.Event{Time: b.when(at), Body: b.clean(body)}
 }
 
-// clean takes keys out of a body.
+// clean removes keys from a body.
 func (b *builder) clean(body session.Body) session.Body {
 	if b.redact == nil {
 		return body
@@ -220,7 +220,7 @@ func (b *builder) clean(body session.Body) session.Body {
 		return body
 	}
 	out, err := session.DecodeBody(kind, []byte(text))
-	if err != nil { // a key that is a piece of the JSON itself
+	if err != nil { // a key that overlaps the JSON syntax
 		return session.Note{Text: "[an entry that could not be kept without a key]"}
 	}
 	if m, ok := out.(session.Message); ok {
@@ -230,7 +230,7 @@ func (b *builder) clean(body session.Body) session.Body {
 	return out
 }
 
-// unsigned takes the proofs from thinking that was changed.
+// unsigned removes the signatures from changed thinking.
 func unsigned(c llm.Content) llm.Content {
 	for i, p := range c {
 		if t, ok := p.(llm.Thinking); ok {
@@ -240,7 +240,7 @@ func unsigned(c llm.Content) llm.Content {
 	return c
 }
 
-// when is at, or the last time before it that makes sense.
+// when is at, or the last plausible time before it.
 func (b *builder) when(at time.Time) time.Time {
 	at = at.UTC().Truncate(time.Microsecond)
 	if plausible(at) {
@@ -253,12 +253,12 @@ func (b *builder) when(at time.Time) time.Time {
 	return b.newest
 }
 
-// plausible reports whether a program of this kind can have written at that time.
+// plausible reports whether such a program can have written at that time.
 func plausible(at time.Time) bool {
 	return at.Year() >= 2020 && at.Before(time.Now().Add(48*time.Hour))
 }
 
-// setDir takes the working directory that a file names, if it can be one.
+// setDir sets the working directory that a file names, if it is valid.
 func (b *builder) setDir(dir, place string) {
 	if dir == "" || b.dir != "" {
 		return
@@ -267,10 +267,10 @@ func (b *builder) setDir(dir, place string) {
 		b.dir = d
 		return
 	}
-	b.losses.add("working directory that is no absolute path", place, dir)
+	b.losses.add("working directory that is not an absolute path", place, dir)
 }
 
-// cleanDir is an absolute path without surprises.
+// cleanDir returns a clean absolute path.
 func cleanDir(dir string) (string, bool) {
 	windows := len(dir) > 2 && dir[1] == ':' && (dir[2] == '\\' || dir[2] == '/')
 	if !utf8.ValidString(dir) || strings.ContainsFunc(dir, unicode.IsControl) || len(dir) > 4096 {
@@ -285,36 +285,6 @@ func cleanDir(dir string) (string, bool) {
 	return "", false
 }
 
-// ---- Small conversions that the parsers share.
-
-// stamp is a time as programs write it in text.
-func stamp(text string) time.Time {
-	at, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return time.Time{}
-	}
-	return at
-}
-
-// unix is a time in seconds or milliseconds since 1970: whichever makes sense.
-func unix(n float64) time.Time {
-	switch {
-	case !(n > 0 && n < 1e14):
-		return time.Time{}
-	case n > 1e11:
-		return time.UnixMilli(int64(n))
-	}
-	return time.Unix(int64(n), 0)
-}
-
-// arguments is the JSON of a call's arguments.
-func arguments(raw json.RawMessage) string {
-	if len(raw) == 0 || string(raw) == "null" {
-		return "{}"
-	}
-	return string(raw)
-}
-
 // decode reads the JSON of a row or a file.
 func decode(data []byte, v any) error {
 	if err := checkValues(data); err != nil {
@@ -323,68 +293,5 @@ func decode(data []byte, v any) error {
 	return json.Unmarshal(data, v)
 }
 
-// partsOf reads what was said, which is a list of parts, or one text, of which text makes a part.
-func partsOf[P any](raw json.RawMessage, text func(string) P) (parts []P, err error) {
-	if len(raw) > 0 && raw[0] == '"' {
-		var one string
-		err = json.Unmarshal(raw, &one)
-		return []P{text(one)}, err
-	}
-	if len(raw) > 0 {
-		err = json.Unmarshal(raw, &parts)
-	}
-	return parts, err
-}
-
-// contentOf makes parts of ours; nil is none.
-func contentOf[P any](parts []P, part func(P) llm.Part) (c llm.Content) {
-	for _, p := range parts {
-		if ours := part(p); ours != nil {
-			c = append(c, ours)
-		}
-	}
-	return c
-}
-
-// tokens is a count from a file: never negative, never absurd.
-func tokens(n float64) int64 {
-	if n > 0 && n < 1e12 {
-		return int64(n)
-	}
-	return 0
-}
-
-// dollars is a cost from a file.
-func dollars(n float64) float64 {
-	if n > 0 && n < 1e6 {
-		return n
-	}
-	return 0
-}
-
-// modelOf is a model's name as people write it.
-func modelOf(provider, id string) string {
-	switch {
-	case id == "":
-		return ""
-	case provider == "":
-		return "unknown/" + id
-	}
-	return provider + "/" + id
-}
-
-// todoStatus is one of ours.
-func todoStatus(s string) string {
-	switch s {
-	case "in_progress", "completed":
-		return s
-	case "in-progress", "inProgress":
-		return "in_progress"
-	case "done", "cancelled", "canceled":
-		return "completed"
-	}
-	return "pending"
-}
-
-// shortName is the end of a path, for places in messages.
+// shortName is the end of a path, for messages.
 func shortName(path string) string { return filepath.Base(path) }

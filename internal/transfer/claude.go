@@ -2,356 +2,225 @@ package transfer
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 )
 
-// The sessions of Claude Code, as versions 1.0 to 2.1 write them: a file for each session in a directory for each working directory.
-// A line is a message, linked to the one before it by uuid and parentUuid; an answer is a line for each of its parts, which share
+// The sessions of Claude Code, as versions 1.0 to 2.1 write them: a file for each session, in a directory for each working directory.
+// A line is a message, linked to the one before it by uuid and parentUuid. An answer is a line for each of its parts, which share
 // message.id. Sub-agents are lines with isSidechain, in the same file or (since 2.0) in files of their own. A compaction is a
 // system line "compact_boundary" that begins a new tree and names the last line before it, and a user line with the summary.
 
-type claudeLine struct {
-	Type          string          `json:"type"`
-	Subtype       string          `json:"subtype"`
-	UUID          string          `json:"uuid"`
-	Parent        string          `json:"parentUuid"`
-	LogicalParent string          `json:"logicalParentUuid"`
-	Side          bool            `json:"isSidechain"`
-	Meta          bool            `json:"isMeta"`
-	Summarizes    bool            `json:"isCompactSummary"`
-	Failed        bool            `json:"isApiErrorMessage"`
-	SessionID     string          `json:"sessionId"`
-	Dir           string          `json:"cwd"`
-	Time          string          `json:"timestamp"`
-	Message       json.RawMessage `json:"message"`
-	Content       json.RawMessage `json:"content"`
-	Summary       string          `json:"summary"`
-	CustomTitle   string          `json:"customTitle"`
-	AITitle       string          `json:"aiTitle"`
-	ToolResult    json.RawMessage `json:"toolUseResult"`
-	Compact       struct {
-		Trigger string  `json:"trigger"`
-		Before  float64 `json:"preTokens"`
-	} `json:"compactMetadata"`
-}
-
-type claudeMessage struct {
-	ID      string          `json:"id"`
-	Role    string          `json:"role"`
-	Model   string          `json:"model"`
-	Content json.RawMessage `json:"content"`
-	Stop    string          `json:"stop_reason"`
-	Usage   struct {
-		Input      float64 `json:"input_tokens"`
-		CacheWrite float64 `json:"cache_creation_input_tokens"`
-		CacheRead  float64 `json:"cache_read_input_tokens"`
-		Output     float64 `json:"output_tokens"`
-	} `json:"usage"`
-}
-
-// claudeBlock is a part of a message of Anthropic's API.
-type claudeBlock struct {
-	Type      string          `json:"type"`
-	Text      string          `json:"text"`
-	Thinking  string          `json:"thinking"`
-	Signature string          `json:"signature"`
-	Data      string          `json:"data"`
-	ID        string          `json:"id"`
-	Name      string          `json:"name"`
-	Input     json.RawMessage `json:"input"`
-	CallID    string          `json:"tool_use_id"`
-	Content   json.RawMessage `json:"content"`
-	IsError   bool            `json:"is_error"`
-	Title     string          `json:"title"`
-	Source    struct {
-		Type string `json:"type"`
-		MIME string `json:"media_type"`
-		Data string `json:"data"`
-		URL  string `json:"url"`
-	} `json:"source"`
-}
-
-// claudeReader is the state of one session that is read.
+// claudeReader is the state of one session.
 type claudeReader struct {
 	b       *builder
-	nodes   map[string]int // by uuid: also of lines that were left out, which lead to the node before them
+	nodes   map[string]int // by uuid; a skipped line has the node before it
 	answers map[string]int // by message.id
-	last    int            // the last node of the main tree, for lines whose parent is lost
-	compact *claudeLine    // a boundary whose summary has not come yet
+	last    int            // the last node of the main tree, for lines with a lost parent
+	compact object         // a boundary whose summary has not come yet
 	named   bool           // the person gave the title
+}
+
+// claudeLine is a line with the facts that every handler needs.
+type claudeLine struct {
+	object
+	place, id string
+	side      bool
+	at        time.Time
 }
 
 func readClaude(ctx context.Context, s Source, b *builder) error {
 	r := &claudeReader{b: b, nodes: map[string]int{}, answers: map[string]int{}, last: root}
 	b.id = s.ID
-	if err := b.eachLine(ctx, s.File, r.line); err != nil {
+	reader := func(side bool) func(string, object, []byte) error {
+		return func(place string, o object, data []byte) error {
+			return r.line(claudeLine{o, place, o.text("uuid"), side || o.flag("isSidechain"), stamp(o.text("timestamp"))}, data)
+		}
+	}
+	if err := b.eachLine(ctx, s.File, reader(false)); err != nil {
 		return err
 	}
 	for _, file := range filesIn(filepath.Join(strings.TrimSuffix(s.File, ".jsonl"), "subagents"), ".jsonl") {
 		if !strings.HasPrefix(filepath.Base(file), "agent-") {
 			continue
 		}
-		if err := b.eachLine(ctx, file, func(place string, data []byte) error { return r.lineOf(place, data, true) }); err != nil {
+		if err := b.eachLine(ctx, file, reader(true)); err != nil {
 			b.losses.add("file of a sub-agent", shortName(file), err.Error())
 		}
 	}
 	return nil
 }
 
-func (r *claudeReader) line(place string, data []byte) error { return r.lineOf(place, data, false) }
-
-func (r *claudeReader) lineOf(place string, data []byte, side bool) error {
-	var l claudeLine
-	if err := json.Unmarshal(data, &l); err != nil {
-		return &badLine{err}
+func (r *claudeReader) line(l claudeLine, data []byte) error {
+	if _, seen := r.nodes[l.id]; l.id != "" && seen {
+		return nil // a session that continues in another file begins with copies
 	}
-	l.Side = l.Side || side
-	if _, seen := r.nodes[l.UUID]; l.UUID != "" && seen {
-		return nil // a session that goes on in another file begins with copies
-	}
-	r.b.setDir(l.Dir, place)
-	switch l.Type {
+	r.b.setDir(l.text("cwd"), l.place)
+	switch kind := l.text("type"); kind {
 	case "user", "assistant":
-		return r.message(place, &l)
+		return r.message(l, kind)
 	case "system":
-		r.system(place, &l)
+		r.skip(l)
+		if sub := l.text("subtype"); sub == "compact_boundary" {
+			r.compact = l.object
+		} else {
+			r.b.losses.add("system line ("+brief(sub, 30)+")", l.place, l.text("content"))
+		}
 	case "summary", "custom-title", "ai-title":
-		r.title(&l)
+		custom := l.text("customTitle")
+		if title := claudeTitle(l.object); custom != "" || !r.named && title != "" {
+			r.b.title, r.named = title, custom != ""
+		}
 	default:
-		r.skip(&l)
-		r.b.losses.add(fmt.Sprintf("line of the type %q", brief(l.Type, 30)), place, string(data[:min(len(data), 400)]))
+		r.skip(l)
+		r.b.losses.add(fmt.Sprintf("line of the type %q", brief(kind, 30)), l.place, string(data))
 	}
 	return nil
 }
 
-func (r *claudeReader) title(l *claudeLine) {
-	switch {
-	case l.CustomTitle != "":
-		r.b.title, r.named = l.CustomTitle, true
-	case !r.named && l.AITitle != "":
-		r.b.title = l.AITitle
-	case !r.named && l.Summary != "":
-		r.b.title = l.Summary
-	}
-}
+func claudeTitle(l object) string { return l.text("customTitle", "aiTitle", "summary") }
 
-// skip leaves out a line: those behind it follow the one before it.
-func (r *claudeReader) skip(l *claudeLine) {
-	if l.UUID != "" {
-		r.nodes[l.UUID] = r.parent("", l, true)
+// skip leaves out a line. The lines after it follow the one before it.
+func (r *claudeReader) skip(l claudeLine) {
+	if l.id != "" {
+		r.nodes[l.id] = r.parent(l, true)
 	}
 }
 
 // parent is the node that a line follows.
-func (r *claudeReader) parent(place string, l *claudeLine, quiet bool) int {
-	for _, id := range []string{l.Parent, l.LogicalParent} {
+func (r *claudeReader) parent(l claudeLine, quiet bool) int {
+	parents := []string{l.text("parentUuid"), l.text("logicalParentUuid")}
+	for _, id := range parents {
 		if n, ok := r.nodes[id]; ok && id != "" {
 			return n
 		}
 	}
-	if l.Parent == "" && l.LogicalParent == "" || l.Side {
+	if parents[0]+parents[1] == "" || l.side {
 		return root
 	}
 	if !quiet {
-		r.b.losses.add("line that follows one that is not there", place, l.Parent)
+		r.b.losses.add("line with a missing predecessor", l.place, parents[0])
 	}
 	return r.last
 }
 
-func (r *claudeReader) system(place string, l *claudeLine) {
-	r.skip(l)
-	if l.Subtype == "compact_boundary" {
-		r.compact = l
-		return
-	}
-	var text string
-	_ = json.Unmarshal(l.Content, &text)
-	r.b.losses.add("system line ("+brief(l.Subtype, 30)+")", place, text)
-}
-
-func (r *claudeReader) message(place string, l *claudeLine) error {
-	var m claudeMessage
-	if err := json.Unmarshal(l.Message, &m); err != nil {
-		return &badLine{err}
-	}
-	blocks, err := claudeBlocks(m.Content)
-	if err != nil {
-		return &badLine{err}
-	}
+func (r *claudeReader) message(l claudeLine, kind string) error {
+	m := l.object.object("message")
+	parts, err := m.parts("content")
 	switch {
-	case l.Summarizes:
-		return r.summary(place, l, blocks)
-	case l.Type == "assistant" && (l.Failed || m.Model == "<synthetic>"):
+	case err != nil:
+		return err
+	case l.flag("isCompactSummary"):
+		return r.summary(l, textOf(parts))
+	case kind == "assistant" && (l.flag("isApiErrorMessage") || m.text("model") == "<synthetic>"):
 		r.skip(l)
-		r.b.losses.add("message of the program in the model's place", place, textOf(blocks))
+		r.b.losses.add("message of the program in the role of the model", l.place, textOf(parts))
 		return nil
-	case l.Type == "assistant":
-		return r.answer(place, l, m, blocks)
+	case kind == "assistant":
+		return r.answer(l, m, parts)
 	}
-	return r.said(place, l, blocks)
+	return r.said(l, parts)
 }
 
-// claudeBlocks reads the parts of a message.
-func claudeBlocks(raw json.RawMessage) ([]claudeBlock, error) {
-	return partsOf(raw, func(text string) claudeBlock { return claudeBlock{Type: "text", Text: text} })
-}
-
-func textOf(blocks []claudeBlock) string {
-	var b strings.Builder
-	for _, k := range blocks {
-		if k.Type == "text" {
-			b.WriteString(k.Text)
+func textOf(parts []object) (text string) {
+	for _, p := range parts {
+		if p.text("type") == "text" {
+			text += p.text("text")
 		}
 	}
-	return b.String()
+	return text
 }
 
-// summary is what the model is told after a compaction in place of all before.
-func (r *claudeReader) summary(place string, l *claudeLine, blocks []claudeBlock) error {
-	d := session.Digest{Reason: "full", Summary: textOf(blocks)}
-	parent := r.parent(place, l, false)
-	if c := r.compact; c != nil {
-		d.Before = tokens(c.Compact.Before)
-		if c.Compact.Trigger == "manual" {
-			d.Reason = "asked"
-		}
-	}
-	if parent == root && !l.Side {
-		parent = r.last // older versions name nothing
+// summary reads the text that replaces older messages after a compaction.
+func (r *claudeReader) summary(l claudeLine, text string) error {
+	d := session.Summarized{Reason: "full", Summary: text, Before: tokens(r.compact.number("compactMetadata.preTokens"))}
+	if r.compact.text("compactMetadata.trigger") == "manual" {
+		d.Reason = "asked"
 	}
 	r.compact = nil
-	if strings.TrimSpace(d.Summary) == "" {
-		r.nodes[l.UUID] = parent
-		r.b.losses.add("summary without words", place, "")
+	parent := r.parent(l, false)
+	if parent == root && !l.side {
+		parent = r.last // older versions name no parent
+	}
+	if strings.TrimSpace(text) == "" {
+		r.nodes[l.id] = parent
+		r.b.losses.add("empty summary", l.place, "")
 		return nil
 	}
-	return r.add(l, parent, d)
+	return r.added(l)(r.b.add(parent, l.side, l.at, d))
 }
 
-func (r *claudeReader) add(l *claudeLine, parent int, body session.Body) error {
-	n, err := r.b.add(parent, l.Side, stamp(l.Time), body)
-	r.nodes[l.UUID] = n
-	if !l.Side {
-		r.last = n
+// added records the node of a line.
+func (r *claudeReader) added(l claudeLine) func(int, error) error {
+	return func(n int, err error) error {
+		if r.nodes[l.id] = n; !l.side {
+			r.last = n
+		}
+		return err
 	}
-	return err
 }
 
-func (r *claudeReader) answer(place string, l *claudeLine, m claudeMessage, blocks []claudeBlock) error {
-	body := session.Message{Message: llm.Message{Role: llm.RoleAssistant, Model: modelOf("anthropic", m.Model), Stop: claudeStop(m.Stop)}}
-	body.Usage = llm.Usage{
-		Input: tokens(m.Usage.Input), Output: tokens(m.Usage.Output),
-		CacheRead: tokens(m.Usage.CacheRead), CacheWrite: tokens(m.Usage.CacheWrite),
+func (r *claudeReader) answer(l claudeLine, m object, parts []object) error {
+	body := session.Message{Message: llm.Message{
+		Role: llm.RoleAssistant, Model: modelOf("anthropic", m.text("model")), Stop: stopReason(m.text("stop_reason")),
+		Usage: m.object("usage").usage("input_tokens", "output_tokens", "", "cache_read_input_tokens", "cache_creation_input_tokens", ""),
+	}}
+	var todo session.Todo
+	for _, p := range parts {
+		if part := r.b.part(l.place, p); part != nil {
+			body.Content = append(body.Content, part)
+		}
+		if p.text("type") == "tool_use" && p.text("name") == "TodoWrite" {
+			todo = todoOf(p.list("input.todos"))
+		}
 	}
-	body.Content = contentOf(blocks, func(k claudeBlock) llm.Part { return r.part(place, k) })
-	n, more := r.answers[m.ID]
-	if more = more && m.ID != ""; !more {
+	n, more := r.answers[m.text("id")]
+	if more && m.text("id") != "" {
+		r.nodes[l.id] = n
+		if err := r.b.grow(n, l.at, body); err != nil {
+			return err
+		}
+	} else {
 		if len(body.Content) == 0 {
 			r.skip(l)
 			return nil
 		}
-		if err := r.add(l, r.parent(place, l, false), body); err != nil {
+		if err := r.added(l)(r.b.add(r.parent(l, false), l.side, l.at, body)); err != nil {
 			return err
 		}
-		n = r.nodes[l.UUID]
-		r.answers[m.ID] = n
-	} else {
-		r.nodes[l.UUID] = n
-		if err := r.b.grow(n, stamp(l.Time), body); err != nil {
-			return err
-		}
+		n = r.nodes[l.id]
+		r.answers[m.text("id")] = n
 	}
-	for _, k := range blocks {
-		if todo, ok := claudeTodo(k); ok {
-			if err := r.b.grow(n, stamp(l.Time), todo); err != nil {
-				return err
-			}
-		}
+	if len(todo.Items) == 0 {
+		return nil
 	}
-	return nil
+	return r.b.grow(n, l.at, todo)
 }
 
-// part is a part of an answer.
-func (r *claudeReader) part(place string, k claudeBlock) llm.Part {
-	switch k.Type {
-	case "text":
-		if k.Text != "" {
-			return llm.Text{Text: k.Text}
-		}
-	case "thinking":
-		if k.Thinking != "" || k.Signature != "" {
-			return llm.Thinking{Text: k.Thinking, Signature: k.Signature}
-		}
-	case "redacted_thinking":
-		if opaque, err := json.Marshal(map[string]string{"type": k.Type, "data": k.Data}); err == nil && k.Data != "" {
-			return llm.Thinking{Opaque: opaque}
-		}
-	case "tool_use":
-		return llm.ToolCall{ID: k.ID, Name: k.Name, Arguments: arguments(k.Input)}
-	default:
-		r.b.losses.add(fmt.Sprintf("part %q of an answer", brief(k.Type, 30)), place, k.Text)
-	}
-	return nil
-}
-
-func claudeStop(reason string) llm.StopReason {
-	switch reason {
-	case "end_turn", "stop_sequence":
-		return llm.StopEnd
-	case "tool_use":
-		return llm.StopCalls
-	case "max_tokens", "model_context_window_exceeded":
-		return llm.StopLength
-	case "refusal":
-		return llm.StopRefused
-	}
-	return ""
-}
-
-// claudeTodo is the list that a call of TodoWrite makes.
-func claudeTodo(k claudeBlock) (session.Todo, bool) {
-	var in struct {
-		Todos []struct {
-			Content string `json:"content"`
-			Status  string `json:"status"`
-		} `json:"todos"`
-	}
-	if k.Type != "tool_use" || k.Name != "TodoWrite" || json.Unmarshal(k.Input, &in) != nil || len(in.Todos) == 0 {
-		return session.Todo{}, false
-	}
-	var todo session.Todo
-	for _, t := range in.Todos {
-		todo.Items = append(todo.Items, session.TodoItem{Text: t.Content, Status: todoStatus(t.Status)})
-	}
-	return todo, true
-}
-
-// said is what stands in the place of the user: results of calls, and what a person or the program says.
-func (r *claudeReader) said(place string, l *claudeLine, blocks []claudeBlock) error {
+// said reads a user message: results of calls, and text of the person or the program.
+func (r *claudeReader) said(l claudeLine, parts []object) error {
 	var rest llm.Content
 	to := root
-	for _, k := range blocks {
-		if k.Type != "tool_result" {
-			if p := r.input(place, k); p != nil {
-				rest = append(rest, p)
+	for _, p := range parts {
+		if p.text("type") != "tool_result" {
+			if part := r.b.part(l.place, p); part != nil {
+				rest = append(rest, part)
 			}
 			continue
 		}
-		content, err := r.resultContent(place, k)
+		content, err := r.b.content(l.place, p, "content")
 		if err != nil {
-			return &badLine{err}
+			return err
 		}
-		m := session.Message{Message: llm.Message{CallID: k.CallID, Content: content, IsError: k.IsError}}
-		n, err := r.b.result(stamp(l.Time), place, m)
+		m := session.Message{Message: llm.Message{CallID: p.text("tool_use_id"), Content: content, IsError: p.flag("is_error")}}
+		n, err := r.b.result(l.at, l.place, m)
 		if err != nil {
 			return err
 		}
@@ -359,10 +228,11 @@ func (r *claudeReader) said(place string, l *claudeLine, blocks []claudeBlock) e
 			to = n
 		}
 	}
+	parent := to
 	if to != root {
-		r.nodes[l.UUID] = to
-		if len(l.ToolResult) > 2 {
-			r.b.losses.add("facts about a result beside its text", place, string(l.ToolResult[:min(len(l.ToolResult), 400)]))
+		r.nodes[l.id] = to
+		if data := l.raw("toolUseResult"); len(data) > 2 {
+			r.b.losses.add("metadata of a result", l.place, string(data))
 		}
 	}
 	if len(rest) == 0 {
@@ -371,123 +241,53 @@ func (r *claudeReader) said(place string, l *claudeLine, blocks []claudeBlock) e
 		}
 		return nil
 	}
-	m := session.Message{Message: llm.Message{Role: llm.RoleUser, Content: rest}}
-	if l.Meta {
-		m.Source = session.FromLoop
-	}
-	parent := to
 	if parent == root {
-		parent = r.parent(place, l, false)
+		parent = r.parent(l, false)
 	}
-	return r.add(l, parent, m)
+	by := session.SpeakerPerson
+	if l.flag("isMeta") {
+		by = session.SpeakerTenon
+	}
+	return r.added(l)(r.b.say(parent, l.side, l.at, by, rest))
 }
 
-// resultContent is what a call returned.
-func (r *claudeReader) resultContent(place string, k claudeBlock) (llm.Content, error) {
-	blocks, err := claudeBlocks(k.Content)
-	if err != nil {
-		return nil, err
-	}
-	return contentOf(blocks, func(in claudeBlock) llm.Part { return r.input(place, in) }), nil
-}
-
-// input is a part of what the model is given.
-func (r *claudeReader) input(place string, k claudeBlock) llm.Part {
-	switch k.Type {
-	case "text":
-		if k.Text != "" {
-			return llm.Text{Text: k.Text}
-		}
-		return nil
-	case "image", "document":
-		data, err := base64.StdEncoding.DecodeString(k.Source.Data)
-		if err == nil && len(data) > 0 {
-			if k.Type == "image" {
-				return llm.Image{MIME: k.Source.MIME, Data: data}
-			}
-			return llm.Document{MIME: k.Source.MIME, Name: k.Title, Data: data}
-		}
-		if k.Source.Type == "text" && k.Source.Data != "" {
-			return llm.Text{Text: k.Source.Data}
-		}
-	}
-	r.b.losses.add(fmt.Sprintf("part %q of a message", brief(k.Type, 30)), place, k.Source.URL+k.Text)
-	return nil
-}
-
-// ---- Where they are.
+// ---- Discovery.
 
 var notInDirName = regexp.MustCompile(`[^a-zA-Z0-9]`)
 
-func findClaude(ctx context.Context, p Places) ([]Source, error) {
-	base := p.env("CLAUDE_CONFIG_DIR")
-	if base == "" && p.Home != "" {
-		base = filepath.Join(p.Home, ".claude")
-	}
+func claudeFiles(p Places) (files []string) {
+	base := p.base("CLAUDE_CONFIG_DIR", ".claude")
 	if base == "" {
-		return nil, nil
+		return nil
 	}
 	base = filepath.Join(base, "projects")
-	var dirs []string
-	if p.Dir != "" {
-		dirs = []string{filepath.Join(base, notInDirName.ReplaceAllString(p.Dir, "-"))}
-	} else {
+	dirs := []string{filepath.Join(base, notInDirName.ReplaceAllString(p.Dir, "-"))}
+	if p.Dir == "" {
 		dirs = subdirs(base)
 	}
-	var found []Source
 	for _, dir := range dirs {
-		for _, file := range filesIn(dir, ".jsonl") {
-			if strings.HasPrefix(filepath.Base(file), "agent-") {
-				continue
-			}
-			s, ok, err := lookClaude(ctx, file)
-			if err != nil {
-				return found, err
-			}
-			if ok && (p.Dir == "" || s.Dir == "" || s.Dir == p.Dir) {
-				found = append(found, s)
-			}
-		}
+		files = append(files, filesIn(dir, ".jsonl")...)
 	}
-	return found, nil
+	return slices.DeleteFunc(files, func(f string) bool { return strings.HasPrefix(filepath.Base(f), "agent-") })
 }
 
-// lookClaude says what a file is from its beginning.
-func lookClaude(ctx context.Context, file string) (Source, bool, error) {
-	s, err := sourceOf(Claude, file)
-	if err != nil {
-		return s, false, err
-	}
-	s.ID = strings.TrimSuffix(filepath.Base(file), ".jsonl")
-	ok := false
-	err = beginning(ctx, file, func(data []byte) bool {
-		var l claudeLine
-		if json.Unmarshal(data, &l) != nil {
-			return true
-		}
-		ok = ok || isClaude(l)
-		if d, fine := cleanDir(l.Dir); fine && s.Dir == "" {
-			s.Dir = d
-		}
-		if l.CustomTitle != "" || l.AITitle != "" || l.Summary != "" {
-			s.Title = brief(l.CustomTitle+l.AITitle+l.Summary, 80)
-		}
-		if l.Type == "user" && !l.Meta && !l.Side && s.Title == "" {
-			var m claudeMessage
-			if json.Unmarshal(l.Message, &m) == nil {
-				blocks, _ := claudeBlocks(m.Content)
-				if text := textOf(blocks); !strings.HasPrefix(text, "<") {
-					s.Title = brief(text, 80)
-				}
-			}
-		}
-		return s.Title == "" || s.Dir == ""
-	})
-	return s, ok, err
-}
-
-// isClaude reports whether only Claude Code writes such lines.
-func isClaude(l claudeLine) bool {
+// lookClaude reads the facts in a line at the beginning of a file. Only Claude Code writes such lines.
+func lookClaude(s *Source, l object) {
+	kind, id := l.text("type"), l.text("uuid")
 	known := []string{"file-history-snapshot", "queue-operation", "custom-title", "ai-title", "permission-mode", "last-prompt", "summary"}
-	return l.UUID != "" && l.SessionID != "" || slices.Contains(known, l.Type) && l.UUID == "" && l.Time+l.Summary+l.SessionID != ""
+	if id != "" && l.text("sessionId") != "" || id == "" && slices.Contains(known, kind) && l.text("timestamp", "summary", "sessionId") != "" {
+		s.ID = strings.TrimSuffix(filepath.Base(s.File), ".jsonl")
+	}
+	if s.Dir == "" {
+		s.Dir, _ = cleanDir(l.text("cwd"))
+	}
+	if title := claudeTitle(l); title != "" {
+		s.Title = brief(title, 80)
+	}
+	if kind == "user" && !l.flag("isMeta") && !l.flag("isSidechain") && s.Title == "" {
+		parts, _ := l.object("message").parts("content")
+		if text := textOf(parts); !strings.HasPrefix(text, "<") {
+			s.Title = brief(personText(llm.Content{llm.Text{Text: text}}), 80)
+		}
+	}
 }

@@ -1,12 +1,14 @@
-// Package transfer makes ordinary sessions of those that other programs wrote, and of our own exports.
+// Package transfer imports sessions of other programs, and Tenon's own exports, as ordinary sessions.
 //
-// [Find] looks where the programs keep their sessions, [Open] at files that a person names; both return a [Source] for each
-// session. [Import] reads one and hands it to a store, whole or not at all; [GoOn] appends what has come since to the session that was
-// made of it. What a session of ours has no place for is counted in the [Report], each kind with its first example.
+// [Find] searches the usual places of the programs, [Open] the files that a person names; both return a [Source] for each
+// session. [Import] reads a source into a store, completely or not at all; [GoOn] appends the entries added since to the imported
+// session. The [Report] counts the parts that a session cannot represent, each kind with its first example.
 //
-// Each format has a file that says which version of it is known. None of them is specified; all that is read is taken for hostile:
-// lines are bounded, times and paths are looked at, and what cannot be read is told with its place and left out.
+// A user message of another program can contain texts of that program. The importer gives them a speaker that is not the person.
 //
-// A file is read once, line by line. What becomes of it waits in a temporary file until the whole tree is known, because the
-// branch that goes on comes last in a journal: memory grows with the number of messages, not with what they say.
+// Each format has a file that names the known versions. None has a specification, and all input is untrusted:
+// the readers bound lines, check times and paths, and report unreadable parts with their position.
+//
+// The readers read a file once, line by line. A temporary file holds the entries until the whole tree is known, because the
+// current branch comes last in a journal: memory grows with the number of messages, not with their size.
 package transfer

@@ -7,12 +7,13 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/view"
 )
 
-// lostResult is what the model is told of a call whose result the other program does not have.
-const lostResult = "The result of this call is not in the session that was imported: nobody knows what it did."
+// lostResult is the result of a call that has none in the source.
+const lostResult = "The imported session has no result for this call. Its effects are unknown."
 
-// maxKept is how many bytes of messages a digest keeps word for word.
+// maxKept is how many bytes of messages a summary keeps word for word.
 const maxKept = 4 << 20
 
 // entries yields the journal: branches of sub-agents, abandoned branches, the branch that goes on, and what hangs on none. Where a
@@ -39,17 +40,17 @@ func (b *builder) entries(c session.Created, have *journal, r *Report) iter.Seq2
 	}
 }
 
-// emitter is one pass over the tree.
+// emitter makes one pass over the tree.
 type emitter struct {
 	b      *builder
 	report *Report
 	yield  func(session.Event, error) bool
-	have   *journal // what the session has already; nil: it is a new one
+	have   *journal // existing entries; nil: a new session
 	root   session.ID
 	tip    session.ID     // the last entry on a branch
-	ids    [][]session.ID // of the entries of each node that was sent
+	ids    [][]session.ID // of the entries of each emitted node
 	at     time.Time      // of the last entry
-	left   bool           // nobody listens any more
+	left   bool           // the consumer has left
 }
 
 func (e *emitter) begin(c session.Created) bool {
@@ -67,7 +68,7 @@ func (e *emitter) send(ev session.Event) bool {
 	if ev.ID == "" {
 		ev.ID = session.NewID()
 	}
-	if session.OnBranch(ev.Body) {
+	if ev.OnBranch() {
 		e.tip = ev.ID
 	}
 	e.at = ev.Time
@@ -76,7 +77,7 @@ func (e *emitter) send(ev session.Event) bool {
 	return !e.left
 }
 
-// put sends what follows an entry, unless the session has it, and returns its ID.
+// put emits the follower of an entry, unless the session has it, and returns its ID.
 func (e *emitter) put(from session.ID, ev session.Event, reason string) session.ID {
 	id, used, ok := e.have.find(&from, ev)
 	if ok {
@@ -122,7 +123,7 @@ func (e *emitter) all() error {
 	return nil
 }
 
-// ending goes to where the session goes on, and says what is to be done there.
+// ending moves to where the session continues and adds the todo list.
 func (e *emitter) ending() error {
 	end := e.end(e.b.leaf)
 	if e.b.todo != nil {
@@ -138,9 +139,9 @@ func (e *emitter) ending() error {
 	return nil
 }
 
-// finish names the session, unless somebody else did since, and says how far the import went.
+// finish sets the title, unless a person set one since, and records how far the import went.
 func (e *emitter) finish(i session.Import) error {
-	i.At = time.Time{} // which the root has
+	i.At = time.Time{} // the root has it
 	if e.b.title != "" {
 		title := e.b.event(e.b.newest, session.Title{Title: brief(e.b.title, 200)})
 		if t, ok := title.Body.(session.Title); ok {
@@ -155,7 +156,7 @@ func (e *emitter) finish(i session.Import) error {
 	return nil
 }
 
-// end is the entry from which children of a node go on.
+// end is the entry that the children of a node follow.
 func (e *emitter) end(n int) session.ID {
 	if n == root {
 		return e.root
@@ -163,7 +164,7 @@ func (e *emitter) end(n int) session.ID {
 	return e.ids[n][len(e.ids[n])-1]
 }
 
-// node sends an answer with its results, or what else a node is.
+// node emits an answer with its results, or any other node.
 func (e *emitter) node(i int) error {
 	n := &e.b.nodes[i]
 	events, err := e.b.load(i)
@@ -179,9 +180,9 @@ func (e *emitter) node(i int) error {
 		e.ids[i] = append(e.ids[i], from)
 	}
 	for _, ev := range events {
-		if d, ok := ev.Body.(session.Digest); ok {
+		if d, ok := ev.Body.(session.Summarized); ok {
 			d.Through = from
-			if d.Kept, err = e.kept(n.kept); err != nil {
+			if d.Verbatim, err = e.kept(n.kept); err != nil {
 				return err
 			}
 			ev.Body = d
@@ -195,18 +196,18 @@ func (e *emitter) node(i int) error {
 		}
 		put(ev)
 	}
-	for _, c := range n.calls { // each has exactly one result
+	for _, c := range n.calls { // every call gets exactly one result
 		if !c.done {
 			e.report.Unanswered++
-			put(session.Event{Time: e.at, Body: session.Result(llm.ToolCall{ID: c.id, Name: c.name}, session.OutcomeUnknown, lostResult)})
+			put(session.Event{Time: e.at, Body: view.Result(llm.ToolCall{ID: c.id, Name: c.name}, session.OutcomeUnknown, lostResult)})
 		}
 	}
 	return nil
 }
 
-// kept reads the messages that a digest keeps word for word.
-func (e *emitter) kept(nodes []int) ([]session.Kept, error) {
-	var out []session.Kept
+// kept reads the messages that a summary keeps word for word.
+func (e *emitter) kept(nodes []int) ([]session.Verbatim, error) {
+	var out []session.Verbatim
 	room := maxKept
 	for _, n := range nodes {
 		if len(e.ids[n]) == 0 {
@@ -232,7 +233,7 @@ func (e *emitter) kept(nodes []int) ([]session.Kept, error) {
 		}
 		for i, ev := range events {
 			if m, ok := ev.Body.(session.Message); ok {
-				out = append(out, session.Kept{Entry: e.ids[n][i], Message: m.Message})
+				out = append(out, session.Verbatim{Entry: e.ids[n][i], Message: m.Message})
 			}
 		}
 	}
@@ -272,7 +273,7 @@ func (b *builder) load(i int) ([]session.Event, error) {
 	return events, nil
 }
 
-// joined is an answer and a further piece of it, whose facts are the newer ones.
+// joined merges an answer with a further fragment, whose facts are newer.
 func joined(a, piece session.Message) session.Message {
 	a.Content = append(slices.Clip(a.Content), piece.Content...)
 	if piece.Stop != "" {
@@ -287,7 +288,7 @@ func joined(a, piece session.Message) session.Message {
 	return a
 }
 
-// stopOf is why an answer ended: with calls, to wait for them.
+// stopOf is the stop reason of an answer: calls if it has any.
 func stopOf(m session.Message) llm.StopReason {
 	calls := len(m.Calls()) > 0
 	switch {
@@ -299,13 +300,13 @@ func stopOf(m session.Message) llm.StopReason {
 	return m.Stop
 }
 
-// order is the nodes, each behind its parent, branch by branch; the branch that goes on is the last.
+// order returns the nodes, each after its parent, branch by branch; the current branch is last.
 func (b *builder) order() []int {
 	main := make([]bool, len(b.nodes))
 	for n := b.leaf; n != root; n = b.nodes[n].parent {
 		main[n] = true
 	}
-	children := make([][]int, len(b.nodes)+1) // of each node, and at last those of the root
+	children := make([][]int, len(b.nodes)+1) // of each node; the root's are last
 	at := func(n int) *[]int {
 		if n == root {
 			n = len(b.nodes)
@@ -342,7 +343,7 @@ func rank(last bool) int {
 	return 0
 }
 
-// firstTime is when the first of the nodes happened.
+// firstTime is the time of the earliest node.
 func (b *builder) firstTime() (first time.Time) {
 	for i := range b.nodes {
 		for _, seg := range b.nodes[i].parts {

@@ -10,7 +10,7 @@ import (
 func subdirs(dir string) (out []string) {
 	all, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // it is not there, or not ours to look at
+		return nil // missing or not accessible
 	}
 	for _, e := range all {
 		if e.IsDir() {
@@ -34,7 +34,7 @@ func filesIn(dir, ext string) (out []string) {
 	return out
 }
 
-// sourceOf is what the file system knows of a source.
+// sourceOf has the facts of the file system about a source.
 func sourceOf(program, file string) (Source, error) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -47,20 +47,25 @@ func sourceOf(program, file string) (Source, error) {
 	return Source{Program: program, File: abs, Updated: info.ModTime().UTC(), Size: info.Size()}, nil
 }
 
-// beginning calls f with the first lines of a file, until it returns false.
-func beginning(ctx context.Context, file string, f func([]byte) bool) error {
+// beginning calls f with the objects on the first lines of a file, until f returns false.
+func beginning(ctx context.Context, file string, f func(object) bool) error {
 	const most, longest, all = 60, 4 << 20, 8 << 20
 	in, _, err := openRegular(file)
 	if err != nil {
 		return err
 	}
-	defer in.Close() // it was only read
+	defer in.Close() // read-only
 	n := 0
 	for l, err := range lines(ctx, io.LimitReader(in, all), longest) {
 		if err != nil {
 			return err
 		}
-		if n++; n > most || !l.tooLong() && checkValues(l.data) == nil && !f(l.data) {
+		o, bad := object(nil), l.tooLong()
+		if !bad {
+			o, err = objectOf(l.data)
+			bad = err != nil
+		}
+		if n++; n > most || !bad && !f(o) {
 			break
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/internal/transfer"
-	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/memory"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/window"
 )
 
@@ -26,7 +26,7 @@ func take(t *testing.T, s transfer.Source) {
 		}
 		return
 	}
-	events, err := session.Messages(t.Context(), session.Stored(store, r.Session, ""))
+	events, err := view.Messages(t.Context(), view.Stored(store, r.Session, ""))
 	if err != nil {
 		t.Fatal(err)
 	}

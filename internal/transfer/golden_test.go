@@ -9,6 +9,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/transfer"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/window"
 )
 
@@ -71,10 +72,10 @@ func TestImportsCanGoOn(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer w.Close()
-			if _, err := w.Append(t.Context(), session.Stamp{}, session.Message{Message: llm.UserText("go on")}); err != nil {
+			if _, err := w.Append(t.Context(), session.Stamp{}, session.Message{Message: llm.UserText("go on"), Speaker: session.Speaker{Kind: session.SpeakerPerson}}); err != nil {
 				t.Fatal(err)
 			}
-			events, err := session.Messages(t.Context(), session.Stored(store, r.Session, ""))
+			events, err := view.Messages(t.Context(), view.Stored(store, r.Session, ""))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,38 +10,42 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
-// A source that was imported has grown when what it has now begins with what was imported. Other programs' IDs are not kept, so what
-// belongs together is found by what it says: an entry of the source is the one of the session that follows the same entry and says the
-// same. Where a branch went on, its end is found, wherever in the journal it is. What no entry of the source is found for shows that
-// the past was rewritten.
+// A source has grown if its content begins with the imported content. Other programs' IDs are not kept, so GoOn
+// matches entries by content: an entry of the source is the entry of the session with the same predecessor and the same
+// content. It finds the end of a continued branch anywhere in the journal. An entry of the session without a counterpart in
+// the source shows that the source rewrote its past.
 //
-// Three things are written over in a source when it grows, and are no rewriting: a message of which only the beginning was there, a
-// call without a result, and the list of what is to be done. The first two are made anew on a branch that leaves the old ones; the old
-// list stays where it is.
+// A growing source replaces three things without rewriting its past: an incomplete message, a
+// call without a result, and the todo list. GoOn adds the first two on a new branch; the old
+// list stays in place.
 
-// DivergedError says that a session cannot go on with what is new in its source. It is left as it is.
+// DivergedError says that a session cannot take up the new entries of its source. The session stays unchanged.
 type DivergedError struct {
 	Session session.SessionID
-	Why     string // such as "somebody has gone on in it"
+	Why     string // such as "it was continued here"
 }
+
+// Code is the stable code of the error.
+func (*DivergedError) Code() string { return "transfer.diverged" }
 
 func (e *DivergedError) Error() string {
-	return fmt.Sprintf("session %s cannot take up what is new: %s", e.Session, e.Why)
+	return fmt.Sprintf("cannot import the new entries into session %s: %s", e.Session, e.Why)
 }
 
-// sum is what tells bodies apart.
+// sum identifies a body.
 type sum [sha256.Size]byte
 
-// journal is what a session has that was imported before. A nil one has nothing.
+// journal has the entries of a session that was imported before. A nil journal is empty.
 type journal struct {
 	id    session.SessionID
-	tip   session.ID                // the end of its branch; of a head, where that goes back to
-	last  session.Import            // how far the import went
-	title string                    // that the session has
-	after map[session.ID][]*place   // what follows an entry on a branch, without heads
-	back  map[session.ID]session.ID // of each head, the entry that it goes back to
+	tip   session.ID                // the end of its branch; of a head, its target
+	last  session.Import            // progress of the last import
+	title string                    // of the session
+	after map[session.ID][]*place   // followers of an entry on a branch, without heads
+	back  map[session.ID]session.ID // target of each head
 	list  []*place
 	notes map[sum]bool
 }
@@ -54,24 +58,24 @@ type place struct {
 	seq   int64
 	found bool // in the source
 
-	opening *opening // of a message that may not have been whole
-	list    bool     // of what is to be done
-	tail    bool     // a result or a list: what may stand behind an answer before the next message
-	standIn bool     // a result that was made up, or a list: the source has something else there when it goes on
+	opening *opening // of a message that may have been incomplete
+	list    bool     // a todo list
+	tail    bool     // a result or a list, which may follow an answer before the next message
+	standIn bool     // a made-up result, or a list: a grown source has another entry there
 	usage   llm.Usage
 }
 
-// readJournal reads a session that was imported from another program.
-func readJournal(ctx context.Context, store session.Store, id session.SessionID) (*journal, error) {
+// readJournal reads a session imported from another program.
+func readJournal(ctx context.Context, store index.Store, id session.SessionID) (*journal, error) {
 	j := &journal{
 		id: id, tip: id, notes: map[sum]bool{}, after: map[session.ID][]*place{}, back: map[session.ID]session.ID{},
 	}
-	var here int64 // the first entry on a branch behind the last import
+	var here int64 // the first entry on a branch after the last import
 	for e, err := range store.Read(ctx, id, 1) {
 		if err != nil {
 			return nil, err
 		}
-		if session.OnBranch(e.Body) {
+		if e.OnBranch() {
 			if here == 0 {
 				here = e.Seq
 			}
@@ -89,14 +93,14 @@ func readJournal(ctx context.Context, store session.Store, id session.SessionID)
 	}
 	switch {
 	case j.last.Program == "":
-		return nil, &DivergedError{id, "it was imported by a Tenon that did not write down how far"}
+		return nil, &DivergedError{id, "its import did not record how far it went"}
 	case here > 0:
-		return nil, &DivergedError{id, fmt.Sprintf("somebody has gone on in it, from entry %d on", here)}
+		return nil, &DivergedError{id, fmt.Sprintf("it was continued in Tenon from entry %d on", here)}
 	}
 	return j, nil
 }
 
-// add takes an entry on a branch.
+// add records an entry on a branch.
 func (j *journal) add(e session.Event) {
 	from := j.real(e.Parent)
 	if _, ok := e.Body.(session.Head); ok {
@@ -118,7 +122,7 @@ func (j *journal) add(e session.Event) {
 	j.tip, j.after[from], j.list = e.ID, append(j.after[from], p), append(j.list, p)
 }
 
-// real is the entry that an ID means: of a head, where that goes back to.
+// real resolves an ID: of a head it returns the target.
 func (j *journal) real(id session.ID) session.ID {
 	if to, ok := j.back[id]; ok {
 		return to
@@ -126,9 +130,9 @@ func (j *journal) real(id session.ID) session.ID {
 	return id
 }
 
-// find returns the entry behind from that says what ev says. Messages of the same time that are its beginning are done with; what
-// they have used is not counted again when the message is put beside them. Where a list of what is to be done stood at the end of the
-// branch, it is looked for behind that, too: from is then the list.
+// find returns the entry after from with the same content as ev. It marks messages of the same time that are a beginning of ev as
+// superseded; their usage does not count twice. If a todo list was at the end of the branch, find also looks after the list; from is
+// then the list.
 func (j *journal) find(from *session.ID, ev session.Event) (id session.ID, used llm.Usage, ok bool) {
 	if j == nil {
 		return "", used, false
@@ -145,7 +149,7 @@ func (j *journal) find(from *session.ID, ev session.Event) (id session.ID, used 
 	}
 }
 
-// behind is find for what follows an entry at once.
+// behind is find for the direct followers of an entry only.
 func (j *journal) behind(from session.ID, ev session.Event) (id session.ID, used llm.Usage, ok bool) {
 	best := j.same(from, ev)
 	m, _ := ev.Body.(session.Message)
@@ -158,14 +162,14 @@ func (j *journal) behind(from session.ID, ev session.Event) (id session.ID, used
 		return "", used, false
 	}
 	all := used.Plus(best.usage)
-	if m.Usage.Total() > all.Total() && best.at.Equal(ev.Time) && j.leave(best) { // it was counted when it was not over
+	if m.Usage.Total() > all.Total() && best.at.Equal(ev.Time) && j.leave(best) { // counted while incomplete
 		return "", all, false
 	}
 	best.found = true
 	return best.id, used, true
 }
 
-// same returns the entry behind from that says what ev says. Of several the last one of the same time is meant, or the first.
+// same returns the entry after from with the same content as ev: of several the last one of the same time, or else the first.
 func (j *journal) same(from session.ID, ev session.Event) (best *place) {
 	if len(j.after[from]) == 0 {
 		return nil
@@ -182,7 +186,7 @@ func (j *journal) same(from session.ID, ev session.Event) (best *place) {
 	return best
 }
 
-// less is what has been used beyond what was counted before.
+// less is the usage beyond the amount counted before.
 func less(u, before llm.Usage) llm.Usage {
 	return llm.Usage{
 		Input: max(u.Input-before.Input, 0), CacheRead: max(u.CacheRead-before.CacheRead, 0), CacheWrite: max(u.CacheWrite-before.CacheWrite, 0),
@@ -190,7 +194,7 @@ func less(u, before llm.Usage) llm.Usage {
 	}
 }
 
-// leave marks a message and what is behind it as done with, when that is the end of its branch.
+// leave marks a message and its followers as superseded, if they end their branch.
 func (j *journal) leave(p *place) bool {
 	all := []*place{p}
 	for i := 0; i < len(all); i++ {
@@ -207,48 +211,48 @@ func (j *journal) leave(p *place) bool {
 	return true
 }
 
-// noted reports whether the session has a note already.
+// noted reports whether the session already has a note.
 func (j *journal) noted(b session.Body) bool { return j != nil && j.notes[sumOf(b)] }
 
-// wants reports whether the session is to be called so: its source has a new title, and nobody gave it another one here.
+// wants reports whether the session takes the title: the source has a new one, and no person set another here.
 func (j *journal) wants(title string) bool {
 	return j == nil || title != j.last.Title && j.title == j.last.Title
 }
 
-// rest returns an error when the session has something that was not found in its source.
+// rest returns an error if the session has an entry that its source lacks.
 func (j *journal) rest() error {
 	for _, p := range j.list {
 		if !p.found && !p.standIn {
-			return &DivergedError{j.id, fmt.Sprintf("its source no longer has what became entry %d", p.seq)}
+			return &DivergedError{j.id, fmt.Sprintf("its source no longer has the content of entry %d", p.seq)}
 		}
 	}
 	return nil
 }
 
-// sumOf is the sum of a body, but for the IDs of entries in it, and for what a message has used, which may be known later.
+// sumOf is the sum of a body without the IDs of entries in it, and without the usage of a message, which may be known later.
 func sumOf(body session.Body) sum {
 	switch b := body.(type) {
 	case session.Message:
 		b.Usage = llm.Usage{}
 		body = b
-	case session.Digest:
-		b.Through, b.Kept = "", slices.Clone(b.Kept)
-		for i := range b.Kept {
-			b.Kept[i].Entry = ""
+	case session.Summarized:
+		b.Through, b.Verbatim = "", slices.Clone(b.Verbatim)
+		for i := range b.Verbatim {
+			b.Verbatim[i].Entry = ""
 		}
 		body = b
 	}
 	kind, data, err := session.EncodeBody(body)
 	if err != nil {
-		return sum{} // it cannot be stored either
+		return sum{} // not storable either
 	}
 	return sha256.Sum256(append([]byte(kind+"\n"), data...))
 }
 
-// opening is the content of a message as the beginning of a longer one: all parts are the same, but that a text may go on.
+// opening is the content of a message as the beginning of a longer one: equal parts, except that the last text may be longer.
 type opening struct {
 	parts int
-	text  int // bytes of the last part, when it is a text or thinking
+	text  int // bytes of the last part, if it is text or thinking
 	sum   sum
 }
 
@@ -261,7 +265,7 @@ func openingOf(c llm.Content) *opening {
 	return &o
 }
 
-// begins reports whether a content begins so.
+// begins reports whether a content begins with the opening.
 func (o *opening) begins(c llm.Content) bool {
 	if o == nil || o.parts == 0 || len(c) < o.parts {
 		return false
@@ -270,7 +274,7 @@ func (o *opening) begins(c llm.Content) bool {
 	return ok && s == o.sum
 }
 
-// of is the sum of as much of a content.
+// of is the sum of the corresponding beginning of a content.
 func (o *opening) of(c llm.Content) (sum, bool) {
 	c = slices.Clone(c[:o.parts])
 	if o.text > 0 {
@@ -282,14 +286,14 @@ func (o *opening) of(c llm.Content) (sum, bool) {
 		if _, ok := (*last).(llm.Text); ok {
 			*last = llm.Text{Text: text[:o.text]}
 		} else {
-			*last = llm.Thinking{Text: text[:o.text]} // its proof comes when it is whole
+			*last = llm.Thinking{Text: text[:o.text]} // the signature comes with the complete part
 		}
 	}
 	data, err := json.Marshal(c)
 	return sha256.Sum256(data), err == nil
 }
 
-// words is the text of a part that is one, or thinking.
+// words is the text of a text or thinking part.
 func words(p llm.Part) string {
 	switch p := p.(type) {
 	case llm.Text:

@@ -16,10 +16,12 @@ import (
 	"github.com/tenon-agent/tenon/internal/transfer"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/view"
 )
 
 // goOn takes up what is new in a file.
-func goOn(t *testing.T, store session.Store, id session.SessionID, file string) *transfer.Report {
+func goOn(t *testing.T, store index.Store, id session.SessionID, file string) *transfer.Report {
 	t.Helper()
 	r, err := transfer.GoOn(t.Context(), store, id, open(t, "", file), transfer.Options{Version: "test"})
 	if err != nil {
@@ -29,17 +31,17 @@ func goOn(t *testing.T, store session.Store, id session.SessionID, file string) 
 }
 
 // told is the conversation of a session, and what all of it has used.
-func told(t *testing.T, store session.Store, id session.SessionID) string {
+func told(t *testing.T, store index.Store, id session.SessionID) string {
 	t.Helper()
-	events, err := session.Messages(t.Context(), session.Stored(store, id, ""))
+	events, err := view.Messages(t.Context(), view.Stored(store, id, ""))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
 	for _, e := range events {
-		if d, ok := e.Body.(session.Digest); ok {
+		if d, ok := e.Body.(session.Summarized); ok {
 			fmt.Fprintf(&b, "summary %s\n", d.Summary)
-			for _, k := range d.Kept {
+			for _, k := range d.Verbatim {
 				fmt.Fprintf(&b, "  keeps %s\n", k.Message.Text())
 			}
 			continue
@@ -58,7 +60,7 @@ func told(t *testing.T, store session.Store, id session.SessionID) string {
 	var used llm.Usage
 	title, origin := "", ""
 	for _, e := range entriesOf(t, store, id) {
-		if _, u, ok := session.Consumed(e.Body); ok {
+		if _, u, ok := view.Consumed(e.Body); ok {
 			used = used.Plus(u)
 		}
 		switch b := e.Body.(type) {
@@ -257,23 +259,23 @@ func TestGrownBranches(t *testing.T) {
 	}
 }
 
-// What is not the beginning of its source any more is left as it is, and the reason is told; so is what somebody has gone on in.
+// A session that differs from its source, or that was continued in Tenon, stays unchanged; the error gives the reason.
 func TestDiverged(t *testing.T) {
 	text := piHead + piEntry("a", "", "user", "begin") + piEntry("b", "a", "assistant", "one") + piEntry("c", "b", "user", "two")
 	more := piEntry("d", "c", "assistant", "three")
 	for name, c := range map[string]struct {
 		source string
-		here   func(t *testing.T, store session.Store, id session.SessionID)
+		here   func(t *testing.T, store index.Store, id session.SessionID)
 		why    string
 	}{
-		"the past was rewritten": {strings.Replace(text, "one", "eins", 1) + more, nil, "its source no longer has what became entry 3"},
-		"the end is gone":        {strings.Replace(text, piEntry("c", "b", "user", "two"), "", 1), nil, "its source no longer has what became entry 4"},
-		"somebody has gone on": {text + more, func(t *testing.T, store session.Store, id session.SessionID) {
-			add(t, store, id, session.Message{Message: llm.UserText("here")})
-		}, "somebody has gone on in it, from entry 7 on"},
-		"somebody went back": {text + more, func(t *testing.T, store session.Store, id session.SessionID) {
+		"the past was rewritten": {strings.Replace(text, "one", "eins", 1) + more, nil, "its source no longer has the content of entry 3"},
+		"the end is gone":        {strings.Replace(text, piEntry("c", "b", "user", "two"), "", 1), nil, "its source no longer has the content of entry 4"},
+		"continued here": {text + more, func(t *testing.T, store index.Store, id session.SessionID) {
+			add(t, store, id, session.Message{Message: llm.UserText("here"), Speaker: session.Speaker{Kind: session.SpeakerPerson}})
+		}, "it was continued in Tenon from entry 7 on"},
+		"rewound here": {text + more, func(t *testing.T, store index.Store, id session.SessionID) {
 			add(t, store, id, session.Head{To: entriesOf(t, store, id)[1].ID, Reason: "rewind"})
-		}, "somebody has gone on in it, from entry 7 on"},
+		}, "it was continued in Tenon from entry 7 on"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := newStore(t)
@@ -299,7 +301,7 @@ func TestDiverged(t *testing.T) {
 }
 
 // add appends to a session, as somebody does who goes on in it.
-func add(t *testing.T, store session.Store, id session.SessionID, bodies ...session.Body) {
+func add(t *testing.T, store index.Store, id session.SessionID, bodies ...session.Body) {
 	t.Helper()
 	w, err := store.Open(t.Context(), id, session.Lease{Owner: "somebody"})
 	if err != nil {
@@ -366,7 +368,7 @@ func TestGrownExport(t *testing.T) {
 	file := write(t, "export.jsonl", string(export(t, from, origin)))
 	id := imported(t, to, "", file).Session
 	for _, text := range []string{"one", "two"} {
-		add(t, from, origin, session.Message{Message: llm.UserText(text)})
+		add(t, from, origin, session.Message{Message: llm.UserText(text), Speaker: session.Speaker{Kind: session.SpeakerPerson}})
 		if err := os.WriteFile(file, export(t, from, origin), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -378,8 +380,8 @@ func TestGrownExport(t *testing.T) {
 			t.Errorf("once more: %+v", r)
 		}
 	}
-	add(t, to, id, session.Message{Message: llm.UserText("here")})
-	add(t, from, origin, session.Message{Message: llm.UserText("there")})
+	add(t, to, id, session.Message{Message: llm.UserText("here"), Speaker: session.Speaker{Kind: session.SpeakerPerson}})
+	add(t, from, origin, session.Message{Message: llm.UserText("there"), Speaker: session.Speaker{Kind: session.SpeakerPerson}})
 	if err := os.WriteFile(file, export(t, from, origin), 0o600); err != nil {
 		t.Fatal(err)
 	}

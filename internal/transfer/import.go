@@ -9,15 +9,16 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
-// Options is how a session is imported.
+// Options configures an import.
 type Options struct {
 	Version string              // of the program that imports
-	Redact  func(string) string // takes keys out of texts; nil: none is known
+	Redact  func(string) string // removes keys of texts; nil: none is known
 }
 
-// Report is what became of a source.
+// Report is the result of an import.
 type Report struct {
 	Source     Source            `json:"source"`
 	Session    session.SessionID `json:"session"`
@@ -27,17 +28,17 @@ type Report struct {
 	Messages   int               `json:"messages"` // of people and models
 	Calls      int               `json:"calls"`
 	Results    int               `json:"results"`
-	Unanswered int               `json:"unanswered,omitzero"` // calls whose result was not there; each has one that says so
-	Branches   int               `json:"branches,omitzero"`   // beside the one that goes on
-	Summaries  int               `json:"summaries,omitzero"`  // that stand for what was before them
-	GoesOn     bool              `json:"goes_on,omitzero"`    // the session was there; what is counted is new in it
+	Unanswered int               `json:"unanswered,omitzero"` // calls without a result; each got one that says so
+	Branches   int               `json:"branches,omitzero"`   // besides the current one
+	Summaries  int               `json:"summaries,omitzero"`  // of older parts of the conversation
+	GoesOn     bool              `json:"goes_on,omitzero"`    // the session existed; the counts cover new entries only
 	Usage      llm.Usage         `json:"usage,omitzero"`
-	Lost       []Loss            `json:"lost,omitzero"` // what could not be kept
+	Lost       []Loss            `json:"lost,omitzero"` // parts of the source that were dropped
 }
 
 func (r *Report) count(e session.Event) {
 	if _, ok := e.Body.(session.Import); ok {
-		return // it says nothing that was said there
+		return // not part of the conversation
 	}
 	r.Entries++
 	switch b := e.Body.(type) {
@@ -45,7 +46,7 @@ func (r *Report) count(e session.Event) {
 		r.Dir = b.Dir
 	case session.Title:
 		r.Title = b.Title
-	case session.Digest:
+	case session.Summarized:
 		r.Summaries++
 	case session.Message:
 		if b.Role == llm.RoleTool {
@@ -60,12 +61,17 @@ func (r *Report) count(e session.Event) {
 	}
 }
 
-// ErrEmpty says that a source has no message.
-var ErrEmpty = errors.New("it has no message that could be imported")
+// ErrEmpty says that a source has no messages.
+var ErrEmpty error = emptyError{}
 
-// Import reads a source and makes a session of it, whole or not at all. It does not look whether the source was imported before: see
-// [Imported]. Errors that are about a place in a file name it, as "file:line".
-func Import(ctx context.Context, store session.Store, s Source, o Options) (report *Report, err error) {
+type emptyError struct{}
+
+func (emptyError) Error() string { return "it has no messages to import" }
+func (emptyError) Code() string  { return "transfer.empty" }
+
+// Import reads a source into a new session, completely or not at all. It does not check whether the source was imported before: see
+// [Imported]. Errors about a place in a file name it as "file:line".
+func Import(ctx context.Context, store index.Store, s Source, o Options) (report *Report, err error) {
 	report = &Report{Source: s}
 	take := func(entries iter.Seq2[session.Event, error]) error {
 		report.Session, err = store.Import(ctx, entries)
@@ -82,10 +88,10 @@ func Import(ctx context.Context, store session.Store, s Source, o Options) (repo
 	return report, nil
 }
 
-// GoOn reads a source that was imported before, and appends to the session what is new in it, all or nothing; the report counts that
-// alone. A session in which somebody has gone on is left as it is, and so is one that has something else than the source has now: the
-// error is a [*DivergedError]. One that is being written is a [*session.LockedError].
-func GoOn(ctx context.Context, store session.Store, id session.SessionID, s Source, o Options) (report *Report, err error) {
+// GoOn reads a source that was imported before and appends its new entries to the session, all or nothing; the report counts only
+// these. If the session was continued in Tenon, or differs from the source, it stays unchanged and the
+// error is a [*DivergedError]. If another process writes the session, the error is a [*session.LockedError].
+func GoOn(ctx context.Context, store index.Store, id session.SessionID, s Source, o Options) (report *Report, err error) {
 	w, err := store.Open(ctx, id, session.Lease{Owner: "tenon sessions import"})
 	if err != nil {
 		return nil, err
@@ -107,10 +113,10 @@ func GoOn(ctx context.Context, store session.Store, id session.SessionID, s Sour
 	return report, nil
 }
 
-// taker takes entries, all or none.
+// taker stores entries, all or none.
 type taker func(iter.Seq2[session.Event, error]) error
 
-// read reads a source of another program and hands on what it has beyond a journal, which is nil for a new session.
+// read reads a source of another program and passes on the entries beyond a journal, which is nil for a new session.
 func read(ctx context.Context, s Source, o Options, have *journal, report *Report, take taker) error {
 	f, err := formatOf(s.Program)
 	if err != nil {
@@ -120,7 +126,7 @@ func read(ctx context.Context, s Source, o Options, have *journal, report *Repor
 	if err != nil {
 		return fmt.Errorf("import %s: %w", s.File, err)
 	}
-	defer b.spool.close() // the session is in the store, or the error is told
+	defer b.spool.close() // the session is stored, or an error is returned
 	if err := f.read(ctx, s, b); err != nil {
 		return fmt.Errorf("import from %s: %w", s.Program, err)
 	}
@@ -140,25 +146,25 @@ func read(ctx context.Context, s Source, o Options, have *journal, report *Repor
 	return nil
 }
 
-// Past is what was imported before, by program and ID.
+// Past has earlier imports by program and ID.
 type Past map[Key]Before
 
 // Key names a session of another program.
 type Key struct{ Program, ID string }
 
-// Before is a session that was imported.
+// Before is an imported session.
 type Before struct {
 	Session session.SessionID
 	Size    int64     // of the source at that time
 	Updated time.Time // when the source had changed last
 }
 
-// Imported returns what was imported into a store, as far as it is not deleted. Of a source that was imported more than once it is the
-// session that knows most of it. Our own sessions are in it too, so that an export is not imported where it comes from.
-func Imported(ctx context.Context, store session.Store) (Past, error) {
+// Imported returns the imported sessions of a store that are not deleted. If a source was imported more than once, it returns the
+// session with the most of it. Tenon's own sessions count too, so that an export is not imported into its own store.
+func Imported(ctx context.Context, store index.Store) (Past, error) {
 	past := Past{}
 	var all []session.SessionID
-	for s, err := range store.List(ctx, session.Query{}) {
+	for s, err := range store.List(ctx, index.Query{}) {
 		if err != nil {
 			return nil, err
 		}
@@ -167,7 +173,7 @@ func Imported(ctx context.Context, store session.Store) (Past, error) {
 	for _, id := range all {
 		past[Key{Tenon, string(id)}] = Before{Session: id}
 		i, err := originOf(ctx, store, id)
-		if err != nil && !errors.Is(err, session.ErrNotFound) { // else it was deleted meanwhile
+		if err != nil && !errors.Is(err, session.ErrNotFound) { // ErrNotFound: deleted meanwhile
 			return nil, err
 		}
 		key := Key{i.Program, i.ID}
@@ -178,8 +184,8 @@ func Imported(ctx context.Context, store session.Store) (Past, error) {
 	return past, nil
 }
 
-// originOf returns where a session was imported from, and how far.
-func originOf(ctx context.Context, store session.Store, id session.SessionID) (i session.Import, err error) {
+// originOf returns the source of an imported session, and how far the import went.
+func originOf(ctx context.Context, store index.Store, id session.SessionID) (i session.Import, err error) {
 	for e, err := range store.Read(ctx, id, 0, session.Created{}.Kind()) {
 		if err != nil {
 			return i, err
@@ -192,7 +198,7 @@ func originOf(ctx context.Context, store session.Store, id session.SessionID) (i
 	if i.Program == "" {
 		return i, nil
 	}
-	for e, err := range store.Annotations(ctx, id, session.Import{}.Kind()) {
+	for e, err := range store.Read(ctx, id, 0, session.Import{}.Kind()) {
 		if err != nil {
 			return i, err
 		}
@@ -203,10 +209,8 @@ func originOf(ctx context.Context, store session.Store, id session.SessionID) (i
 	return i, nil
 }
 
-// Has returns the session that a source was imported as, and whether the source has changed since.
+// Has returns the session that a source was imported into, and whether the source has changed since.
 func (p Past) Has(s Source) (b Before, changed, ok bool) {
 	b, ok = p[Key{s.Program, s.ID}]
 	return b, ok && b.Size > 0 && (s.Size != b.Size || s.Updated.After(b.Updated.Add(time.Microsecond))), ok
 }
-
-func joinErrors(errs []error) error { return errors.Join(errs...) }

@@ -13,12 +13,13 @@ import (
 
 	"github.com/tenon-agent/tenon/internal/transfer"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/sqlite"
 )
 
 // killing is a store whose process dies in the middle of an import.
 type killing struct {
-	session.Store
+	index.Store
 	after int // entries
 }
 
@@ -87,7 +88,7 @@ func dieImporting(t *testing.T) {
 }
 
 // killed runs a test in a process that is killed after some entries, and returns the store that it leaves behind.
-func killed(t *testing.T, test, data, file, after string, id session.SessionID) session.Store {
+func killed(t *testing.T, test, data, file, after string, id session.SessionID) index.Store {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+test+"$")
 	cmd.Env = append(os.Environ(), dataVar+"="+data, fileVar+"="+file, afterVar+"="+after, sessionVar+"="+string(id))

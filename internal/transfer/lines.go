@@ -12,20 +12,20 @@ import (
 	"unicode/utf8"
 )
 
-// maxLine is the longest line, entry or row that is read, in bytes: room for a picture of the size that providers take.
+// maxLine bounds a line, entry or row in bytes: enough for an image of the size that providers accept.
 const maxLine = 32 << 20
 
 // line is one line of a file.
 type line struct {
 	number int
-	data   []byte // valid until the next line, without its end; the beginning, when it is too long
+	data   []byte // without the line ending, valid until the next line; only the beginning if it is too long
 	size   int64
 }
 
-// tooLong reports whether the line was not read whole.
+// tooLong reports whether data is only the beginning of the line.
 func (l line) tooLong() bool { return l.size > int64(len(l.data)) }
 
-// openRegular opens a file to read. A pipe or a device, which might never end, is refused.
+// openRegular opens a regular file for reading. It refuses pipes and devices, which might never end.
 func openRegular(path string) (*os.File, int64, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -44,7 +44,7 @@ func openRegular(path string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// lines yields the lines of r that are not empty. Of a line that is longer than limit only the beginning is kept.
+// lines yields the non-empty lines of r. It keeps only the beginning of a line longer than limit.
 func lines(ctx context.Context, r io.Reader, limit int) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		in := bufio.NewReaderSize(r, 64<<10)
@@ -83,20 +83,20 @@ func lines(ctx context.Context, r io.Reader, limit int) iter.Seq2[line, error] {
 			if l.size > 0 && !yield(l, nil) || err != nil {
 				return
 			}
-			if cap(buf) > 4<<20 { // one large line must not keep its room
+			if cap(buf) > 4<<20 { // do not hold the memory of one large line
 				buf = nil
 			}
 		}
 	}
 }
 
-// eachLine calls f with every line that is a JSON object, and counts the others as lost. It is an error when there is none.
-func (b *builder) eachLine(ctx context.Context, path string, f func(place string, data []byte) error) error {
+// eachLine calls f with every line that is a JSON object and counts the others as lost. A file without any is an error.
+func (b *builder) eachLine(ctx context.Context, path string, f func(place string, o object, data []byte) error) error {
 	file, size, err := openRegular(path)
 	if err != nil {
 		return err
 	}
-	defer file.Close() // it was only read
+	defer file.Close() // read-only
 	b.size += size
 	name, found := shortName(path), false
 	var first error
@@ -113,11 +113,13 @@ func (b *builder) eachLine(ctx context.Context, path string, f func(place string
 			first = cmpError(first, fmt.Errorf("%s:%d: this is no JSON object", path, l.number))
 		default:
 			if !utf8.Valid(l.data) {
-				b.losses.add("bytes that are no UTF-8 (replaced)", place, string(l.data))
+				b.losses.add("invalid UTF-8 (replaced)", place, string(l.data))
 			}
-			err := checkValues(l.data)
-			if err == nil {
-				err = f(place, l.data)
+			o, err := objectOf(l.data)
+			if err != nil {
+				err = &badLine{err}
+			} else {
+				err = f(place, o, l.data)
 			}
 			if bad, ok := errors.AsType[*badLine](err); ok {
 				b.losses.add("line that cannot be read", place, bad.Error())
@@ -139,10 +141,10 @@ func (b *builder) eachLine(ctx context.Context, path string, f func(place string
 	return nil
 }
 
-// maxValues is how many values the JSON of a line, entry or row may have: a short text can be a list of millions.
+// maxValues bounds the JSON values of a line, entry or row: a short text can be a list of millions.
 const maxValues = 200_000
 
-// checkValues returns an error when a JSON text has more values than may be held in memory.
+// checkValues returns an error if a JSON text has more values than memory should hold.
 func checkValues(data []byte) error {
 	n, quoted := 0, false
 	for i := 0; i < len(data); i++ {
@@ -156,12 +158,12 @@ func checkValues(data []byte) error {
 		}
 	}
 	if n > maxValues {
-		return &badLine{fmt.Errorf("it has %d values; at most %d are read", n, maxValues)}
+		return fmt.Errorf("it has %d values, and the limit is %d", n, maxValues)
 	}
 	return nil
 }
 
-// badLine says that a line cannot be read. It is counted, and the next one is read.
+// badLine marks an unreadable line. The reader counts it and continues.
 type badLine struct{ err error }
 
 func (e *badLine) Error() string { return e.err.Error() }

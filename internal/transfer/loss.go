@@ -7,21 +7,21 @@ import (
 	"unicode"
 )
 
-// Loss is what of one kind could not be kept.
+// Loss counts dropped parts of one kind.
 type Loss struct {
-	Kind  string `json:"kind"` // in words, such as "line that cannot be read"
+	Kind  string `json:"kind"` // in words, such as "unreadable line"
 	Count int    `json:"count"`
-	Place string `json:"place"`            // of the first, such as "file:12"
-	First string `json:"example,omitzero"` // how the first begins
+	Place string `json:"place"`            // of the first one, such as "file:12"
+	First string `json:"example,omitzero"` // beginning of the first one
 }
 
-// losses counts by kind.
+// losses counts dropped parts by kind.
 type losses struct {
 	list  []Loss
 	index map[string]int
 }
 
-// maxKinds bounds the kinds: some come from the file.
+// maxKinds bounds the number of kinds: some names come from the file.
 const maxKinds = 100
 
 func (l *losses) add(kind, place, example string) {
@@ -42,14 +42,14 @@ func (l *losses) add(kind, place, example string) {
 	l.list[i].Count++
 }
 
-// sorted is all of them, the most frequent first.
+// sorted returns all of them, the most frequent first.
 func (l *losses) sorted() []Loss {
 	out := slices.Clone(l.list)
 	slices.SortStableFunc(out, func(a, b Loss) int { return cmp.Compare(b.Count, a.Count) })
 	return out
 }
 
-// brief is the beginning of a text on one line, at most limit runes, without what a terminal would act on.
+// brief is the beginning of a text on one line, at most limit runes, without terminal control characters.
 func brief(text string, limit int) string {
 	if len(text) > 8*limit {
 		text = text[:8*limit]

@@ -3,10 +3,7 @@ package transfer
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
-
-	"github.com/tenon-agent/tenon/session"
 )
 
 // openCodeDB is opencode.db.
@@ -32,7 +29,7 @@ func openOpenCodeDB(ctx context.Context, file string) (*openCodeDB, error) {
 		return nil, err
 	}
 	if !d.isOpenCode() {
-		_ = d.Close() // it was only looked at
+		_ = d.Close() // read-only
 		return nil, fmt.Errorf("%s is no database of OpenCode that is known", file)
 	}
 	return &openCodeDB{d}, nil
@@ -48,42 +45,21 @@ func listOpenCodeDB(ctx context.Context, file string) ([]Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer d.Close() // it was only read
-	rows, err := d.QueryContext(ctx, `SELECT id, substr(coalesce(directory, ''), 1, 5000), substr(coalesce(title, ''), 1, 1000), time_updated,
+	return d.sources(ctx, OpenCode, `SELECT id, substr(coalesce(directory, ''), 1, 5000), substr(coalesce(title, ''), 1, 1000), time_updated,
 		coalesce(n, 0) FROM session LEFT JOIN (SELECT session_id, count(*) n FROM message GROUP BY session_id) ON session_id = id
 		WHERE coalesce(parent_id, '') = '' ORDER BY time_updated DESC`)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	defer rows.Close()
-	var found []Source
-	for rows.Next() {
-		s, err := sourceOf(OpenCode, file)
-		if err != nil {
-			return found, err
-		}
-		var updated float64
-		if err := rows.Scan(&s.ID, &s.Dir, &s.Title, &updated, &s.Size); err != nil {
-			return found, fmt.Errorf("%s: %w", file, err)
-		}
-		s.Dir, _ = cleanDir(s.Dir)
-		s.Title, s.Updated = brief(s.Title, 80), unix(updated).UTC()
-		found = append(found, s)
-	}
-	return found, rows.Err()
 }
 
-func (d *openCodeDB) session(ctx context.Context, id string) (info openCodeSession, err error) {
-	info.ID = id
-	query := `SELECT substr(coalesce(directory, ''), 1, 5000), substr(coalesce(title, ''), 1, 1000),
-		time_created, time_updated, coalesce(` + d.column("session", "version", "''") + `, ''), coalesce(` +
-		d.column("session", "revert", "''") + `, '') FROM session WHERE id = ?`
-	var revert string
-	err = d.QueryRowContext(ctx, query, id).Scan(&info.Dir, &info.Title, &info.Time.Created, &info.Time.Updated, &info.Version, &revert)
-	if err == nil && revert != "" {
-		_ = json.Unmarshal([]byte(revert), &info.Revert) // else nothing was taken back
+func (d *openCodeDB) session(ctx context.Context, id string) (object, error) {
+	var data []byte
+	err := d.QueryRowContext(ctx, `SELECT json_object('directory', substr(directory, 1, 5000), 'title', substr(title, 1, 1000),
+		'version', `+d.column("session", "version", "''")+`, 'time', json_object('created', time_created),
+		'revert', CASE WHEN json_valid(`+d.column("session", "revert", "''")+`) THEN json(`+d.column("session", "revert", "''")+`) END)
+		FROM session WHERE id = ?`, id).Scan(&data)
+	if err != nil {
+		return nil, err
 	}
-	return info, err
+	return objectOf(data)
 }
 
 func (d *openCodeDB) children(ctx context.Context, id string) ([]string, error) {
@@ -108,39 +84,11 @@ func (d *openCodeDB) messages(ctx context.Context, id string, f func(string, []b
 	return nil
 }
 
-// data is the JSON of a row, with its ID in it as in the files.
-func (d *openCodeDB) data(ctx context.Context, table, id string) ([]byte, error) {
-	var data sql.RawBytes
-	rows, err := d.QueryContext(ctx,
-		`SELECT CASE WHEN length(data) <= ? THEN data ELSE '"too long"' END FROM `+table+` WHERE id = ?`, maxLine, id)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []byte
-	if rows.Next() {
-		if err := rows.Scan(&data); err != nil {
-			return nil, err
-		}
-		out = withID(data, id)
-	}
-	return out, rows.Err()
-}
-
-// withID puts the ID into a JSON object.
-func withID(data []byte, id string) []byte {
-	if len(data) < 2 || data[0] != '{' {
-		return append([]byte(nil), data...)
-	}
-	key, err := json.Marshal(id)
-	if err != nil {
-		return append([]byte(nil), data...)
-	}
-	out := append([]byte(`{"id":`), key...)
-	if data[1] != '}' {
-		out = append(out, ',')
-	}
-	return append(out, data[1:]...)
+// data returns the JSON of a row. As in the files, its ID is in it, unless it has one of its own.
+func (d *openCodeDB) data(ctx context.Context, table, id string) (data []byte, err error) {
+	err = d.QueryRowContext(ctx, `SELECT CASE WHEN length(data) > ? THEN '"too long"' WHEN json_valid(data) AND json_type(data) = 'object'
+		THEN json_patch(json_object('id', id), data) ELSE data END FROM `+table+` WHERE id = ? LIMIT 1`, maxLine, id).Scan(&data)
+	return data, err
 }
 
 func (d *openCodeDB) parts(ctx context.Context, id string, f func(string, []byte) error) error {
@@ -163,22 +111,15 @@ func (d *openCodeDB) parts(ctx context.Context, id string, f func(string, []byte
 	return rows.Err()
 }
 
-func (d *openCodeDB) todo(ctx context.Context, id string) (todo session.Todo, err error) {
+func (d *openCodeDB) todo(ctx context.Context, id string) (items []object, err error) {
 	if !d.has("todo", "session_id", "content", "status", "position") {
-		return todo, nil
+		return nil, nil
 	}
-	rows, err := d.QueryContext(ctx, `SELECT content, status FROM todo WHERE session_id = ? ORDER BY position LIMIT 1000`, id)
-	if err != nil {
-		return todo, err
+	rows, err := d.strings(ctx, `SELECT json_object('content', content, 'status', status) FROM todo WHERE session_id = ? ORDER BY position LIMIT 1000`, id)
+	for _, row := range rows {
+		item, e := objectOf([]byte(row))
+		err = cmpError(err, e)
+		items = append(items, item)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var t session.TodoItem
-		if err := rows.Scan(&t.Text, &t.Status); err != nil {
-			return todo, err
-		}
-		t.Status = todoStatus(t.Status)
-		todo.Items = append(todo.Items, t)
-	}
-	return todo, rows.Err()
+	return items, err
 }

@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -10,15 +9,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/tenon-agent/tenon/session"
 )
 
-// openCodeFiles is a directory "storage". Names in it come from its files, so nothing outside of it can be opened.
+// openCodeFiles is a directory "storage". File contents name further files, so the reader opens nothing outside of the directory.
 type openCodeFiles struct {
 	root    *os.Root
 	project string              // the directory of the sessions' files, below the root
-	name    *regexp.Regexp      // what can be the name of a file
+	name    *regexp.Regexp      // valid file names
 	below   map[string][]string // sub-agents by the session that has them, once they were asked for
 }
 
@@ -48,7 +45,7 @@ func (s *openCodeFiles) file(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // read-only
 	return io.ReadAll(io.LimitReader(f, maxLine))
 }
 
@@ -61,22 +58,22 @@ func (s *openCodeFiles) names(dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // read-only
 	all, err := f.Readdirnames(-1)
 	all = slices.DeleteFunc(all, func(n string) bool { return filepath.Ext(n) != ".json" })
 	slices.Sort(all)
 	return all, err
 }
 
-func (s *openCodeFiles) session(_ context.Context, id string) (info openCodeSession, err error) {
+func (s *openCodeFiles) session(_ context.Context, id string) (object, error) {
 	if !s.name.MatchString(id) {
-		return info, fmt.Errorf("%q is no name of a session", id)
+		return nil, fmt.Errorf("%q is no name of a session", id)
 	}
 	data, err := s.file(filepath.Join(s.project, id+".json"))
 	if err != nil {
-		return info, err
+		return nil, err
 	}
-	return info, json.Unmarshal(data, &info)
+	return objectOf(data)
 }
 
 func (s *openCodeFiles) children(ctx context.Context, id string) ([]string, error) {
@@ -90,8 +87,8 @@ func (s *openCodeFiles) children(ctx context.Context, id string) ([]string, erro
 			return nil, err
 		}
 		name = strings.TrimSuffix(name, ".json")
-		if info, err := s.session(ctx, name); err == nil && info.Parent != "" {
-			below[info.Parent] = append(below[info.Parent], name)
+		if info, err := s.session(ctx, name); err == nil && info.text("parentID") != "" {
+			below[info.text("parentID")] = append(below[info.text("parentID")], name)
 		}
 	}
 	s.below = below
@@ -108,7 +105,7 @@ func (s *openCodeFiles) parts(ctx context.Context, id string, f func(string, []b
 
 func (s *openCodeFiles) each(ctx context.Context, kind, id string, f func(string, []byte) error) error {
 	if !s.name.MatchString(id) {
-		return f(kind+"/"+brief(id, 40), []byte("null")) // hostile, and counted by who reads it
+		return f(kind+"/"+brief(id, 40), []byte("null")) // hostile, and counted by the reader
 	}
 	dir := filepath.Join(kind, id)
 	names, err := s.names(dir)
@@ -122,7 +119,7 @@ func (s *openCodeFiles) each(ctx context.Context, kind, id string, f func(string
 		path := filepath.Join(dir, name)
 		data, err := s.file(path)
 		if err != nil {
-			data = []byte("\"" + strings.ToValidUTF8(name, "") + "\"") // a file that cannot be read is told as one that is wrong
+			data = []byte("\"" + strings.ToValidUTF8(name, "") + "\"") // an unreadable file counts as malformed
 		}
 		if err := f(filepath.ToSlash(path), data); err != nil {
 			return err
@@ -131,50 +128,68 @@ func (s *openCodeFiles) each(ctx context.Context, kind, id string, f func(string
 	return nil
 }
 
-func (s *openCodeFiles) todo(_ context.Context, id string) (todo session.Todo, err error) {
+func (s *openCodeFiles) todo(_ context.Context, id string) (items []object, err error) {
 	data, err := s.file(filepath.Join("todo", id+".json"))
 	if os.IsNotExist(err) {
-		return todo, nil
+		return nil, nil
 	}
-	var items []struct{ Content, Status string }
 	if err == nil {
 		err = decode(data, &items)
 	}
-	for _, t := range items {
-		todo.Items = append(todo.Items, session.TodoItem{Text: t.Content, Status: todoStatus(t.Status)})
-	}
-	return todo, err
+	return items, err
 }
 
-// lookOpenCode says what the file of a session is.
+// ---- Discovery.
+
+func findOpenCode(ctx context.Context, p Places) (found []Source, err error) {
+	base := p.Getenv("XDG_DATA_HOME")
+	if !filepath.IsAbs(base) {
+		base = p.base("", ".local", "share")
+	}
+	if base == "" {
+		return nil, nil
+	}
+	base = filepath.Join(base, "opencode")
+	seen := map[string]bool{} // the files keep a session that has moved to the database
+	if _, e := os.Stat(filepath.Join(base, "opencode.db")); e == nil {
+		found, err = listOpenCodeDB(ctx, filepath.Join(base, "opencode.db"))
+		for _, s := range found {
+			seen[s.ID] = true
+		}
+	}
+	for _, dir := range subdirs(filepath.Join(base, "storage", "session")) {
+		for _, file := range filesIn(dir, ".json") {
+			if s, ok, err := lookOpenCode(ctx, file); err == nil && ok && !seen[s.ID] {
+				found = append(found, s)
+			}
+		}
+	}
+	return found, err
+}
+
+// lookOpenCode identifies the file of a session.
 func lookOpenCode(_ context.Context, file string) (Source, bool, error) {
 	s, err := sourceOf(OpenCode, file)
+	if err != nil || s.Size > 1<<20 {
+		return s, false, err
+	}
+	in, _, err := openRegular(file)
 	if err != nil {
 		return s, false, err
 	}
-	in, size, err := openRegular(file)
-	if err != nil || size > 1<<20 {
-		return s, false, err
-	}
-	defer in.Close() // it was only read
+	defer in.Close() // read-only
 	data, err := io.ReadAll(io.LimitReader(in, 1<<20))
-	var info openCodeSession
-	if err != nil || json.Unmarshal(data, &info) != nil || !strings.HasPrefix(info.ID, "ses_") || info.Parent != "" {
+	info, bad := objectOf(data)
+	if s.ID = info.text("id"); err != nil || bad != nil || !strings.HasPrefix(s.ID, "ses_") || info.text("parentID") != "" || s.ID+".json" != filepath.Base(file) {
 		return s, false, err
 	}
-	if info.ID+".json" != filepath.Base(file) {
-		return s, false, nil
-	}
-	s.ID, s.Title = info.ID, brief(info.Title, 80)
-	s.Dir, _ = cleanDir(info.Dir)
-	if at := unix(info.Time.Updated); !at.IsZero() {
+	s.Title = brief(info.text("title"), 80)
+	s.Dir, _ = cleanDir(info.text("directory"))
+	if at := unix(info.number("time.updated")); !at.IsZero() {
 		s.Updated = at.UTC()
 	}
-	// The file of a session does not grow with it: its messages are counted.
-	s.Size = 0
+	// The file of a session does not grow with it, so the size is the number of its messages.
 	base := filepath.Dir(filepath.Dir(filepath.Dir(file)))
-	if all, err := os.ReadDir(filepath.Join(base, "message", info.ID)); err == nil {
-		s.Size = int64(len(all))
-	}
+	s.Size = int64(len(filesIn(filepath.Join(base, "message", s.ID), ".json")))
 	return s, true, nil
 }

@@ -2,12 +2,9 @@ package transfer
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tenon-agent/tenon/llm"
@@ -15,71 +12,8 @@ import (
 )
 
 // The sessions of pi, in the versions 1 to 3 of their format: a file for each session below sessions/--<directory>--. The first line
-// is the header; each other one is an entry, linked to the one before it by id and parentId (version 1 has no links: each follows
-// the line before). The last entry is where the session goes on.
-
-type piLine struct {
-	Type     string          `json:"type"`
-	ID       string          `json:"id"`
-	Parent   string          `json:"parentId"`
-	Time     string          `json:"timestamp"`
-	Version  float64         `json:"version"`
-	Dir      string          `json:"cwd"`
-	Message  json.RawMessage `json:"message"`
-	Provider string          `json:"provider"`
-	Model    string          `json:"modelId"`
-	Summary  string          `json:"summary"`
-	Kept     string          `json:"firstKeptEntryId"`
-	Before   float64         `json:"tokensBefore"`
-	Target   string          `json:"targetId"`
-	Label    string          `json:"label"`
-	Name     string          `json:"name"`
-	Content  json.RawMessage `json:"content"`
-	Usage    *piUsage        `json:"usage"`
-}
-
-type piMessage struct {
-	Role     string          `json:"role"`
-	Content  json.RawMessage `json:"content"`
-	Provider string          `json:"provider"`
-	Model    string          `json:"model"`
-	Usage    piUsage         `json:"usage"`
-	Stop     string          `json:"stopReason"`
-	Error    string          `json:"errorMessage"`
-	CallID   string          `json:"toolCallId"`
-	IsError  bool            `json:"isError"`
-	Details  json.RawMessage `json:"details"`
-	Command  string          `json:"command"`
-	Output   string          `json:"output"`
-	ExitCode *int            `json:"exitCode"`
-	Excluded bool            `json:"excludeFromContext"`
-	Summary  string          `json:"summary"`
-	Time     float64         `json:"timestamp"`
-}
-
-type piUsage struct {
-	Input      float64 `json:"input"`
-	Output     float64 `json:"output"`
-	CacheRead  float64 `json:"cacheRead"`
-	CacheWrite float64 `json:"cacheWrite"`
-	Cost       struct {
-		Total float64 `json:"total"`
-	} `json:"cost"`
-}
-
-type piPart struct {
-	Type              string          `json:"type"`
-	Text              string          `json:"text"`
-	Thinking          string          `json:"thinking"`
-	ThinkingSignature string          `json:"thinkingSignature"`
-	Redacted          bool            `json:"redacted"`
-	ThoughtSignature  string          `json:"thoughtSignature"`
-	ID                string          `json:"id"`
-	Name              string          `json:"name"`
-	Arguments         json.RawMessage `json:"arguments"`
-	Data              string          `json:"data"`
-	MIME              string          `json:"mimeType"`
-}
+// is the header. Each other line is an entry, linked to the one before it by id and parentId (version 1 has no links: each follows
+// the line before). The session continues at the last entry.
 
 type piReader struct {
 	b      *builder
@@ -94,108 +28,92 @@ func readPi(ctx context.Context, s Source, b *builder) error {
 	return b.eachLine(ctx, s.File, r.line)
 }
 
-func (r *piReader) line(place string, data []byte) error {
-	var l piLine
-	if err := json.Unmarshal(data, &l); err != nil {
-		return &badLine{err}
-	}
-	if l.Type == "session" {
-		r.b.created, r.linear = stamp(l.Time), l.Version < 2
-		r.b.setDir(l.Dir, place)
+func (r *piReader) line(place string, l object, data []byte) error {
+	if l.text("type") == "session" {
+		r.b.created, r.linear = stamp(l.text("timestamp")), l.number("version") < 2
+		r.b.setDir(l.text("cwd"), place)
 		return nil
 	}
-	if _, seen := r.nodes[l.ID]; l.ID != "" && seen {
-		r.b.losses.add("second entry of the same name", place, l.ID)
+	id := l.text("id")
+	if _, seen := r.nodes[id]; id != "" && seen {
+		r.b.losses.add("duplicate entry ID", place, id)
 		return nil
 	}
-	parent := r.parent(place, l)
-	n, err := r.entry(place, l, parent, data)
+	n, err := r.entry(place, l, r.parent(place, l), data)
 	if err != nil {
 		return err
 	}
-	if l.ID != "" {
-		r.nodes[l.ID] = n
+	if id != "" {
+		r.nodes[id] = n
 	}
 	r.last, r.b.leaf = n, n
 	return nil
 }
 
-func (r *piReader) parent(place string, l piLine) int {
-	switch n, ok := r.nodes[l.Parent]; {
-	case ok && l.Parent != "":
+func (r *piReader) parent(place string, l object) int {
+	parent := l.text("parentId")
+	switch n, ok := r.nodes[parent]; {
+	case ok && parent != "":
 		return n
-	case r.linear || l.ID == "":
+	case r.linear || l.text("id") == "":
 		return r.last
-	case l.Parent == "":
+	case parent == "":
 		return root
 	}
-	r.b.losses.add("entry that follows one that is not there", place, l.Parent)
+	r.b.losses.add("entry with a missing predecessor", place, parent)
 	return r.last
 }
 
-// entry adds what a line says, and returns the node from which those behind it go on.
-func (r *piReader) entry(place string, l piLine, parent int, data []byte) (int, error) {
-	at := stamp(l.Time)
-	switch l.Type {
+// entry adds the entry of a line and returns the node that the next lines follow.
+func (r *piReader) entry(place string, l object, parent int, data []byte) (int, error) {
+	at := stamp(l.text("timestamp"))
+	switch kind := l.text("type"); kind {
 	case "message":
-		return r.message(place, l, parent)
-	case "custom_message":
-		content, err := r.content(place, l.Content)
-		if err != nil || len(content) == 0 {
-			return parent, bad(err)
+		m := l.object("message")
+		if at.IsZero() {
+			at = unix(m.number("timestamp"))
 		}
-		m := session.Message{Message: llm.Message{Role: llm.RoleUser, Content: content}, Source: session.FromLoop}
-		return r.b.add(parent, false, at, m)
+		return r.message(place, at, m, parent)
+	case "custom_message":
+		content, err := r.b.content(place, l, "content")
+		if err != nil {
+			return parent, err
+		}
+		return r.b.say(parent, false, at, session.SpeakerHook, content)
 	case "model_change":
-		m := llm.Model{Provider: l.Provider, ID: l.Model}
+		m := llm.Model{Provider: l.text("provider"), ID: l.text("modelId")}
 		return r.b.add(parent, false, at, session.ModelChanged{Model: m, Reason: "chosen by the person"})
 	case "compaction":
-		return r.compaction(l, parent)
+		n, err := r.b.add(parent, false, at, session.Summarized{
+			Reason: "full", Summary: l.text("summary"), Before: tokens(l.number("tokensBefore")), Usage: piUsage(l),
+		})
+		if first, ok := r.nodes[l.text("firstKeptEntryId")]; ok && first != root && err == nil {
+			r.b.nodes[n].kept = r.b.between(first, parent)
+		}
+		return n, err
 	case "branch_summary":
 		return r.b.add(parent, false, at, session.Message{
-			Message: llm.UserText("What was tried on another branch, in short:\n\n" + l.Summary), Source: session.FromRevert,
+			Message: llm.UserText("Summary of another branch:\n\n" + l.text("summary")), Source: session.FromRevert,
+			Speaker: session.Speaker{Kind: session.SpeakerModel},
 		})
 	case "session_info":
-		r.b.title = l.Name
+		r.b.title = l.text("name")
 	case "label":
-		if l.Label == "" {
-			r.b.losses.add("label that was taken away", place, l.Target)
-			break
-		}
-		about, ok := r.nodes[l.Target]
+		about, ok := r.nodes[l.text("targetId")]
 		if !ok {
 			about = root
 		}
-		return parent, r.b.aside(at, about, session.Note{Text: "label " + l.Label})
+		if label := l.text("label"); label != "" {
+			return parent, r.b.aside(at, about, session.Note{Text: "label " + label})
+		}
+		r.b.losses.add("label that was taken away", place, l.text("targetId"))
 	default:
-		r.b.losses.add(fmt.Sprintf("entry of the type %q", brief(l.Type, 30)), place, string(data[:min(len(data), 400)]))
+		r.b.losses.add(fmt.Sprintf("entry of the type %q", brief(kind, 30)), place, string(data))
 	}
 	return parent, nil
 }
 
-func bad(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &badLine{err}
-}
-
-func (r *piReader) compaction(l piLine, parent int) (int, error) {
-	d := session.Digest{Reason: "full", Summary: l.Summary, Before: tokens(l.Before)}
-	if l.Usage != nil {
-		d.Usage = l.Usage.ours()
-	}
-	n, err := r.b.add(parent, false, stamp(l.Time), d)
-	if err != nil {
-		return n, err
-	}
-	if first, ok := r.nodes[l.Kept]; ok && first != root {
-		r.b.nodes[n].kept = r.b.between(first, parent)
-	}
-	return n, nil
-}
-
-// between is the nodes of a branch from one to another, or nothing when they are on none.
+// between returns the nodes of a branch from one to another, or none if no branch has both.
 func (b *builder) between(first, last int) []int {
 	const most = 5000
 	var out []int
@@ -209,194 +127,77 @@ func (b *builder) between(first, last int) []int {
 	return nil
 }
 
-func (u piUsage) ours() llm.Usage {
-	return llm.Usage{
-		Input: tokens(u.Input), CacheRead: tokens(u.CacheRead), CacheWrite: tokens(u.CacheWrite), Output: tokens(u.Output),
-		Cost: dollars(u.Cost.Total),
-	}
+func piUsage(o object) llm.Usage {
+	return o.object("usage").usage("input", "output", "", "cacheRead", "cacheWrite", "cost.total")
 }
 
-func (r *piReader) message(place string, l piLine, parent int) (int, error) {
-	var m piMessage
-	if err := json.Unmarshal(l.Message, &m); err != nil {
-		return parent, &badLine{err}
-	}
-	at := stamp(l.Time)
-	if at.IsZero() {
-		at = unix(m.Time)
-	}
-	if m.Role == "bashExecution" {
-		return r.bash(place, at, m, parent)
-	}
-	content, err := r.content(place, m.Content)
+func (r *piReader) message(place string, at time.Time, m object, parent int) (int, error) {
+	content, err := r.b.content(place, m, "content")
 	if err != nil {
-		return parent, &badLine{err}
+		return parent, err
 	}
-	switch m.Role {
-	case "user", "custom", "hookMessage":
-		out := session.Message{Message: llm.Message{Role: llm.RoleUser, Content: content}}
-		if m.Role != "user" {
-			out.Source = session.FromLoop
+	switch role := m.text("role"); role {
+	case "user":
+		return r.b.say(parent, false, at, session.SpeakerPerson, content)
+	case "custom", "hookMessage":
+		return r.b.say(parent, false, at, session.SpeakerHook, content)
+	case "bashExecution":
+		if m.flag("excludeFromContext") {
+			r.b.losses.add("command that the model did not see", place, m.text("command"))
+			return parent, nil
+		}
+		text := ranCommand(m.text("command"), m.text("output"), m.number("exitCode"))
+		return r.b.say(parent, false, at, session.SpeakerTool, llm.Content{llm.Text{Text: text}})
+	case "assistant":
+		if text := m.text("errorMessage"); text != "" {
+			r.b.losses.add("error of an answer", place, text)
 		}
 		if len(content) == 0 {
 			return parent, nil
 		}
-		return r.b.add(parent, false, at, out)
-	case "assistant":
-		return r.answer(place, at, m, content, parent)
+		return r.b.add(parent, false, at, session.Message{Message: llm.Message{
+			Role: llm.RoleAssistant, Content: content, Model: modelOf(m.text("provider"), m.text("model")), Usage: piUsage(m),
+			Stop: stopReason(m.text("stopReason")),
+		}})
 	case "toolResult":
-		n, err := r.b.result(at, place, session.Message{Message: llm.Message{CallID: m.CallID, Content: content, IsError: m.IsError}})
-		if len(m.Details) > 2 {
-			r.b.losses.add("facts about a result beside its text", place, string(m.Details[:min(len(m.Details), 400)]))
+		n, err := r.b.result(at, place, session.Message{Message: llm.Message{CallID: m.text("toolCallId"), Content: content, IsError: m.flag("isError")}})
+		if data := m.raw("details"); len(data) > 2 {
+			r.b.losses.add("metadata of a result", place, string(data))
 		}
 		if n == root {
 			n = parent
 		}
 		return n, err
-	}
-	r.b.losses.add(fmt.Sprintf("message of the role %q", brief(m.Role, 30)), place, content.Text()+m.Summary)
-	return parent, nil
-}
-
-func (r *piReader) answer(place string, at time.Time, m piMessage, content llm.Content, parent int) (int, error) {
-	if m.Error != "" {
-		r.b.losses.add("error of an answer", place, m.Error)
-	}
-	if len(content) == 0 {
-		return parent, nil
-	}
-	out := session.Message{Message: llm.Message{
-		Role: llm.RoleAssistant, Content: content, Model: modelOf(m.Provider, m.Model), Usage: m.Usage.ours(),
-	}}
-	switch m.Stop {
-	case "stop":
-		out.Stop = llm.StopEnd
-	case "length":
-		out.Stop = llm.StopLength
-	case "toolUse":
-		out.Stop = llm.StopCalls
-	case "error", "aborted":
-		out.Stop = llm.StopAborted
-	}
-	return r.b.add(parent, false, at, out)
-}
-
-// bash is a command that the person ran.
-func (r *piReader) bash(place string, at time.Time, m piMessage, parent int) (int, error) {
-	if m.Excluded {
-		r.b.losses.add("command that the model was not told of", place, m.Command)
-		return parent, nil
-	}
-	text := "$ " + m.Command + "\n" + m.Output
-	if m.ExitCode != nil && *m.ExitCode != 0 {
-		text += fmt.Sprintf("\n(exit code %d)", *m.ExitCode)
-	}
-	return r.b.add(parent, false, at, session.Message{Message: llm.UserText(text)})
-}
-
-// content reads the parts of a message.
-func (r *piReader) content(place string, raw json.RawMessage) (llm.Content, error) {
-	parts, err := partsOf(raw, func(text string) piPart { return piPart{Type: "text", Text: text} })
-	if err != nil {
-		return nil, err
-	}
-	return contentOf(parts, func(p piPart) llm.Part { return r.part(place, p) }), nil
-}
-
-func (r *piReader) part(place string, p piPart) llm.Part {
-	switch p.Type {
-	case "text":
-		if p.Text != "" {
-			return llm.Text{Text: p.Text}
-		}
-		return nil
-	case "thinking":
-		return piThinking(p)
-	case "toolCall":
-		c := llm.ToolCall{ID: p.ID, Name: p.Name, Arguments: arguments(p.Arguments)}
-		if p.ThoughtSignature != "" {
-			c.Opaque, _ = json.Marshal(map[string]string{"thoughtSignature": p.ThoughtSignature}) // of a text: it does not fail
-		}
-		return c
-	case "image":
-		if data, err := base64.StdEncoding.DecodeString(p.Data); err == nil && len(data) > 0 {
-			return llm.Image{MIME: p.MIME, Data: data}
-		}
-	}
-	r.b.losses.add(fmt.Sprintf("part %q of a message", brief(p.Type, 30)), place, p.Text)
-	return nil
-}
-
-// piThinking is thinking with its proof: a signature, or, of OpenAI, the item itself as JSON.
-func piThinking(p piPart) llm.Part {
-	t := llm.Thinking{Text: p.Thinking}
-	switch {
-	case strings.HasPrefix(p.ThinkingSignature, "{") && json.Valid([]byte(p.ThinkingSignature)):
-		t.Opaque = json.RawMessage(p.ThinkingSignature)
-	case p.Redacted:
-		t = llm.Thinking{}
-		t.Opaque, _ = json.Marshal(map[string]string{"type": "redacted_thinking", "data": p.ThinkingSignature}) // as above
 	default:
-		t.Signature = p.ThinkingSignature
+		r.b.losses.add(fmt.Sprintf("message of the role %q", brief(role, 30)), place, content.Text()+m.text("summary"))
+		return parent, nil
 	}
-	if t.Text == "" && t.Signature == "" && t.Opaque == nil {
+}
+
+// ---- Discovery.
+
+func piFiles(p Places) (files []string) {
+	base := p.base("PI_CODING_AGENT_DIR", ".pi", "agent")
+	if base == "" {
 		return nil
 	}
-	return t
-}
-
-// ---- Where they are.
-
-func findPi(ctx context.Context, p Places) ([]Source, error) {
-	base := p.env("PI_CODING_AGENT_DIR")
-	if base == "" && p.Home != "" {
-		base = filepath.Join(p.Home, ".pi", "agent")
-	}
-	if base == "" {
-		return nil, nil
-	}
-	var found []Source
 	for _, dir := range subdirs(filepath.Join(base, "sessions")) {
-		for _, file := range filesIn(dir, ".jsonl") {
-			s, ok, err := lookPi(ctx, file)
-			if err != nil {
-				return found, err
-			}
-			if ok && (p.Dir == "" || s.Dir == p.Dir) {
-				found = append(found, s)
-			}
-		}
+		files = append(files, filesIn(dir, ".jsonl")...)
 	}
-	return found, nil
+	return files
 }
 
-// lookPi says what a file is from its beginning.
-func lookPi(ctx context.Context, file string) (Source, bool, error) {
-	s, err := sourceOf(Pi, file)
-	if err != nil {
-		return s, false, err
+// lookPi reads the facts in a line at the beginning of a file.
+func lookPi(s *Source, l object) {
+	if s.ID == "" {
+		if l.text("type") == "session" {
+			s.ID = l.text("id")
+			s.Dir, _ = cleanDir(l.text("cwd"))
+		}
+		return
 	}
-	r := piReader{b: &builder{}}
-	err = beginning(ctx, file, func(data []byte) bool {
-		var l piLine
-		if json.Unmarshal(data, &l) != nil {
-			return s.ID != ""
-		}
-		if s.ID == "" {
-			if l.Type != "session" || l.ID == "" {
-				return false
-			}
-			s.ID = l.ID
-			s.Dir, _ = cleanDir(l.Dir)
-			return true
-		}
-		var m piMessage
-		if l.Type == "message" && json.Unmarshal(l.Message, &m) == nil && m.Role == "user" {
-			if c, err := r.content("", m.Content); err == nil {
-				s.Title = brief(c.Text(), 80)
-			}
-		}
-		return s.Title == ""
-	})
-	return s, s.ID != "", err
+	if m := l.object("message"); l.text("type") == "message" && m.text("role") == "user" {
+		c, _ := (&builder{}).content("", m, "content")
+		s.Title = brief(personText(c), 80)
+	}
 }

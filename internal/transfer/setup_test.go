@@ -13,11 +13,12 @@ import (
 
 	"github.com/tenon-agent/tenon/internal/transfer"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/memory"
 )
 
 // newStore is an empty store.
-func newStore(t testing.TB) session.Store {
+func newStore(t testing.TB) index.Store {
 	t.Helper()
 	s := memory.New()
 	t.Cleanup(func() { _ = s.Close() })
@@ -25,7 +26,7 @@ func newStore(t testing.TB) session.Store {
 }
 
 // entriesOf returns all entries of a session.
-func entriesOf(t testing.TB, store session.Store, id session.SessionID) []session.Event {
+func entriesOf(t testing.TB, store index.Store, id session.SessionID) []session.Event {
 	t.Helper()
 	var out []session.Event
 	for e, err := range store.Read(t.Context(), id, 0) {
@@ -38,9 +39,9 @@ func entriesOf(t testing.TB, store session.Store, id session.SessionID) []sessio
 }
 
 // sessionsIn returns how many sessions a store has.
-func sessionsIn(t testing.TB, store session.Store) (n int) {
+func sessionsIn(t testing.TB, store index.Store) (n int) {
 	t.Helper()
-	for _, err := range store.List(t.Context(), session.Query{}) {
+	for _, err := range store.List(t.Context(), index.Query{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +61,7 @@ func open(t testing.TB, program, file string) transfer.Source {
 }
 
 // imported imports a file.
-func imported(t testing.TB, store session.Store, program, file string) *transfer.Report {
+func imported(t testing.TB, store index.Store, program, file string) *transfer.Report {
 	t.Helper()
 	r, err := transfer.Import(t.Context(), store, open(t, program, file), transfer.Options{Version: "test"})
 	if err != nil {
@@ -70,7 +71,7 @@ func imported(t testing.TB, store session.Store, program, file string) *transfer
 }
 
 // export writes a session as our exports have it.
-func export(t testing.TB, store session.Store, id session.SessionID) []byte {
+func export(t testing.TB, store index.Store, id session.SessionID) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	for _, e := range entriesOf(t, store, id) {
@@ -86,7 +87,7 @@ func export(t testing.TB, store session.Store, id session.SessionID) []byte {
 var anyID = regexp.MustCompile(`\b[0-9a-hjkmnp-tv-z]{26}\b`)
 
 // golden is a session as a test compares it: with names for IDs, and without the directory of the test.
-func golden(t testing.TB, store session.Store, r *transfer.Report) string {
+func golden(t testing.TB, store index.Store, r *transfer.Report) string {
 	t.Helper()
 	text := string(export(t, store, r.Session))
 	report, err := json.MarshalIndent(r, "", "  ")

@@ -2,7 +2,9 @@ package transfer
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -10,7 +12,7 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// The programs whose sessions can be imported, as [Source].Program has them.
+// The values of [Source].Program.
 const (
 	Tenon    = "tenon"
 	Claude   = "claude"
@@ -20,21 +22,21 @@ const (
 	Pi       = "pi"
 )
 
-// Programs returns the names of the programs, in the order in which they are shown.
+// Programs returns the names of the programs in display order.
 func Programs() []string { return []string{Tenon, Claude, Codex, OpenCode, Crush, Pi} }
 
 // Source is a session that can be imported.
 type Source struct {
 	Program string    `json:"program"`
-	ID      string    `json:"id"`             // of the session, as the program has it
-	File    string    `json:"file"`           // that it is in, absolute
-	Dir     string    `json:"dir,omitzero"`   // the working directory, as far as that is known before it is read
+	ID      string    `json:"id"`             // of the session in its program
+	File    string    `json:"file"`           // absolute path of its file
+	Dir     string    `json:"dir,omitzero"`   // the working directory, if known before reading
 	Title   string    `json:"title,omitzero"` // or the beginning of the first message
 	Updated time.Time `json:"updated"`
 	Size    int64     `json:"size"` // bytes, or rows of a database
 }
 
-// origin is what a session that is made of it says about it.
+// origin is the record of the source in the imported session.
 func (s Source) origin() session.Import {
 	return session.Import{
 		Program: s.Program, ID: strings.ToValidUTF8(s.ID, "\uFFFD"), File: strings.ToValidUTF8(s.File, "\uFFFD"),
@@ -42,71 +44,116 @@ func (s Source) origin() session.Import {
 	}
 }
 
-// taken is the origin of a session that is made now.
+// taken is the origin of a session imported now.
 func (s Source) taken() session.Import {
 	i := s.origin()
 	i.At = session.Now()
 	return i
 }
 
-// Places is where programs keep their sessions.
+// Places says where programs keep their sessions.
 type Places struct {
-	Home   string              // the person's home; empty: no place below it is looked at
-	Getenv func(string) string // the variables by which the programs are told otherwise; nil: none
-	Dir    string              // only sessions of this working directory; empty: of every one
+	Home   string              // home directory; empty: do not look there
+	Getenv func(string) string // environment variables with other locations; nil: none
+	Dir    string              // only sessions of this working directory; empty: all
 }
 
-func (p Places) env(name string) string {
-	if p.Getenv == nil {
+// base returns the directory of a program: that of an environment variable, or one in the home directory. It is empty if neither
+// is known.
+func (p Places) base(variable string, below ...string) string {
+	if p.Getenv != nil && variable != "" && p.Getenv(variable) != "" {
+		return p.Getenv(variable)
+	}
+	if p.Home == "" {
 		return ""
 	}
-	return p.Getenv(name)
+	return filepath.Join(append([]string{p.Home}, below...)...)
 }
 
-// format is what is known about the sessions of one program.
+// format describes the sessions of one program.
 type format struct {
 	program string
-	find    func(ctx context.Context, p Places) ([]Source, error) // in the usual places; nil: there are none
-	read    func(ctx context.Context, s Source, b *builder) error // nil: our own, which need no tree
+	find    func(ctx context.Context, p Places) ([]Source, error)        // in the usual places; nil: none
+	look    func(ctx context.Context, file string) (Source, bool, error) // identifies a file; nil: the sessions are in a database
+	read    func(ctx context.Context, s Source, b *builder) error        // nil: Tenon's own format, which needs no tree
 }
 
+// formats returns all formats, in the order in which look tries them.
 func formats() []format {
 	return []format{
-		{Tenon, nil, nil},
-		{Claude, findClaude, readClaude},
-		{Codex, findCodex, readCodex},
-		{OpenCode, findOpenCode, readOpenCode},
-		{Crush, findCrush, readCrush},
-		{Pi, findPi, readPi},
+		{Tenon, nil, lookTenon, nil},
+		lineFormat(Codex, codexFiles, lookCodex, readCodex),
+		lineFormat(Pi, piFiles, lookPi, readPi),
+		{OpenCode, findOpenCode, lookOpenCode, readOpenCode},
+		lineFormat(Claude, claudeFiles, lookClaude, readClaude),
+		{Crush, findCrush, nil, readCrush},
 	}
+}
+
+// lineFormat is the format of a program that keeps each session in a file with an object on each line. look takes facts from the
+// first lines; the file is a session of the program if look finds its ID.
+func lineFormat(
+	program string, files func(Places) []string, look func(*Source, object), read func(context.Context, Source, *builder) error,
+) format {
+	facts := func(ctx context.Context, file string) (Source, bool, error) {
+		s, err := sourceOf(program, file)
+		if err != nil {
+			return s, false, err
+		}
+		n := 0
+		err = beginning(ctx, file, func(l object) bool {
+			look(&s, l)
+			n++
+			return (s.ID != "" || program == Claude) && (s.Title == "" || s.Dir == "" && program == Claude)
+		})
+		return s, s.ID != "", err
+	}
+	find := func(ctx context.Context, p Places) (found []Source, err error) {
+		for _, file := range files(p) {
+			if err := ctx.Err(); err != nil {
+				return found, err
+			}
+			s, ok, e := facts(ctx, file)
+			if err = errors.Join(err, e); ok && e == nil {
+				found = append(found, s)
+			}
+		}
+		return found, err
+	}
+	return format{program, find, facts, read}
 }
 
 func formatOf(program string) (format, error) {
 	all := formats()
 	i := slices.IndexFunc(all, func(f format) bool { return f.program == program })
 	if i < 0 {
-		return format{}, fmt.Errorf("there is no program %q; it is one of %s", program, strings.Join(Programs(), ", "))
+		return format{}, fmt.Errorf("unknown program %q; use one of %s", program, strings.Join(Programs(), ", "))
 	}
 	return all[i], nil
 }
 
-// Find looks in the places where programs keep their sessions, and returns what is there, the last changed first. An empty program
-// is all of them. What cannot be read is told in the error, beside what was found.
-func Find(ctx context.Context, program string, p Places) ([]Source, error) {
-	var found []Source
-	var errs []error
+// Find returns the sessions in the usual places of the programs, the last changed first. An empty program means
+// all of them. The error reports unreadable places; the sessions found are valid nevertheless.
+func Find(ctx context.Context, program string, p Places) (found []Source, err error) {
+	if p.Getenv == nil {
+		p.Getenv = func(string) string { return "" }
+	}
 	for _, f := range formats() {
 		if f.find == nil || program != "" && program != f.program {
 			continue
 		}
-		some, err := f.find(ctx, p)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("sessions of %s: %w", f.program, err))
+		some, e := f.find(ctx, p)
+		if e != nil {
+			err = errors.Join(err, fmt.Errorf("sessions of %s: %w", f.program, e))
 		}
-		found = append(found, some...)
+		for _, s := range some {
+			if p.Dir == "" || s.Dir == p.Dir || s.Program == Crush || s.Dir == "" && s.Program == Claude {
+				found = append(found, s)
+			}
+		}
 	}
 	byUpdate(found)
-	return found, joinErrors(errs)
+	return found, err
 }
 
 func byUpdate(s []Source) {

@@ -18,18 +18,18 @@ type spool struct {
 	end  int64
 }
 
-// segment is where an event is in the spool.
+// segment is the position of an event in the spool.
 type segment struct {
 	at   int64
 	size int
 }
 
 func newSpool() (*spool, error) {
-	f, err := os.CreateTemp("", "tenon-import-*") // for its owner alone
+	f, err := os.CreateTemp("", "tenon-import-*") // readable by its owner only
 	if err != nil {
 		return nil, err
 	}
-	_ = os.Remove(f.Name()) // where an open file can be removed, nothing stays when the process is killed
+	_ = os.Remove(f.Name()) // if the system can remove an open file, a killed process leaves nothing
 	return &spool{file: f, out: bufio.NewWriterSize(f, 256<<10)}, nil
 }
 
@@ -42,7 +42,7 @@ func (s *spool) close() error {
 	return err
 }
 
-// add appends an event, which has no ID yet: its time and kind on a line, and its body.
+// add appends an event without an ID: a line with time and kind, then the body.
 func (s *spool) add(e session.Event) (segment, error) {
 	kind, body, err := session.EncodeBody(e.Body)
 	if err != nil {

@@ -9,15 +9,14 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"path/filepath"
-	"strings"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
 // Our own exports: each entry as JSON on a line (JSONL), or one object {"format":"tenon.session","version":1,"session":...,
-// "entries":[...]}. Unlike those of others they are whole or worth nothing: what is wrong with one is an error.
+// "entries":[...]}. Unlike foreign formats they must be complete: any defect is an error.
 
 // Format is the value of "format" in an export as one JSON object.
 const Format = "tenon.session"
@@ -25,14 +24,14 @@ const Format = "tenon.session"
 // FormatVersion is the version of that object which is written, and the newest that is read.
 const FormatVersion = 1
 
-// readTenon reads an export and hands on what it has beyond what a session has, whose root it is to have. Entries keep their IDs; the root
+// readTenon reads an export and passes on the entries that a session with that root lacks. Entries keep their IDs; the root
 // gets a new one.
 func readTenon(ctx context.Context, s Source, id session.SessionID, have earlier, r *Report, take taker) error {
 	file, _, err := openRegular(s.File)
 	if err != nil {
 		return err
 	}
-	defer file.Close() // it was only read
+	defer file.Close() // read-only
 	in := bufio.NewReaderSize(file, 64<<10)
 	var raw iter.Seq2[rawEntry, error]
 	if wrapped(in) {
@@ -72,7 +71,7 @@ func readTenon(ctx context.Context, s Source, id session.SessionID, have earlier
 	})
 }
 
-// earlier is what was taken from earlier exports of a session.
+// earlier has the entries of earlier exports of a session.
 type earlier struct {
 	entries []stored
 	last    session.Import
@@ -83,8 +82,8 @@ type stored struct {
 	sum sum
 }
 
-// goOnTenon hands on what an export has beyond the session that was imported from an earlier one.
-func goOnTenon(ctx context.Context, store session.Store, s Source, r *Report, take taker) error {
+// goOnTenon passes on the entries beyond the session that was imported from an earlier export.
+func goOnTenon(ctx context.Context, store index.Store, s Source, r *Report, take taker) error {
 	var have earlier
 	for e, err := range store.Read(ctx, r.Session, 0) {
 		if err != nil {
@@ -209,7 +208,7 @@ func (g *guard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// checker makes sure that the entries of an export are a journal.
+// checker verifies that the entries of an export form a journal.
 type checker struct {
 	source Source
 	id     session.SessionID // the new one
@@ -224,7 +223,7 @@ func (c *checker) entry(data []byte) (session.Event, error) {
 	if err := decode(data, &e); err != nil {
 		return e, err
 	}
-	if session.Passing(e.Body) {
+	if e.Transient() {
 		return e, fmt.Errorf("%s is no entry of a journal: this is the output of a run, not an export", e.Body.Kind())
 	}
 	if m, ok := e.Body.(session.Message); ok {
@@ -257,7 +256,7 @@ func (c *checker) entry(data []byte) (session.Event, error) {
 	return e, nil
 }
 
-// checkMessage returns an error for a message that no model can be sent, now or ever.
+// checkMessage returns an error for a message that no model can receive.
 func checkMessage(m session.Message) error {
 	switch m.Role {
 	case llm.RoleUser, llm.RoleAssistant, llm.RoleTool:
@@ -274,9 +273,9 @@ func checkMessage(m session.Message) error {
 	return nil
 }
 
-// parent checks that an entry goes on from where it says.
+// parent checks the parent of an entry.
 func (c *checker) parent(e session.Event) error {
-	if !session.OnBranch(e.Body) {
+	if !e.OnBranch() {
 		if e.Parent != "" {
 			return fmt.Errorf("entry %s hangs on no branch, but has a parent", e.ID)
 		}
@@ -295,7 +294,7 @@ func (c *checker) parent(e session.Event) error {
 	return nil
 }
 
-// renamed gives the root its new name where a body speaks of it.
+// renamed replaces the ID of the root in a body.
 func (c *checker) renamed(body session.Body) session.Body {
 	name := func(id session.ID) session.ID {
 		if id == c.old {
@@ -307,7 +306,7 @@ func (c *checker) renamed(body session.Body) session.Body {
 	case session.Head:
 		b.To = name(b.To)
 		return b
-	case session.Digest:
+	case session.Summarized:
 		b.Through = name(b.Through)
 		return b
 	case session.Revert:
@@ -320,7 +319,7 @@ func (c *checker) renamed(body session.Body) session.Body {
 	return body
 }
 
-// lookTenon says what an export is from its beginning.
+// lookTenon identifies an export by its beginning.
 func lookTenon(_ context.Context, file string) (Source, bool, error) {
 	s, err := sourceOf(Tenon, file)
 	if err != nil {
@@ -330,13 +329,13 @@ func lookTenon(_ context.Context, file string) (Source, bool, error) {
 	if err != nil {
 		return s, false, err
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // read-only
 	in := bufio.NewReaderSize(io.LimitReader(f, 1<<20), 64<<10)
 	next, stop := iter.Pull2(firstOf(in))
 	defer stop()
 	first, err, ok := next()
 	if err != nil || !ok {
-		return s, false, nil // it is no export, or one whose error is told when it is read
+		return s, false, nil // not an export, or an error that reading it reports
 	}
 	var e session.Event
 	if decode(first.data, &e) != nil {
@@ -349,7 +348,7 @@ func lookTenon(_ context.Context, file string) (Source, bool, error) {
 	s.ID = string(e.ID)
 	s.Dir, _ = cleanDir(c.Dir)
 	for one, err, ok := next(); ok && err == nil && s.Title == ""; one, err, ok = next() {
-		var sum session.Summary
+		var sum index.Summary
 		if decode(one.data, &e) == nil {
 			sum.Add(e)
 			s.Title = brief(sum.Title, 80)
@@ -363,109 +362,4 @@ func firstOf(in *bufio.Reader) iter.Seq2[rawEntry, error] {
 		return wrappedEntries(context.Background(), in)
 	}
 	return lineEntries(context.Background(), in)
-}
-
-// ---- Files that a person names.
-
-// Open says which sessions a file or a directory has. An empty program lets its content decide.
-func Open(ctx context.Context, program, path string) ([]Source, error) {
-	in, _, err := openRegular(path)
-	if err != nil {
-		if dir := subdirsAndFiles(path); dir != nil {
-			return openDir(ctx, program, path, dir)
-		}
-		return nil, err
-	}
-	head := make([]byte, 16)
-	n, _ := io.ReadFull(in, head) // a shorter file has a shorter beginning
-	_ = in.Close()
-	if n == 0 {
-		return nil, fmt.Errorf("%s is empty", path)
-	}
-	if isDatabase(head) {
-		return openAnyDatabase(ctx, program, path)
-	}
-	looks := []struct {
-		program string
-		look    func(context.Context, string) (Source, bool, error)
-	}{{Tenon, lookTenon}, {Codex, lookCodex}, {Pi, lookPi}, {OpenCode, lookOpenCode}, {Claude, lookClaude}}
-	for _, l := range looks {
-		if program != "" && program != l.program {
-			continue
-		}
-		s, ok, err := l.look(ctx, path)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		if ok {
-			return []Source{s}, nil
-		}
-	}
-	if program == "" {
-		program = "any program that is known (" + strings.Join(Programs(), ", ") + ")"
-	}
-	return nil, fmt.Errorf("%s:1: this is no session of %s", path, program)
-}
-
-func openAnyDatabase(ctx context.Context, program, path string) ([]Source, error) {
-	d, err := openDatabase(ctx, path, "session", "message", "part", "sessions", "messages")
-	if err != nil {
-		return nil, err
-	}
-	opencode, crush := d.isOpenCode(), d.isCrush()
-	_ = d.Close() // it was only looked at
-	var found []Source
-	switch {
-	case opencode && (program == "" || program == OpenCode):
-		found, err = listOpenCodeDB(ctx, path)
-	case crush && (program == "" || program == Crush):
-		found, err = listCrush(ctx, path)
-	default:
-		return nil, fmt.Errorf("%s: this database has no sessions of %s or %s", path, OpenCode, Crush)
-	}
-	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("%s has no sessions", path)
-	}
-	return found, err
-}
-
-// subdirsAndFiles returns what could be a session in a directory and those below it, or nil when it is none.
-func subdirsAndFiles(dir string) []string {
-	const deepest, most = 8, 20_000
-	var out []string
-	level := []string{dir}
-	for range deepest {
-		var next []string
-		for _, d := range level {
-			out = append(out, filesIn(d, ".jsonl")...)
-			out = append(out, filesIn(d, ".json")...)
-			out = append(out, filesIn(d, ".db")...)
-			next = append(next, subdirs(d)...)
-			if len(out) > most {
-				return out
-			}
-		}
-		level = next
-	}
-	return out
-}
-
-func openDir(ctx context.Context, program, dir string, files []string) ([]Source, error) {
-	var found []Source
-	for _, f := range files {
-		if strings.HasPrefix(filepath.Base(f), "agent-") {
-			continue // of a sub-agent
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if some, err := Open(ctx, program, f); err == nil { // what is no session is not told: a directory has other files too
-			found = append(found, some...)
-		}
-	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("there is no session in %s", dir)
-	}
-	byUpdate(found)
-	return found, nil
 }

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/tenon-agent/tenon/internal/recorded"
+	"github.com/tenon-agent/tenon/internal/testkit/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/fit"
 )
@@ -66,7 +66,7 @@ func TestAnswers(t *testing.T) {
 func TestChoppedAnswers(t *testing.T) {
 	for path, data := range fixtures(t) {
 		whole := recorded.Trace(t.Context(), answering(mediaOf(path), bytes.NewReader(data)), recorded.Ask())
-		for at := range data {
+		for at := range recorded.Cuts(data) {
 			got := recorded.Trace(t.Context(), answering(mediaOf(path), io.MultiReader(bytes.NewReader(data[:at]), bytes.NewReader(data[at:]))), recorded.Ask())
 			if got != whole {
 				t.Fatalf("%s, cut at %d: got\n%swant\n%s", path, at, got, whole)
@@ -82,7 +82,7 @@ func TestCutAnswers(t *testing.T) {
 			continue
 		}
 		end := bytes.LastIndex(data, []byte("}")) // from here on it is complete
-		for at := range end + 1 {
+		for at := range recorded.Cuts(data[:end+1]) {
 			_, err := llm.Collect(t.Context(), answering(mediaOf(path), bytes.NewReader(data[:at])), recorded.Ask())
 			if e := llm.AsError(err); e == nil || e.Kind != llm.KindProtocol || !e.Retryable() {
 				t.Fatalf("%s, cut at %d: %v", path, at, err)

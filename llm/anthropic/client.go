@@ -12,7 +12,7 @@ import (
 	"github.com/tenon-agent/tenon/llm/wire"
 )
 
-// Options says how a server is reached and asked. The zero value asks Anthropic's own, without a key.
+// Options are the address, the key and the mode of a server. The zero value is Anthropic's own, without a key.
 type Options struct {
 	wire.Endpoint
 
@@ -29,7 +29,7 @@ const (
 	interleaved = "interleaved-thinking-2025-05-14"
 )
 
-// Client is one model behind the Messages API. It is safe for concurrent use.
+// Client is one model of the Messages API. It is safe for concurrent use.
 type Client struct {
 	model  llm.Model
 	o      Options
@@ -47,7 +47,7 @@ func (c *Client) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Eve
 	return wire.Stream(func(yield func(llm.Event, error) bool) error { return c.stream(ctx, req, yield) })
 }
 
-// stream sends the request and yields the answer. It returns the error that is still to be yielded.
+// stream sends the request and yields the answer. It returns an error for the caller to yield.
 func (c *Client) stream(ctx context.Context, req *llm.Request, yield func(llm.Event, error) bool) error {
 	body := c.request(req)
 	data, err := wire.Marshal(body)
@@ -102,7 +102,7 @@ func (c *Client) header(body *request) http.Header {
 	return h
 }
 
-// vertex is where a model of Google Vertex is.
+// vertex is the place of a model on Google Vertex.
 type vertex struct{ project, location string }
 
 const vertexVersion = "vertex-2023-10-16"

@@ -14,7 +14,7 @@ import (
 // maxImage is how many bytes an image may have so that its base64 stays below 5 MB.
 const maxImage = 5 << 20 / 4 * 3
 
-// rules is what the model takes.
+// rules returns the parts that the model accepts.
 func (c *Client) rules(req *llm.Request) fit.Rules {
 	return fit.Rules{
 		Images:       c.model.Images,
@@ -37,7 +37,7 @@ func (c *Client) own(author string) bool {
 
 func isClaude(id string) bool { return strings.Contains(strings.ToLower(id), "claude") }
 
-// redactedThinking is the form in which thinking that nobody may read is kept.
+// redactedThinking is the stored form of encrypted thinking.
 type redactedThinking struct {
 	Type string `json:"type"` // redacted_thinking
 	Data string `json:"data"`
@@ -52,8 +52,7 @@ func redacted(opaque json.RawMessage) string {
 	return r.Data
 }
 
-// messages returns a conversation in the form of the API. It has two roles only: results are what the user says next, and
-// stand before anything else that the user says.
+// messages converts a conversation. The API has two roles only: results are the beginning of the next user message.
 func messages(conversation []llm.Message) []message {
 	var out []message
 	for _, m := range conversation {
@@ -79,8 +78,8 @@ func messages(conversation []llm.Message) []message {
 	return out
 }
 
-// answerBlocks returns an answer of the assistant, its parts in their order. The API wants thinking to stand first and not last:
-// where what stood before or behind it could not be sent, the rest of the thinking is left out too.
+// answerBlocks converts an answer of the assistant. The API requires thinking first and never last: if the parts around it
+// cannot be sent, answerBlocks leaves out the rest of the thinking too.
 func answerBlocks(c llm.Content) []block {
 	for isThinking(c[len(c)-1]) {
 		c = c[:len(c)-1] // this ends: no answer is only thinking
@@ -114,7 +113,7 @@ func thinkingBlock(t llm.Thinking) block {
 	return block{Type: "thinking", Thinking: &t.Text, Signature: t.Signature}
 }
 
-// contentBlocks returns what a user says or a tool gives.
+// contentBlocks returns the content of a user message or of a result.
 func contentBlocks(c llm.Content) []block {
 	blocks := make([]block, 0, len(c))
 	for _, p := range c {
@@ -134,7 +133,7 @@ func resultBlock(m llm.Message) block {
 	return block{Type: "tool_result", CallID: m.CallID, Content: contentBlocks(m.Content), IsError: m.IsError}
 }
 
-// freeImages moves images and documents out of results that are errors, which may have text only, to behind all results.
+// freeImages moves images and documents out of failed results, which may have only text, to the end of all results.
 func freeImages(blocks []block) []block {
 	results := 0
 	var free []block

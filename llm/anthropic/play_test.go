@@ -5,7 +5,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/tenon-agent/tenon/internal/recorded"
+	"github.com/tenon-agent/tenon/internal/testkit/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/wire"
 )

@@ -7,8 +7,8 @@ import (
 	"github.com/tenon-agent/tenon/llm/fit"
 )
 
-// request is the body of a request. What the API reads first stands first, and the messages last: the body of the next
-// request of a conversation begins as this one does.
+// request is the body of a request. Its fields follow the order in which the API caches them, messages last: the body of the
+// next request of a conversation has this one as its prefix.
 type request struct {
 	Version     string      `json:"anthropic_version,omitzero"` // on Vertex
 	Model       string      `json:"model,omitzero"`             // elsewhere
@@ -22,7 +22,7 @@ type request struct {
 	System      []block     `json:"system,omitempty"`
 	Messages    []message   `json:"messages"`
 
-	schemaTool bool // a tool stands for the structured answer
+	schemaTool bool // a forced tool call carries the structured answer
 }
 
 type thinking struct {
@@ -159,11 +159,11 @@ func (c *Client) choose(r *request, req *llm.Request) {
 		r.ToolChoice = &toolChoice{Type: "none"}
 	}
 	if r.ToolChoice != nil && demanded && r.Thinking == nil && c.model.Has(llm.QuirkAdaptiveThinking) {
-		r.Thinking = &thinking{Type: "disabled"} // such models may think unless told not to
+		r.Thinking = &thinking{Type: "disabled"} // such models may think by default
 	}
 }
 
-// mark sets the marks for the prompt cache, of which the API takes four: behind the tools, behind the system prompt, and at the
+// mark sets the marks for the prompt cache. The API accepts four: after the tools, after the system prompt, and at the
 // end of the last two messages of the user. The one before the last is where the request before ended, so that
 // its cache is found however much was added since.
 func (r *request) mark(policy llm.CachePolicy) {
@@ -189,7 +189,7 @@ func (r *request) mark(policy llm.CachePolicy) {
 // Limits of an answer, in tokens.
 const (
 	defaultOutput = 8192   // of models of which nothing is known
-	usualOutput   = 32_000 // of those that could write more: what is not used is still held back of the rate limit
+	usualOutput   = 32_000 // of models that could write more: the rate limit counts the maximum, not the use
 )
 
 // maxTokens is the limit of the answer, without which the API takes no request.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
-	"github.com/tenon-agent/tenon/internal/recorded"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/wire"
 )
@@ -94,7 +94,7 @@ func tools() []llm.Tool {
 }
 
 func TestRequestOfEverything(t *testing.T) {
-	req := &llm.Request{System: "Be brief.", Messages: everything(t), Tools: tools(), Thinking: llm.ThinkMedium}
+	req := &llm.Request{System: "Be brief.", Messages: everything(t), Tools: tools(), Settings: llm.Settings{Thinking: llm.ThinkMedium}}
 	for name, model := range map[string]llm.Model{
 		"everything":    testModel(),
 		"blind":         {Provider: "anthropic", ID: "claude-test", NoTools: true, Quirks: []llm.Quirk{llm.QuirkNoSystem}},
@@ -283,7 +283,7 @@ func TestThinkingWaitsForTheNextTurn(t *testing.T) {
 		"thinking only before first calls": {[]llm.Message{hello, own, result, bare, result}, true},
 	}
 	for name, tt := range tests {
-		req := &llm.Request{Messages: tt.conversation, Tools: tools(), Thinking: llm.ThinkLow}
+		req := &llm.Request{Messages: tt.conversation, Tools: tools(), Settings: llm.Settings{Thinking: llm.ThinkLow}}
 		if b := bodyOf(t, testModel(), req); (b.Thinking != nil) != tt.thinks {
 			t.Errorf("%s: thinking is %s", name, b.Thinking)
 		}
@@ -331,7 +331,7 @@ func TestThinkingBetweenCalls(t *testing.T) {
 		r, _ := sent(t, m, o, req)
 		return r.Header.Get("Anthropic-Beta")
 	}
-	req := &llm.Request{Messages: recorded.Ask().Messages, Tools: tools(), Thinking: llm.ThinkLow}
+	req := &llm.Request{Messages: recorded.Ask().Messages, Tools: tools(), Settings: llm.Settings{Thinking: llm.ThinkLow}}
 	if got := beta(Options{}, testModel(), req); got != "interleaved-thinking-2025-05-14" {
 		t.Errorf("got %q", got)
 	}
@@ -365,16 +365,16 @@ func TestToolChoiceAndSchema(t *testing.T) {
 		{"none", plain, llm.Request{Tools: tools(), ToolChoice: llm.ToolNone}, `{"type":"none"}`, "look read", "", "", false},
 		{"required", plain, llm.Request{Tools: tools(), ToolChoice: llm.ToolRequired}, `{"type":"any"}`, "look read", "", "", false},
 		{"required, adaptive", adaptive, llm.Request{Tools: tools(), ToolChoice: llm.ToolRequired}, `{"type":"any"}`, "look read", "", `{"type":"disabled"}`, false},
-		{"required, thinking", plain, llm.Request{Tools: tools(), ToolChoice: llm.ToolRequired, Thinking: llm.ThinkLow}, "", "look read", "", `{"type":"enabled","budget_tokens":1024}`, false},
+		{"required, thinking", plain, llm.Request{Tools: tools(), ToolChoice: llm.ToolRequired, Settings: llm.Settings{Thinking: llm.ThinkLow}}, "", "look read", "", `{"type":"enabled","budget_tokens":1024}`, false},
 		{"required, always thinking", thinker, llm.Request{Tools: tools(), ToolChoice: llm.ToolRequired}, "", "look read", "", "", false},
-		{"schema alone", plain, llm.Request{Schema: []byte(strict)}, final, "final_answer", "", "", false},
-		{"schema and tools", plain, llm.Request{Schema: []byte(strict), Tools: tools()}, `{"type":"any"}`, "look read final_answer", "", "", false},
-		{"schema now", plain, llm.Request{Schema: []byte(strict), Tools: tools(), ToolChoice: llm.ToolNone}, final, "look read final_answer", "", "", false},
-		{"schema, thinking", plain, llm.Request{Schema: []byte(strict), Thinking: llm.ThinkLow}, "", "final_answer", "", `{"type":"enabled","budget_tokens":1024}`, true},
-		{"schema, native", native, llm.Request{Schema: []byte(strict), Tools: tools()}, "", "look read", `{"format":{"type":"json_schema","schema":` + strict + `}}`, "", false},
-		{"schema that cannot be enforced", native, llm.Request{Schema: []byte(loose)}, final, "final_answer", "", "", false},
-		{"schema of a list", plain, llm.Request{Schema: []byte(`{"type":"array"}`)}, "", "", "", "", true},
-		{"schema without tools", toolless, llm.Request{Schema: []byte(strict), Tools: tools()}, "", "", "", "", true},
+		{"schema alone", plain, llm.Request{Settings: llm.Settings{Schema: []byte(strict)}}, final, "final_answer", "", "", false},
+		{"schema and tools", plain, llm.Request{Settings: llm.Settings{Schema: []byte(strict)}, Tools: tools()}, `{"type":"any"}`, "look read final_answer", "", "", false},
+		{"schema now", plain, llm.Request{Settings: llm.Settings{Schema: []byte(strict)}, Tools: tools(), ToolChoice: llm.ToolNone}, final, "look read final_answer", "", "", false},
+		{"schema, thinking", plain, llm.Request{Settings: llm.Settings{Schema: []byte(strict), Thinking: llm.ThinkLow}}, "", "final_answer", "", `{"type":"enabled","budget_tokens":1024}`, true},
+		{"schema, native", native, llm.Request{Settings: llm.Settings{Schema: []byte(strict)}, Tools: tools()}, "", "look read", `{"format":{"type":"json_schema","schema":` + strict + `}}`, "", false},
+		{"schema that cannot be enforced", native, llm.Request{Settings: llm.Settings{Schema: []byte(loose)}}, final, "final_answer", "", "", false},
+		{"schema of a list", plain, llm.Request{Settings: llm.Settings{Schema: []byte(`{"type":"array"}`)}}, "", "", "", "", true},
+		{"schema without tools", toolless, llm.Request{Settings: llm.Settings{Schema: []byte(strict)}, Tools: tools()}, "", "", "", "", true},
 	}
 	for _, tt := range tests {
 		tt.req.Messages = recorded.Ask().Messages
@@ -459,7 +459,7 @@ func TestTemperature(t *testing.T) {
 // Each request of a growing conversation begins as the one before, so that the provider's cache hits.
 func TestPrefixStays(t *testing.T) {
 	all := everything(t)
-	req := &llm.Request{System: "s", Tools: tools(), Cache: llm.CacheOff}
+	req := &llm.Request{System: "s", Tools: tools(), Settings: llm.Settings{Cache: llm.CacheOff}}
 	before := ""
 	for n := range all {
 		if all[n].Role != llm.RoleUser || n+1 < len(all) && all[n+1].Role == llm.RoleUser || len(all[n].Content) == 0 {
@@ -479,7 +479,7 @@ func TestChosenMarks(t *testing.T) {
 	for policy, want := range map[llm.CachePolicy]int{
 		llm.CacheAuto: 4, llm.CacheOff: 0, llm.CacheSystem: 1, llm.CacheTools: 1, llm.CacheMessages: 2, "system,tools": 2,
 	} {
-		_, data := sent(t, testModel(), Options{}, &llm.Request{System: "s", Tools: tools(), Messages: everything(t), Cache: policy})
+		_, data := sent(t, testModel(), Options{}, &llm.Request{System: "s", Tools: tools(), Messages: everything(t), Settings: llm.Settings{Cache: policy}})
 		if got := strings.Count(string(data), "cache_control"); got != want {
 			t.Errorf("%q: %d marks, want %d", policy, got, want)
 		}

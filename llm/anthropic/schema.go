@@ -11,14 +11,14 @@ import (
 	"github.com/tenon-agent/tenon/llm/wire"
 )
 
-// schemaMode is how a structured answer is had.
+// schemaMode is the way to get a structured answer.
 type schemaMode int
 
 const (
 	noSchema         schemaMode = iota
 	schemaByProvider            // the provider lets the model write nothing else
 	schemaByTool                // as the arguments of a tool
-	schemaByWords               // the model is told
+	schemaByWords               // the prompt describes it
 )
 
 func (c *Client) schemaMode(req *llm.Request) schemaMode {
@@ -34,7 +34,7 @@ func (c *Client) schemaMode(req *llm.Request) schemaMode {
 	}
 }
 
-// instruct tells the model of the schema where neither the provider nor a demanded call does it.
+// instruct describes the schema in the prompt if neither the provider nor a forced call enforces it.
 func (r *request) instruct(how schemaMode, schema json.RawMessage) {
 	switch {
 	case how == schemaByProvider:
@@ -49,7 +49,7 @@ func (r *request) instruct(how schemaMode, schema json.RawMessage) {
 	}
 }
 
-// schemaNode is what matters of a JSON Schema here.
+// schemaNode has the keywords of a JSON Schema that matter here.
 type schemaNode struct {
 	Type       jsontext.Value            `json:"type"`
 	Properties map[string]jsontext.Value `json:"properties"`

@@ -13,8 +13,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
-	"github.com/tenon-agent/tenon/internal/recorded"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/wire"
 )
@@ -42,7 +42,7 @@ func TestRoundTrip(t *testing.T) {
 		return modelserver.Think("I should look.").Call("look", `{}`).Call("read", `{"path":"go.mod"}`)
 	}))
 	for name, c := range clients(testModel(), at(srv)) {
-		req := &llm.Request{System: "s", Messages: recorded.Ask().Messages, Tools: tools(), Thinking: llm.ThinkLow}
+		req := &llm.Request{System: "s", Messages: recorded.Ask().Messages, Tools: tools(), Settings: llm.Settings{Thinking: llm.ThinkLow}}
 		first, err := llm.Collect(t.Context(), c, req)
 		if err != nil || len(first.Calls()) != 2 || first.Usage.Total() == 0 {
 			t.Fatalf("%s: got %+v, %v", name, first, err)
@@ -206,11 +206,10 @@ func anyRequest(rt *rapid.T, picture []byte) *llm.Request {
 	req := &llm.Request{
 		System:     rapid.SampledFrom([]string{"", "Be brief.", " ", "\xff"}).Draw(rt, "system"),
 		ToolChoice: rapid.SampledFrom([]llm.ToolChoice{llm.ToolAuto, llm.ToolRequired, llm.ToolNone}).Draw(rt, "choice"),
-		Thinking: rapid.SampledFrom([]llm.Thinks{llm.ThinkDefault, llm.ThinkOff, llm.ThinkMinimal, llm.ThinkMedium, llm.ThinkHigh}).
-			Draw(rt, "thinking"),
-		MaxTokens: rapid.SampledFrom([]int{0, 1, 1025, 9000}).Draw(rt, "max"),
-		Cache:     rapid.SampledFrom([]llm.CachePolicy{llm.CacheAuto, llm.CacheOff}).Draw(rt, "cache"),
-		Messages:  rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) llm.Message { return anyMessage(rt, picture) }), 0, 12).Draw(rt, "messages"),
+		Settings: llm.Settings{Thinking: rapid.SampledFrom([]llm.Thinks{llm.ThinkDefault, llm.ThinkOff, llm.ThinkMinimal, llm.ThinkMedium, llm.ThinkHigh}).
+			Draw(rt, "thinking"), MaxTokens: rapid.SampledFrom([]int{0, 1, 1025, 9000}).Draw(rt, "max"), Cache: rapid.SampledFrom([]llm.CachePolicy{llm.CacheAuto, llm.CacheOff}).Draw(rt, "cache")},
+
+		Messages: rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) llm.Message { return anyMessage(rt, picture) }), 0, 12).Draw(rt, "messages"),
 	}
 	if rapid.Bool().Draw(rt, "tools") {
 		req.Tools = tools()

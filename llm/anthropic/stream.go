@@ -11,7 +11,7 @@ import (
 	"github.com/tenon-agent/tenon/llm/wire"
 )
 
-// decoder tells an answer what a response says.
+// decoder passes the events of a response to an answer.
 type decoder struct {
 	resp   *wire.Response
 	answer *wire.Answer
@@ -24,7 +24,7 @@ type decoder struct {
 // call is a content block while it comes.
 type call struct {
 	key   string
-	input jsontext.Value // what it began with
+	input jsontext.Value // initial arguments
 	came  bool           // more came
 }
 
@@ -60,7 +60,7 @@ type content struct {
 	Input     jsontext.Value `json:"input"`
 }
 
-// stream reads a streamed answer and returns the error that it ends with. It returns nil when the consumer has left, too.
+// stream reads a streamed answer and returns its error. It also returns nil if the consumer has left.
 func (d *decoder) stream() error {
 	var e event // one for all: most events are tiny
 	for raw, err := range d.resp.Events() {
@@ -83,18 +83,18 @@ func (d *decoder) stream() error {
 	return d.resp.Cut()
 }
 
-// decode reads an event. The error is that which the event tells of, or that it cannot be read. Events of other types are passed
-// over, whatever their form.
+// decode reads an event. It returns the error that the event carries, or a parse error. It skips events of other types,
+// whatever their form.
 func (d *decoder) decode(raw wire.Event, e *event) error {
 	bad := wire.Unmarshal(raw.Data, e)
 	if bad != nil {
 		*e = event{}
-		_ = wire.Unmarshal(raw.Data, &struct { // what cannot be read even so has no type
+		_ = wire.Unmarshal(raw.Data, &struct { // on failure the event has no type
 			Type *string `json:"type"`
 		}{&e.Type})
 	}
 	if e.Type == "" {
-		e.Type = string(raw.Name) // what the data says comes first: some servers name no events
+		e.Type = string(raw.Name) // the data takes precedence: some servers name no events
 	}
 	switch {
 	case e.Type == "error", e.Type == "" && len(e.Error) > 0:
@@ -105,14 +105,14 @@ func (d *decoder) decode(raw wire.Event, e *event) error {
 	return nil
 }
 
-// known returns the types of events that mean something here.
+// known returns the types of events that the client reads.
 func known() []string {
 	return []string{
 		"message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop",
 	}
 }
 
-// take takes in an event, and reports whether the consumer wants more.
+// take handles an event, and reports whether the consumer wants more.
 func (d *decoder) take(e *event) bool {
 	switch e.Type {
 	case "content_block_delta":
@@ -149,8 +149,8 @@ func (d *decoder) delta(index int, e *delta) bool {
 	return true
 }
 
-// begin begins a content block. Those that this client does not ask for, such as the calls of tools that the server
-// runs itself, are passed over.
+// begin begins a content block. It ignores blocks that this client does not ask for, such as calls of tools that the server
+// runs itself.
 func (d *decoder) begin(index int, b *content) bool {
 	d.answer.Break()
 	switch b.Type {
@@ -186,7 +186,7 @@ func (d *decoder) end(index int) bool {
 	return d.answer.EndCall(c.key)
 }
 
-// redacted keeps thinking that nobody may read as the provider wants it back.
+// redacted keeps encrypted thinking in the form that the provider wants back.
 func (d *decoder) redacted(data string) {
 	if opaque, err := wire.Marshal(redactedThinking{"redacted_thinking", data}); err == nil && data != "" {
 		d.answer.OpaqueThinking(opaque)
@@ -194,7 +194,7 @@ func (d *decoder) redacted(data string) {
 	d.answer.Break()
 }
 
-// head takes in what is said before or beside the content.
+// head reads the fields that come before or next to the content.
 func (d *decoder) head(a *answer) {
 	d.answer.ID(a.ID)
 	if a.Model != "" && !sameModel(d.asked, a.Model) {
@@ -203,7 +203,7 @@ func (d *decoder) head(a *answer) {
 	d.used.update(&a.Usage)
 }
 
-// sameModel reports whether an answer is of the model that was asked: an alias is answered with the name of what it stands for.
+// sameModel reports whether the answering model is the requested one: the server answers an alias with the full name.
 func sameModel(asked, answered string) bool {
 	asked, answered = strings.ReplaceAll(asked, "@", "-"), strings.ReplaceAll(answered, "@", "-")
 	asked = strings.TrimSuffix(strings.TrimSuffix(asked, "-latest"), "-0")

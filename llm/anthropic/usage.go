@@ -2,7 +2,7 @@ package anthropic
 
 import "github.com/tenon-agent/tenon/llm"
 
-// usage is the counts of the API. Input is what was read beside the cache; output has the thinking in it.
+// usage has the counts of the API. Input excludes cached tokens; output includes thinking.
 type usage struct {
 	Input      int64 `json:"input_tokens"`
 	CacheWrite int64 `json:"cache_creation_input_tokens"`
@@ -13,7 +13,7 @@ type usage struct {
 	} `json:"output_tokens_details"`
 }
 
-// update takes in later counts. They are of the answer so far; what is not told again stays.
+// update merges later counts. They are cumulative; a missing count keeps its value.
 func (u *usage) update(v *usage) {
 	for _, c := range []struct{ to, from *int64 }{
 		{&u.Input, &v.Input},

@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// answer is the form of an answer that is not streamed, and of what a stream begins with.
+// answer is the form of an answer that is not streamed, and of the beginning of a stream.
 type answer struct {
 	Type    string    `json:"type"`
 	ID      string    `json:"id"`
@@ -16,7 +16,7 @@ type answer struct {
 	Usage   usage     `json:"usage"`
 }
 
-// whole reads an answer that came at once, and returns the error that it ends with.
+// whole reads an answer that is not streamed, and returns its error.
 func (d *decoder) whole() error {
 	data, err := d.resp.All()
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// Limits of what happens before a request can be signed.
+// Limits of the work before a request can be signed.
 const (
 	settingsTimeout    = 5 * time.Second  // reading the configuration of AWS, which is files
 	credentialsTimeout = 90 * time.Second // getting credentials: a program of the user's may ask for a code
@@ -35,7 +35,7 @@ type account struct {
 	loaded  *settings
 }
 
-// settings is what is known of AWS on this machine.
+// settings has the settings of AWS on this machine.
 type settings struct {
 	region      string
 	endpoint    string // of the environment or the profile, or empty
@@ -68,7 +68,7 @@ func (a *account) settings(ctx context.Context) (*settings, error) {
 	}
 }
 
-// forget has the settings read again for the next request: what was refused may have been renewed by then.
+// forget makes the next request read the settings again: refused credentials may have been renewed by then.
 func (a *account) forget() {
 	if a.lock(context.Background()) == nil {
 		a.loaded = nil
@@ -127,7 +127,7 @@ func (m *metadataClient) GetMetadata(ctx context.Context, in *imds.GetMetadataIn
 		return nil, err
 	}
 	data, err := io.ReadAll(io.LimitReader(out.Content, maxMetadata))
-	_ = out.Content.Close() // what was read of it counts
+	_ = out.Content.Close() // the bytes read so far decide
 	if err != nil {
 		return nil, err
 	}

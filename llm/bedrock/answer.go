@@ -13,7 +13,7 @@ import (
 	"github.com/tenon-agent/tenon/llm/wire"
 )
 
-// usageTimeout is how long the usage is waited for when the answer itself is complete.
+// usageTimeout is how long the client waits for the usage of a complete answer.
 const usageTimeout = 5 * time.Second
 
 // decoder reads a streamed answer.
@@ -24,7 +24,7 @@ type decoder struct {
 	cancel func() // ends the reading
 
 	late     *time.Timer // cancels the wait for the usage
-	index    int         // of the block that goes on
+	index    int         // of the current block
 	redacted []byte      // encrypted thinking of that block
 	stopped  bool        // the answer is complete, only its usage may be missing
 }
@@ -78,7 +78,7 @@ func (d *decoder) read() error {
 	}
 }
 
-// broken is the error of a stream that cannot be read on.
+// broken returns the error of a stream with an unreadable rest.
 func (d *decoder) broken(err error) error {
 	if known, ok := errors.AsType[*llm.Error](err); ok {
 		return known
@@ -86,7 +86,7 @@ func (d *decoder) broken(err error) error {
 	return d.resp.Protocol(err.Error())
 }
 
-// frame takes in one message of the stream. It reports whether it was the last.
+// frame handles one message of the stream. It reports whether it was the last.
 func (d *decoder) frame(f frame) (done bool, err error) {
 	switch string(f.message) {
 	case "exception":
@@ -104,7 +104,7 @@ func (d *decoder) frame(f frame) (done bool, err error) {
 	return d.event(string(f.event), &e)
 }
 
-// event takes in one event, and passes over those that it does not know.
+// event handles one event and ignores unknown ones.
 func (d *decoder) event(name string, e *event) (done bool, err error) {
 	more := true
 	switch name {
@@ -136,7 +136,7 @@ func (d *decoder) event(name string, e *event) (done bool, err error) {
 	return false, nil
 }
 
-// exception is an error that the server tells within the stream.
+// exception converts an error that the server sends within the stream.
 func (d *decoder) exception(name string, payload []byte) error {
 	var e struct {
 		Message  string `json:"message"`
@@ -151,7 +151,7 @@ func (d *decoder) exception(name string, payload []byte) error {
 	return d.resp.Failed(name, e.Message)
 }
 
-// key tells calls apart.
+// key distinguishes calls.
 func key(index int) string { return strconv.Itoa(index) }
 
 func (d *decoder) start(e *event) bool {
@@ -177,7 +177,7 @@ func (d *decoder) delta(e *event) bool {
 	}
 }
 
-// turn goes over to another block when its number says so: the beginning of a text is not told.
+// turn switches to another block if the number differs: the server does not announce the beginning of a text.
 func (d *decoder) turn(index int) {
 	if index != d.index {
 		d.close()
@@ -205,7 +205,7 @@ func keepRedacted(a *wire.Answer, redacted []byte) {
 	}
 }
 
-// stop takes in why the answer ended.
+// stop handles the reason for the end of the answer.
 func stop(resp *wire.Response, a *wire.Answer, reason string) error {
 	switch reason {
 	case "end_turn", "stop_sequence":
@@ -219,7 +219,7 @@ func stop(resp *wire.Response, a *wire.Answer, reason string) error {
 	case "malformed_model_output", "malformed_tool_use":
 		return resp.Protocol("the model wrote what is no answer (" + reason + ")")
 	}
-	return nil // of an unknown reason, the content says enough
+	return nil // for an unknown reason the content is enough
 }
 
 // usage is the counts of the protocol.
@@ -230,8 +230,8 @@ type usage struct {
 	CacheWrite int64 `json:"cacheWriteInputTokens"`
 }
 
-// disjoint returns the counts so that none is within another. Input is what was read beside the cache, but models of OpenAI
-// tell, when they stream, the cached part in it too.
+// disjoint returns counts that do not overlap. Input excludes cached tokens, but OpenAI models include them when they
+// stream.
 func (u *usage) disjoint(f family) llm.Usage {
 	if cached := u.CacheRead + u.CacheWrite; f.cacheInInput && u.Input >= cached {
 		u.Input -= cached

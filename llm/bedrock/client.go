@@ -14,15 +14,15 @@ import (
 	"github.com/tenon-agent/tenon/llm/wire"
 )
 
-// Options is how Bedrock is reached. The zero value is the setting of the AWS tools.
+// Options are the address and the credentials of Bedrock. The zero value has those of the AWS tools.
 type Options struct {
 	Endpoint wire.Endpoint // Key is an API key of Bedrock; empty: requests are signed with the credentials of AWS
 	Region   string        // such as us-east-1; default: that of the base URL or the model's ARN, then that of the environment or the profile
 	Profile  string        // of ~/.aws/config; default: AWS_PROFILE, then "default"
 	NoStream bool          // ask for the whole answer at once
 
-	// AdditionalFields are sent as additionalModelRequestFields: what a model takes beyond the protocol. They win over what the
-	// client sends there itself.
+	// AdditionalFields become additionalModelRequestFields: settings of a model beyond the protocol. They override the fields
+	// that the client sets there.
 	AdditionalFields map[string]any
 }
 
@@ -34,8 +34,8 @@ type Client struct {
 	account *account
 }
 
-// New returns a client of model. It reads no file and no environment: what is wrong with credentials or region shows in the
-// first answer.
+// New returns a client of model. It reads no file and no environment: the first answer reports problems with credentials or
+// the region.
 func New(model llm.Model, o Options) *Client {
 	return &Client{model: model, options: o, family: familyOf(model.ID), account: newAccount(o.Profile)}
 }
@@ -100,7 +100,7 @@ func (c *Client) stream(ctx context.Context, req *llm.Request, yield func(llm.Ev
 	d := decoder{resp: resp, answer: answer, family: c.family, cancel: cancel}
 	err = d.read()
 	if err != nil && d.stopped && ctx.Err() == nil && err != errLeft {
-		err = nil // the answer is whole, only what it cost is not known
+		err = nil // the answer is whole, and only its usage is unknown
 	}
 	if err != nil {
 		return err
@@ -109,13 +109,13 @@ func (c *Client) stream(ctx context.Context, req *llm.Request, yield func(llm.Ev
 	return nil
 }
 
-// place is where a request goes.
+// place is the address and the region of a request.
 type place struct {
 	url    string
 	region string
 }
 
-// place finds out where a request goes. It reads the settings of AWS when the options leave something open.
+// place returns the target of a request. It reads the settings of AWS if the options are incomplete.
 func (c *Client) place(ctx context.Context) (place, error) {
 	o := &c.options
 	p := place{region: cmp.Or(o.Region, regionOfHost(o.Endpoint.Host("")), regionOfARN(c.model.ID))}
@@ -161,8 +161,8 @@ func host(region string) string {
 	return "https://bedrock-runtime." + region + "." + domain
 }
 
-// escape returns the ID of a model as one step of a path. The signature covers the path as it is sent, escaped once more, so
-// a colon must be escaped here as AWS's own tools do it.
+// escape returns the ID of a model as one segment of a path. The signature covers the sent path, escaped once more, so escape
+// encodes a colon as AWS's own tools do.
 func escape(id string) string {
 	return strings.ReplaceAll(url.PathEscape(id), ":", "%3A")
 }

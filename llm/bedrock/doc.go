@@ -1,9 +1,9 @@
-// Package bedrock asks models of Amazon Bedrock through its Converse API.
+// Package bedrock is a client of Amazon Bedrock's Converse API.
 //
-// A client needs a region, and proof of identity: an API key of Bedrock in Endpoint.Key, or else the credentials of AWS, which
-// are looked for where all of its tools look: environment, profiles, single sign-on, roles, metadata services. Nothing of that
-// is touched before the first request.
+// A client needs a region and credentials: a Bedrock API key in Endpoint.Key, or AWS credentials from the places where all
+// AWS tools look: environment, profiles, single sign-on, roles, metadata services. The client touches none of them before
+// the first request.
 //
-// Bedrock has models of many makers behind one protocol, and they differ in what they take: what images may stand in, how
-// thinking is asked for, where cache points go. The ID of a model tells its maker; the rules are in one table.
+// Bedrock serves models of many providers through one protocol. They differ in where images may appear, how to request
+// thinking, and where cache points go. The ID of a model names its provider; one table has the rules.
 package bedrock

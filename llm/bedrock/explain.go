@@ -58,7 +58,7 @@ const noCredentials = "no AWS credentials were found: not in AWS_BEARER_TOKEN_BE
 	"(AWS_PROFILE, or default) in ~/.aws/config and ~/.aws/credentials, and this is no machine of AWS that has a role. " +
 	"Set AWS_PROFILE, run `aws sso login` or `aws configure`, or set one of these variables"
 
-// isSSO reports whether single sign-on failed in a way that a login mends.
+// isSSO reports whether single sign-on failed in a way that a login fixes.
 func isSSO(err error, operation *smithy.OperationError) bool {
 	if _, ok := errors.AsType[*ssocreds.InvalidTokenError](err); ok || strings.Contains(err.Error(), "SSO token") {
 		return true

@@ -2,7 +2,7 @@ package bedrock
 
 import "strings"
 
-// maker is who made a model, as far as it matters here.
+// maker is the maker of a model, as far as it matters here.
 type maker int
 
 const (
@@ -12,7 +12,7 @@ const (
 	openAI
 )
 
-// thinker is how a model is asked to think.
+// thinker is the way to ask a model to think.
 type thinker int
 
 const (
@@ -23,29 +23,29 @@ const (
 	byReasoning               // GPT: reasoning.effort
 )
 
-// cacher is where a model takes cache points.
+// cacher is the set of places where a model accepts cache points.
 type cacher int
 
 const (
 	noCache    cacher = iota
-	cacheAll          // behind the tools, the system prompt and messages
-	cacheTexts        // behind the system prompt, and behind messages that end with text
+	cacheAll          // after the tools, the system prompt and messages
+	cacheTexts        // after the system prompt, and after messages that end with text
 
 )
 
-// family is what a model takes beyond what all models on Bedrock do. The zero value is the least.
+// family has the abilities of a model beyond those of all models on Bedrock. The zero value has the fewest.
 type family struct {
 	maker        maker
 	resultMedia  bool // images and documents within results of calls, and the status of a result
 	anyTool      bool // a call can be demanded
 	cache        cacher
 	thinks       thinker
-	separate     bool // texts cannot stand beside calls or beside results
-	cacheInInput bool // the input tokens that are told may include those of the cache
+	separate     bool // a message with calls or results cannot contain text
+	cacheInInput bool // reported input tokens may include cached ones
 }
 
-// familyOf tells a model by its ID, which may be that of an inference profile (us.anthropic.claude-...) or an ARN that ends in
-// one. Of an ARN that says nothing, such as that of an application inference profile, the least is believed.
+// familyOf finds the family of a model ID, which may be an inference profile (us.anthropic.claude-...) or an ARN that ends in
+// one. An opaque ARN, such as that of an application inference profile, gets the family with the fewest abilities.
 func familyOf(id string) family {
 	id = strings.ToLower(id)
 	has := func(parts ...string) bool {

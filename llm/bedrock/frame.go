@@ -31,7 +31,7 @@ const (
 	readStep    = 64 << 10 // a message is believed to be as long as it says only as its bytes come
 )
 
-// What is wrong with a stream, beside the errors of its reader.
+// Errors of a malformed stream.
 var (
 	errCut    = errors.New("the stream ended in the middle of a message")
 	errSum    = errors.New("a message of the stream is damaged: its checksum is wrong")
@@ -136,7 +136,7 @@ func (f *frame) header(name, value []byte) {
 
 const stringValue = 7
 
-// valueSize returns how many bytes stand before a value of that type and how many it has itself.
+// valueSize returns the size of the length prefix of a value of that type, and the size of the value.
 func valueSize(kind byte, data []byte) (before, size int, ok bool) {
 	switch kind {
 	case 0, 1: // true, false

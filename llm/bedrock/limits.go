@@ -8,7 +8,7 @@ import (
 // Limits of an answer, in tokens.
 const (
 	defaultOutput = 8192   // of a Claude of which nothing is known: its default on Bedrock is 4096, which cuts long answers
-	usualOutput   = 32_000 // of models that could write more: what is not used is still held back of the rate limit
+	usualOutput   = 32_000 // of models that could write more: the rate limit counts the maximum, not the use
 )
 
 // limit sets the limits of the answer and how free it is.

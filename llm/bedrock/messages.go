@@ -14,7 +14,7 @@ import (
 // maxImage is how many bytes an image may have.
 const maxImage = 3_750_000
 
-// rules says what the model takes.
+// rules returns the parts that the model accepts.
 func (c *Client) rules(noCalls bool) fit.Rules {
 	return fit.Rules{
 		Images:       c.model.Images,
@@ -45,7 +45,7 @@ func redactedContent(t llm.Thinking) []byte {
 	return o.Redacted
 }
 
-// opaqueThinking is what is kept of thinking that came encrypted.
+// opaqueThinking is the stored form of encrypted thinking.
 type opaqueThinking struct {
 	Redacted []byte `json:"redactedContent,omitempty"`
 }
@@ -82,7 +82,7 @@ func (w *writer) add(role string, content []block) {
 	w.out = append(w.out, message{Role: role, Content: content})
 }
 
-// user adds what a user says. Where it cannot stand beside results, the model is taken to have said something in between.
+// user adds a user message. If it cannot share a message with results, user inserts a short assistant message in between.
 func (w *writer) user(content []block) {
 	if n := len(w.out); n > 0 && w.family.separate && w.out[n-1].Role == "user" {
 		w.add("assistant", []block{{Text: "I have the results."}})

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/bedrock"
 	"github.com/tenon-agent/tenon/llm/wire"
@@ -38,7 +38,7 @@ func TestLoop(t *testing.T) {
 			))
 			c := against(t, s, o)
 			req := &llm.Request{
-				System: "Be brief.", Tools: someTools(), Thinking: llm.ThinkLow,
+				System: "Be brief.", Tools: someTools(), Settings: llm.Settings{Thinking: llm.ThinkLow},
 				Messages: []llm.Message{{Role: llm.RoleUser, Content: llm.Content{llm.Text{Text: "What is it?"}, llm.Image{Data: picture(t)}}}},
 			}
 			first, err := llm.Collect(t.Context(), c, req)

@@ -12,9 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials/processcreds"
 )
 
-// ownProcess returns a provider in place of the one that runs the credential_process of a profile, or nil when there is none.
-// That of AWS gives the program the terminal, which belongs to somebody else here. This one keeps what it complains
-// of for the error.
+// ownProcess returns a provider that runs the credential_process of a profile, or nil if there is none. The AWS provider gives
+// the program the terminal, which the frontend owns. This one captures its standard error for the error text.
 func ownProcess(cfg aws.Config) aws.CredentialsProvider {
 	if !aws.IsCredentialsProvider(cfg.Credentials, (*processcreds.Provider)(nil)) {
 		return nil
@@ -46,7 +45,7 @@ func (p *process) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	return c, err
 }
 
-// processError is a failure of the program with what it complained of.
+// processError is a failure of the program with its error output.
 type processError struct {
 	said string
 	err  error
@@ -55,7 +54,7 @@ type processError struct {
 func (e *processError) Error() string { return fmt.Sprintf("it said: %s", e.said) }
 func (e *processError) Unwrap() error { return e.err }
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of its input.
 type tail struct{ bytes.Buffer }
 
 const maxTail = 500

@@ -174,7 +174,7 @@ func (c *Client) choose(r *request, req *llm.Request) {
 	}
 }
 
-// instruct tells the model of the schema where a demanded call does not do it.
+// instruct describes the schema in the prompt if a forced call does not enforce it.
 func (c *Client) instruct(r *request, req *llm.Request) {
 	switch {
 	case len(req.Schema) == 0:
@@ -204,7 +204,7 @@ func (r *request) lowerSystem() {
 	r.System = nil
 }
 
-// mark sets the cache points, of which there may be four: behind the tools, behind the system prompt, and at the end of the
+// mark sets the cache points, at most four: after the tools, after the system prompt, and at the end of the
 // last two messages of the user. The one before the last is where the request before ended, so that its cache is found.
 func (c *Client) mark(r *request, policy llm.CachePolicy) {
 	if c.family.cache == noCache {

@@ -15,7 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/bedrock"
 )
@@ -126,7 +126,7 @@ func models() map[string]llm.Model {
 func TestRequest(t *testing.T) {
 	for name, m := range models() {
 		t.Run(name, func(t *testing.T) {
-			req := &llm.Request{System: "Be brief.", Messages: everything(t), Tools: someTools(), Thinking: llm.ThinkMedium}
+			req := &llm.Request{System: "Be brief.", Messages: everything(t), Tools: someTools(), Settings: llm.Settings{Thinking: llm.ThinkMedium}}
 			r, body := sent(t, m, bedrock.Options{}, req)
 			if err := modelserver.Check(modelserver.Bedrock, r, body); err != nil {
 				t.Error(err)
@@ -161,34 +161,34 @@ func TestRequestFields(t *testing.T) {
 		options     bedrock.Options
 		want        []string // parts of the body; those that begin with ! must not be in it
 	}{
-		{"a budget", "claude", llm.Request{Thinking: llm.ThinkHigh, Temperature: &temperature}, bedrock.Options{}, []string{`"thinking":{"budget_tokens":8192,"type":"enabled"}`, `!temperature`, `"maxTokens":32000`}},
-		{"a small budget", "claude", llm.Request{Thinking: llm.ThinkMinimal}, bedrock.Options{}, []string{`"budget_tokens":1024`}},
-		{"a budget is less than the limit", "claude", llm.Request{Thinking: llm.ThinkHigh, MaxTokens: 4000}, bedrock.Options{}, []string{`"budget_tokens":2000`, `"maxTokens":4000`}},
-		{"no room for thinking", "claude", llm.Request{Thinking: llm.ThinkHigh, MaxTokens: 1024}, bedrock.Options{}, []string{`!thinking`}},
-		{"no thinking", "claude", llm.Request{Thinking: llm.ThinkOff, Temperature: &temperature}, bedrock.Options{}, []string{`!thinking`, `"temperature":0.5`}},
-		{"a turn that another model began", "claude", llm.Request{Thinking: llm.ThinkHigh, Messages: foreignTurn, Tools: someTools()}, bedrock.Options{}, []string{`!thinking`}},
-		{"by effort", "claude_adaptive", llm.Request{Thinking: llm.ThinkLow, Messages: foreignTurn, Tools: someTools(), Temperature: &temperature}, bedrock.Options{}, []string{`{"output_config":{"effort":"low"},"thinking":{"type":"adaptive"}}`, `!temperature`}},
-		{"none by effort", "claude_adaptive", llm.Request{Thinking: llm.ThinkOff}, bedrock.Options{}, []string{`{"thinking":{"type":"disabled"}}`}},
-		{"a model that cannot", "claude_old", llm.Request{Thinking: llm.ThinkHigh}, bedrock.Options{}, []string{`!additional`}},
-		{"Nova", "nova_2", llm.Request{Thinking: llm.ThinkLow, Temperature: &temperature}, bedrock.Options{}, []string{`"reasoningConfig":{"maxReasoningEffort":"low","type":"enabled"}`, `!temperature`, `maxTokens`}},
-		{"Nova at its most", "nova_2", llm.Request{Thinking: llm.ThinkHigh}, bedrock.Options{}, []string{`"maxReasoningEffort":"high"`, `!maxTokens`}},
-		{"Nova without", "nova_2", llm.Request{Thinking: llm.ThinkOff}, bedrock.Options{}, []string{`!reasoning`}},
-		{"gpt-oss", "gpt_oss", llm.Request{Thinking: llm.ThinkOff}, bedrock.Options{}, []string{`{"reasoning_effort":"low"}`}},
-		{"GPT", "gpt", llm.Request{Thinking: llm.ThinkOff}, bedrock.Options{}, []string{`{"reasoning":{"effort":"none"}}`}},
-		{"a structured answer", "claude", llm.Request{Schema: schema, Tools: someTools()}, bedrock.Options{}, []string{`"name":"final_answer"`, `"toolChoice":{"any":{}}`, `!Give the final`}},
-		{"a structured answer of one that thinks", "claude", llm.Request{Schema: schema, Thinking: llm.ThinkLow}, bedrock.Options{}, []string{`"name":"final_answer"`, `!toolChoice`, `Give the final answer by calling`, `thinking`}},
-		{"a structured answer without tools", "without_tools", llm.Request{Schema: schema}, bedrock.Options{}, []string{`!toolConfig`, `nothing but JSON`}},
+		{"a budget", "claude", llm.Request{Settings: llm.Settings{Thinking: llm.ThinkHigh, Temperature: &temperature}}, bedrock.Options{}, []string{`"thinking":{"budget_tokens":8192,"type":"enabled"}`, `!temperature`, `"maxTokens":32000`}},
+		{"a small budget", "claude", llm.Request{Settings: llm.Settings{Thinking: llm.ThinkMinimal}}, bedrock.Options{}, []string{`"budget_tokens":1024`}},
+		{"a budget is less than the limit", "claude", llm.Request{Settings: llm.Settings{Thinking: llm.ThinkHigh, MaxTokens: 4000}}, bedrock.Options{}, []string{`"budget_tokens":2000`, `"maxTokens":4000`}},
+		{"no room for thinking", "claude", llm.Request{Settings: llm.Settings{Thinking: llm.ThinkHigh, MaxTokens: 1024}}, bedrock.Options{}, []string{`!thinking`}},
+		{"no thinking", "claude", llm.Request{Settings: llm.Settings{Thinking: llm.ThinkOff, Temperature: &temperature}}, bedrock.Options{}, []string{`!thinking`, `"temperature":0.5`}},
+		{"a turn that another model began", "claude", llm.Request{Settings: llm.Settings{Thinking: llm.ThinkHigh}, Messages: foreignTurn, Tools: someTools()}, bedrock.Options{}, []string{`!thinking`}},
+		{"by effort", "claude_adaptive", llm.Request{Settings: llm.Settings{Thinking: llm.ThinkLow, Temperature: &temperature}, Messages: foreignTurn, Tools: someTools()}, bedrock.Options{}, []string{`{"output_config":{"effort":"low"},"thinking":{"type":"adaptive"}}`, `!temperature`}},
+		{"none by effort", "claude_adaptive", llm.Request{Settings: llm.Settings{Thinking: llm.ThinkOff}}, bedrock.Options{}, []string{`{"thinking":{"type":"disabled"}}`}},
+		{"a model that cannot", "claude_old", llm.Request{Settings: llm.Settings{Thinking: llm.ThinkHigh}}, bedrock.Options{}, []string{`!additional`}},
+		{"Nova", "nova_2", llm.Request{Settings: llm.Settings{Thinking: llm.ThinkLow, Temperature: &temperature}}, bedrock.Options{}, []string{`"reasoningConfig":{"maxReasoningEffort":"low","type":"enabled"}`, `!temperature`, `maxTokens`}},
+		{"Nova at its most", "nova_2", llm.Request{Settings: llm.Settings{Thinking: llm.ThinkHigh}}, bedrock.Options{}, []string{`"maxReasoningEffort":"high"`, `!maxTokens`}},
+		{"Nova without", "nova_2", llm.Request{Settings: llm.Settings{Thinking: llm.ThinkOff}}, bedrock.Options{}, []string{`!reasoning`}},
+		{"gpt-oss", "gpt_oss", llm.Request{Settings: llm.Settings{Thinking: llm.ThinkOff}}, bedrock.Options{}, []string{`{"reasoning_effort":"low"}`}},
+		{"GPT", "gpt", llm.Request{Settings: llm.Settings{Thinking: llm.ThinkOff}}, bedrock.Options{}, []string{`{"reasoning":{"effort":"none"}}`}},
+		{"a structured answer", "claude", llm.Request{Settings: llm.Settings{Schema: schema}, Tools: someTools()}, bedrock.Options{}, []string{`"name":"final_answer"`, `"toolChoice":{"any":{}}`, `!Give the final`}},
+		{"a structured answer of one that thinks", "claude", llm.Request{Settings: llm.Settings{Schema: schema, Thinking: llm.ThinkLow}}, bedrock.Options{}, []string{`"name":"final_answer"`, `!toolChoice`, `Give the final answer by calling`, `thinking`}},
+		{"a structured answer without tools", "without_tools", llm.Request{Settings: llm.Settings{Schema: schema}}, bedrock.Options{}, []string{`!toolConfig`, `nothing but JSON`}},
 		{"a call is demanded", "nova", llm.Request{ToolChoice: llm.ToolRequired, Tools: someTools()}, bedrock.Options{}, []string{`"toolChoice":{"any":{}}`}},
 		{"a call cannot be demanded", "llama", llm.Request{ToolChoice: llm.ToolRequired, Tools: someTools()}, bedrock.Options{}, []string{`!toolChoice`}},
 		{"no calls", "claude", llm.Request{ToolChoice: llm.ToolNone, Tools: someTools(), Messages: foreignTurn}, bedrock.Options{}, []string{`!toolConfig`, `!toolUse`, `[called the tool look`}},
-		{"no cache", "claude", llm.Request{Cache: llm.CacheOff, System: "a"}, bedrock.Options{}, []string{`!cachePoint`}},
-		{"the cache of the system prompt alone", "claude", llm.Request{Cache: llm.CacheSystem, System: "a", Tools: someTools()}, bedrock.Options{}, []string{`"system":[{"text":"a"},{"cachePoint":{"type":"default"}}]`}},
+		{"no cache", "claude", llm.Request{Settings: llm.Settings{Cache: llm.CacheOff}, System: "a"}, bedrock.Options{}, []string{`!cachePoint`}},
+		{"the cache of the system prompt alone", "claude", llm.Request{Settings: llm.Settings{Cache: llm.CacheSystem}, System: "a", Tools: someTools()}, bedrock.Options{}, []string{`"system":[{"text":"a"},{"cachePoint":{"type":"default"}}]`}},
 		{"a window that is full", "claude", llm.Request{System: strings.Repeat("word ", 115_000)}, bedrock.Options{}, []string{`"maxTokens":7`}},
-		{"a limit beyond the model's", "claude", llm.Request{MaxTokens: 1e6}, bedrock.Options{}, []string{`"maxTokens":64000`}},
+		{"a limit beyond the model's", "claude", llm.Request{Settings: llm.Settings{MaxTokens: 1e6}}, bedrock.Options{}, []string{`"maxTokens":64000`}},
 		{"a limit of a model that is not known", "gpt_oss", llm.Request{}, bedrock.Options{}, []string{`!maxTokens`}},
 		{
 			"fields of the user", "claude",
-			llm.Request{Thinking: llm.ThinkLow},
+			llm.Request{Settings: llm.Settings{Thinking: llm.ThinkLow}},
 			bedrock.Options{AdditionalFields: map[string]any{"anthropic_beta": []string{"x"}, "thinking": nil}},
 			[]string{`{"anthropic_beta":["x"],"thinking":null}`},
 		},
@@ -254,8 +254,7 @@ func anyRequest(t *rapid.T) *llm.Request {
 		Messages:   anyConversation(t),
 		System:     rapid.SampledFrom([]string{"", " ", "Be brief."}).Draw(t, "system"),
 		ToolChoice: rapid.SampledFrom([]llm.ToolChoice{llm.ToolAuto, llm.ToolRequired, llm.ToolNone}).Draw(t, "choice"),
-		Thinking:   rapid.SampledFrom([]llm.Thinks{"", llm.ThinkOff, llm.ThinkLow, llm.ThinkHigh}).Draw(t, "thinking"),
-		MaxTokens:  rapid.SampledFrom([]int{0, 1, 1000, 1 << 40}).Draw(t, "limit"),
+		Settings:   llm.Settings{Thinking: rapid.SampledFrom([]llm.Thinks{"", llm.ThinkOff, llm.ThinkLow, llm.ThinkHigh}).Draw(t, "thinking"), MaxTokens: rapid.SampledFrom([]int{0, 1, 1000, 1 << 40}).Draw(t, "limit")},
 	}
 	if rapid.Bool().Draw(t, "tools") {
 		req.Tools = someTools()

@@ -25,9 +25,9 @@ type Catalog struct {
 // Embedded returns the catalog that comes with the program. It costs nothing.
 func Embedded() *Catalog { return &Catalog{layers: []layer{{text: embedded}}} }
 
-// Open returns the embedded catalog together with the one that [Update] wrote to a file. Where both know a model, the
-// catalog of the later date is right; where they are of one day, the file. That there is no file is no error. When the file
-// cannot be used, the error says why, and the embedded catalog is returned beside it: Open never returns nil.
+// Open returns the embedded catalog merged with the one that [Update] wrote to a file. If both know a model, the catalog
+// with the later date wins; on the same date the file wins. A missing file is not an error. If the file is unusable, the
+// error says why and Open still returns the embedded catalog: the result is never nil.
 func Open(file string) (*Catalog, error) {
 	text, err := read(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -96,8 +96,8 @@ func (c *Catalog) Updated() string {
 	return newest
 }
 
-// Model returns what is known about a model. When it is not in the catalog, the result is the model with nothing but its
-// names, which can be used, and false.
+// Model returns the known facts about a model. If the catalog lacks the model, the result is a usable model with only its
+// names, and false.
 func (c *Catalog) Model(provider, id string) (llm.Model, bool) {
 	if e, ok := c.Entry(provider, id); ok {
 		return e.Model, true
@@ -141,7 +141,7 @@ func (c *Catalog) lines() iter.Seq[string] {
 				return
 			}
 			p, id, _ := names(line)
-			for i, r := range rest { // what is below it, too
+			for i, r := range rest { // and everything below it
 				head, after, _ := strings.Cut(r, "\n")
 				if hp, hid, _ := names(head); r != "" && hp == p && hid == id {
 					rest[i] = after

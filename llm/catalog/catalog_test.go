@@ -49,7 +49,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("an unknown level stays: %v", b.Thinks)
 	}
 	e, _ := c.Entry("y", "a/b:c")
-	if e.Variants["fast"] != (catalog.Variant{MaxTokens: 9}) {
+	if e.Variants["fast"].MaxTokens != 9 {
 		t.Errorf("got %+v", e.Variants)
 	}
 	if c.Updated() != "2026-05-01" {
@@ -130,7 +130,7 @@ func TestWith(t *testing.T) {
 	sonnet.Context = 1_000_000
 	own := catalog.Entry{
 		Model:    llm.Model{Provider: "ollama", ID: "mine", Context: 10},
-		Variants: map[string]catalog.Variant{"odd": {Thinking: "extreme"}},
+		Variants: map[string]llm.Settings{"odd": {Thinking: "extreme"}},
 	}
 	c, err := base.With(sonnet, own)
 	if err != nil {

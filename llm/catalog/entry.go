@@ -10,25 +10,18 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// Entry is what the catalog knows about a model.
+// Entry has the facts that the catalog knows about a model.
 //
 // JSON: the fields of [llm.Model] and these, by their names in lower case, empty ones left out.
 type Entry struct {
 	llm.Model
-	Name       string             `json:"name,omitzero"`       // for people
-	Released   string             `json:"released,omitzero"`   // the day, the month or the year: 2006-01-02, 2006-01 or 2006
-	Deprecated string             `json:"deprecated,omitzero"` // why not to use it any more, and what to use; empty: not deprecated
-	Variants   map[string]Variant `json:"variants,omitempty"`  // ways to ask the model, by name
+	Name       string                  `json:"name,omitzero"`       // for people
+	Released   string                  `json:"released,omitzero"`   // the day, the month or the year: 2006-01-02, 2006-01 or 2006
+	Deprecated string                  `json:"deprecated,omitzero"` // why not to use it any more, and what to use; empty: not deprecated
+	Variants   map[string]llm.Settings `json:"variants,omitempty"`  // ways to ask the model, by name
 }
 
-// Variant is a way to ask a model. What is zero is left as the request has it.
-type Variant struct {
-	Thinking    llm.Thinks `json:"thinking,omitzero"`
-	MaxTokens   int        `json:"max_tokens,omitzero"`
-	Temperature *float64   `json:"temperature,omitzero"`
-}
-
-// Bounds of what an entry may say. They are far above what there is, and keep out nonsense.
+// Bounds of an entry. They are far above all real values, and keep out nonsense.
 const (
 	maxName    = 256         // bytes of a provider, an ID, a name or a note
 	maxTokens  = 100_000_000 // of context and output
@@ -47,7 +40,7 @@ func levels() []llm.Thinks {
 	return []llm.Thinks{llm.ThinkOff, llm.ThinkMinimal, llm.ThinkLow, llm.ThinkMedium, llm.ThinkHigh}
 }
 
-// check returns the entry without what this program does not know, or an error that says what is wrong with it.
+// check returns the entry without levels that this program does not know, or an error that names the mistake in it.
 func (e Entry) check() (Entry, error) {
 	if err := e.checkNames(); err != nil {
 		return Entry{}, err

@@ -7,10 +7,10 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// Guess returns what is probably true of a model that providers spell in many ways: the entry itself if there is one, else
-// that of the model whose dated snapshot it is, else that of the same model at its maker or at another provider, such as
+// Guess returns the probable facts about a model that providers spell in many ways. It takes the entry of the model, else that
+// of the model of which it is a dated snapshot, else that of the same model at its maker or at another provider, such as
 // "claude-sonnet-4-5" of anthropic for "us.anthropic.claude-sonnet-4-5-20250929-v1:0" of bedrock. The result has the names
-// that were asked for. It has a price only if that is of the same provider, because others charge what they like. When
+// that were asked for. It has a price only if that is of the same provider, because providers set their own prices. When
 // nothing fits, it is the model with nothing but its names, which can be used, and false.
 //
 // Guess reads the whole catalog when there is no such entry; ask [Catalog.Model] where that matters.
@@ -42,7 +42,7 @@ func (c *Catalog) Guess(provider, id string) (llm.Model, bool) {
 // How near two models are, the nearer the higher.
 const (
 	none      = iota
-	elsewhere // the same model, at one who did not make it
+	elsewhere // the same model, at a provider that did not make it
 	maker     // the same model, at its maker
 	relative  // the same model of the same provider, in another region or tier
 	same      // another spelling or a dated snapshot of the same model of the same provider

@@ -23,7 +23,7 @@ type header struct {
 	ETag    string `json:"etag,omitzero"`
 }
 
-// check reports what is wrong with a header.
+// check returns an error for an invalid header.
 func (h header) check() error {
 	if h.Version != version {
 		return fmt.Errorf("its version is %d, and this program reads version %d", h.Version, version)
@@ -34,8 +34,8 @@ func (h header) check() error {
 	return nil
 }
 
-// Parse reads a catalog and checks every model in it. The catalog has nothing but these models. The error says what is
-// wrong and with which model: a catalog is taken as a whole or not at all.
+// Parse reads a catalog and checks every model in it. The catalog has nothing but these models. The error names the
+// mistake and the model: Parse takes a catalog as a whole or not at all.
 func Parse(data []byte) (*Catalog, error) {
 	l, err := parse(data, "", "")
 	if err != nil {
@@ -100,7 +100,7 @@ func layout(h header, entries []Entry) (layer, error) {
 	return layer{text: b.String(), header: h}, nil
 }
 
-// What is around the lines of the models.
+// The text before and after the lines of the models.
 const (
 	opening = `,"models":[` + "\n"
 	closing = "\n]}\n"

@@ -18,17 +18,16 @@ import (
 // updateTime is how long a download may take.
 const updateTime = time.Minute
 
-// Update downloads a catalog and puts it in a file, for [Open]. It reports whether the file has changed: a server that says
-// that nothing is new is believed. The address must be https, or http of this machine, and so must be those that the server
-// redirects to; the answer must be JSON of at most 8 MiB, and every model in it right. Until then the file stays as it is,
-// and whatever fails leaves it so. The directory of the file must exist. Two updates at once do no harm. Update takes a
-// minute at most. A nil client is [http.DefaultClient].
+// Update downloads a catalog into a file, for [Open]. It reports whether the file changed, and believes a server that
+// reports nothing new. The address must be https, or http on this machine; redirects must be too. The answer must be JSON
+// of at most 8 MiB with only valid models. On any failure the file stays unchanged. The directory of the file must exist.
+// Concurrent updates are safe. Update takes at most one minute. A nil client means [http.DefaultClient].
 func Update(ctx context.Context, client *http.Client, address, file string) (changed bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, updateTime)
 	defer cancel()
 	u, err := url.Parse(address)
 	if err != nil {
-		return false, errors.New("catalog: update: the address is not a URL") // what is wrong would show a password in it
+		return false, errors.New("catalog: update: the address is not a URL") // the parse error could show a password
 	}
 	source := (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 	l, err := download(ctx, client, u, source, tag(file, source))

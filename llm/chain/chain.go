@@ -34,7 +34,7 @@ type Chain struct {
 // comeBack is how long another model is asked first before the preferred one is tried again.
 const comeBack = 30 * time.Minute
 
-// link is a model with what is known of its keys.
+// link is a model with its keys and their health.
 type link struct {
 	model   llm.Model
 	keys    []*key

@@ -10,7 +10,7 @@ import (
 const (
 	coolFirst   = time.Second      // after the first "too many requests", doubled with each in a row
 	coolMost    = time.Minute      // at most
-	coolRefused = time.Minute      // after the key was refused: somebody may mend it
+	coolRefused = time.Minute      // after the provider refused the key: a person may fix it
 	coolSpent   = 30 * time.Minute // after the credit was used up
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// lightness is what was left out of a request after a server had refused it. A conversation must not be stuck on one picture or
+// lightness records the parts left out of a request after a server had refused it. A conversation must not be stuck on one picture or
 // on thinking that a server no longer accepts as its own.
 type lightness struct {
 	thinking, media bool

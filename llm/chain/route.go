@@ -6,8 +6,8 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// first returns the key that is asked first as a rule, the one to ask now, how long to wait for it, and what the rule is broken for,
-// if it is. Where no wait helps, such as with a key that was refused, it is asked at once: somebody may have mended it.
+// first returns the usual first key, the key to ask now, how long to wait for it, and the cause if the two differ. If no
+// wait helps, such as with a refused key, it returns that key at once: a person may have fixed it.
 func (a *asking) first() (usual, k *key, wait time.Duration, cause *llm.Error) {
 	c := a.chain
 	c.mu.Lock()
@@ -54,12 +54,12 @@ func (c *Chain) next(suits func(*key) bool) *key {
 	return nil
 }
 
-// after decides what is asked after k failed with err, and after which wait. Nil means that there is no way left.
+// after returns the key to ask after k failed with err, and how long to wait first. Nil means that there is no way left.
 func (a *asking) after(k *key, err *llm.Error) (*key, time.Duration) {
 	a.chain.mu.Lock()
 	defer a.chain.mu.Unlock()
 	switch err.Kind {
-	case llm.KindRefused, llm.KindCancelled:
+	case llm.KindRefused, llm.KindCancelled, llm.KindBudget:
 		return nil, 0
 	case llm.KindInvalidRequest:
 		if lighter := a.light.drop(a.req, err); lighter != nil {
@@ -110,7 +110,7 @@ func (a *asking) mayFollow(o, k *key, err *llm.Error) bool {
 		return false
 	}
 	if o.link == k.link {
-		// Another key does not change what the server thinks of the request, or whether it is reached.
+		// Another key changes neither the server's view of the request nor the connection to it.
 		return ofKey(err) || err.Kind == llm.KindOverloaded || err.Kind == llm.KindProtocol || err.Kind == llm.KindStalled
 	}
 	if a.exhausted(o.link) {

@@ -36,8 +36,8 @@ type asking struct {
 	since time.Time           // when it was asked
 	era   int                 // the choices of people that this request knows of
 	most  int                 // how often it is asked at most; 0: as the policy says
-	begun bool                // something of an answer was yielded that is void unless the answer goes on
-	light lightness           // what was left out of the request because a server refused it
+	begun bool                // the consumer has part of an answer, which is void unless the answer continues
+	light lightness           // parts left out of the request because a server refused them
 	left  bool                // the consumer has left
 }
 
@@ -84,7 +84,7 @@ func (a *asking) ask(k *key) *llm.Error {
 	return err
 }
 
-// answered notes that the key gave an answer, so that it is asked first the next time, unless somebody has chosen another model since.
+// answered remembers that the key gave an answer, so that it goes first next time unless the caller has chosen another model since.
 func (a *asking) answered(k *key) {
 	c := a.chain
 	c.mu.Lock()
@@ -138,7 +138,7 @@ func (a *asking) emit(e llm.Event) bool {
 	return !a.left
 }
 
-// prepare waits where that is needed, and tells what happens.
+// prepare waits if necessary and reports it.
 func (a *asking) prepare(from, to *key, wait time.Duration, cause *llm.Error) bool {
 	if wait > 0 || from == to {
 		of := cmp.Or(a.most, a.chain.policy.Retries+1)
@@ -175,21 +175,21 @@ func (a *asking) cancelled(k *key, last *llm.Error) *llm.Error {
 // summary is the error when there is no way left: the last one, with those of the other keys in its text. The request is too long
 // only when it was for every model that was asked.
 func (a *asking) summary(last *llm.Error) *llm.Error {
-	told := a.asked
+	reported := a.asked
 	if last.Kind == llm.KindContextOverflow {
 		for _, k := range a.order {
 			if a.last[k].Kind != llm.KindContextOverflow {
-				told = k
+				reported = k
 			}
 		}
 	}
 	var others []string
 	for _, k := range a.order {
-		if k != told {
+		if k != reported {
 			others = append(others, k.title()+": "+strings.ReplaceAll(string(a.last[k].Kind), "_", " "))
 		}
 	}
-	chosen := *a.last[told]
+	chosen := *a.last[reported]
 	if len(others) > 0 {
 		chosen.Message = strings.TrimSpace(fmt.Sprintf("%s (also failed: %s)", chosen.Message, strings.Join(others, ", ")))
 	}

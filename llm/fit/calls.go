@@ -56,14 +56,14 @@ func (f *fitter) id(id string) string {
 	return f.give(id, last)
 }
 
-// attempt is an ID that was given in place of one that was taken, after n attempts. The next call that wants the same goes on from
-// there: providers that number the calls of each answer anew want a few IDs thousands of times.
+// attempt is an ID that replaced one already in use, after n attempts. The next call with the same ID continues from n:
+// providers that restart their numbering with each answer reuse a few IDs thousands of times.
 type attempt struct {
 	id string
 	n  int
 }
 
-// give notes that an ID is taken, for the one that was wanted.
+// give records an ID as taken, for the one that the call wanted.
 func (f *fitter) give(wanted string, a attempt) string {
 	f.ids[a.id], f.tried[wanted] = true, a
 	return a.id
@@ -89,7 +89,7 @@ func alphanumeric(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// Name returns the name of a tool with what no protocol takes replaced: anything but a-z A-Z 0-9 _ -, and what is beyond 64 bytes.
+// Name returns the name of a tool in a form that every protocol accepts: at most 64 bytes of a-z A-Z 0-9 _ -.
 func Name(name string) string {
 	name = replace(name, maxName, wordByte)
 	if name == "" {
@@ -118,7 +118,7 @@ func replace(s string, limit int, allowed func(byte) bool) string {
 	return s
 }
 
-// maxDepth is how deep arguments may be nested. Servers refuse what is far deeper, and so does the writing of a request around it.
+// maxDepth is how deep arguments may be nested. Servers refuse much deeper ones, and so does the encoder of the request.
 const maxDepth = 500
 
 // depth returns how deep valid JSON is nested.

@@ -1,8 +1,8 @@
-// Package fit makes a conversation fit for the model that it is about to be sent to.
+// Package fit adapts a conversation to the model that will receive it.
 //
-// A conversation may come from other models, with other abilities and other rules for names, and from a journal in which
-// calls were lost. Every protocol refuses some of that, and one bad message would refuse all requests of a session from then
-// on. [Messages] returns what the model can take, and leaves the conversation itself as it is: what is left out is replaced by
-// a note that the model reads. The result depends on nothing but the arguments, so a growing conversation keeps its beginning
-// and the provider's cache keeps hitting.
+// A conversation may come from models with other abilities and other rules for names, and from a journal in which calls
+// were lost. Every protocol rejects some of that, and one bad message would make a provider reject all later requests of
+// the session. [Messages] returns a conversation that the model accepts. It does not change its argument, and it replaces
+// each omitted part by a note that the model reads. The result depends on the arguments only, so a growing conversation
+// keeps its prefix and the provider's cache keeps hitting.
 package fit

@@ -6,14 +6,14 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// Rules is what a model behind a protocol takes.
+// Rules are the parts that a model accepts through a protocol.
 type Rules struct {
 	Images       bool     // in messages of the user
 	Documents    bool     // in messages of the user
 	ResultImages bool     // in results of calls; else they follow in a message of the user, after all results of the answer
 	ImageTypes   []string // MIME types; nil: PNG, JPEG, GIF and WebP
 	MaxImage     int      // bytes of one image; 0: no limit
-	NoCalls      bool     // no tools: calls and results are told as text
+	NoCalls      bool     // no tools: calls and results become text
 
 	// Thinking says whether thinking of a message of that model ("provider/model") goes back, and with which changes. Nil: none does.
 	Thinking func(model string, t llm.Thinking) (llm.Thinking, bool)
@@ -28,21 +28,21 @@ type Rules struct {
 	ExactID int
 }
 
-// The texts that a model reads in place of what it cannot be sent.
+// The texts that a model reads in place of parts that it does not accept.
 const (
 	lostResult = "The result of this call was lost."
 	noOutput   = "(no output)"
 	proceed    = "Continue."
-	beginning  = "(The conversation goes on from here.)"
+	beginning  = "(The conversation continues here.)"
 )
 
-// Messages returns the messages of a conversation as a model with those rules can take them. It guarantees:
-//   - there is a message, the first and the last are not of the assistant, and no two of the user or of the assistant follow each other;
-//   - every call has an ID that is unique in the conversation and keeps the rules, a name, arguments that are a JSON object, and exactly
-//     one result; the results stand right behind the answer, in the order of its calls;
-//   - no message is without content, no text is blank, no part is of a kind that the rules exclude, and no image or document is without data.
+// Messages returns the messages of a conversation in a form that a model with those rules accepts. It guarantees:
+//   - there is at least one message, the first and the last are not of the assistant, and roles of user and assistant alternate;
+//   - every call has a unique ID that follows the rules, a name, a JSON object as arguments, and exactly one result; the
+//     results follow the answer directly, in the order of its calls;
+//   - every message has content, no text is blank, no part has a kind that the rules exclude, and every image or document has data.
 //
-// It shares what it does not change with the argument.
+// The result shares unchanged messages with the argument.
 func Messages(all []llm.Message, r Rules) []llm.Message {
 	f := fitter{rules: r, ids: make(map[string]bool), tried: make(map[string]attempt)}
 	for i, m := range all {
@@ -105,7 +105,7 @@ func (f *fitter) assistant(m llm.Message, after []llm.Message) {
 				content = append(content, p)
 			}
 		case llm.Thinking:
-			// Thinking behind the text of another answer is refused: it must begin an answer.
+			// Providers refuse thinking after the text of another answer: it must begin an answer.
 			if t, ok := f.thinking(m.Model, p); ok && !follows {
 				content = append(content, t)
 			}
@@ -151,7 +151,7 @@ func dropLoneThinking(c llm.Content) llm.Content {
 // pending is the results that no call has taken yet, by the ID of their call, in their order.
 type pending map[string][]llm.Message
 
-// resultsIn finds the results that stand before the next answer.
+// resultsIn finds the results before the next answer.
 func resultsIn(after []llm.Message) pending {
 	found := make(pending)
 	for _, m := range after {
@@ -175,7 +175,7 @@ func (p pending) take(c llm.ToolCall) llm.Message {
 	return left[0]
 }
 
-// results adds the results of one answer, and behind them the images that cannot stand in results.
+// results adds the results of one answer, followed by the images that results cannot contain.
 func (f *fitter) results(results []llm.Message) {
 	var aside llm.Content
 	for _, m := range results {

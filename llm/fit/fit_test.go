@@ -89,7 +89,7 @@ func TestMessages(t *testing.T) {
 assistant "b"
 user "Continue."
 `},
-		{"the answer is first", all, []llm.Message{assistant(text("b")), user(text("a"))}, `user "(The conversation goes on from here.)"
+		{"the answer is first", all, []llm.Message{assistant(text("b")), user(text("a"))}, `user "(The conversation continues here.)"
 assistant "b"
 user "a"
 `},

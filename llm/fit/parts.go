@@ -32,7 +32,7 @@ func (f *fitter) parts(c llm.Content, images, documents bool) llm.Content {
 	return out
 }
 
-// note stands for a part that cannot be sent.
+// note replaces a part that cannot be sent.
 func note(p llm.Part, why string) llm.Text {
 	return llm.Text{Text: "[" + describe(p) + " left out: " + why + "]"}
 }
@@ -49,7 +49,7 @@ func describe(p llm.Part) string {
 	}
 }
 
-// image returns an image as it can be sent, or the note that stands for it. What the bytes are counts, not what they are said to be.
+// image returns an image that can be sent, or a note in its place. The bytes decide the media type, not the declaration.
 func (f *fitter) image(p llm.Image) (_ llm.Part, ok bool) {
 	types := f.rules.ImageTypes
 	if types == nil {
@@ -68,7 +68,7 @@ func (f *fitter) image(p llm.Image) (_ llm.Part, ok bool) {
 	}
 }
 
-// document returns a document as it can be sent: a text as text, a PDF as it is where that can be read, else a note.
+// document returns a document that can be sent: a text as text, a PDF unchanged if the model reads PDF, otherwise a note.
 func (f *fitter) document(p llm.Document, can bool) llm.Part {
 	switch {
 	case len(p.Data) == 0:

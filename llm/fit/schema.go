@@ -6,10 +6,10 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// SchemaToolName is the name of the tool that stands for a structured answer.
+// SchemaToolName is the name of the tool whose call is a structured answer.
 const SchemaToolName = "final_answer"
 
-// SchemaTool is the tool by whose arguments a model without a mode for structured answers gives one. The request must
+// SchemaTool returns the tool with which a model without a mode for structured answers gives one, as its arguments. The request must
 // then demand a call, and [github.com/tenon-agent/tenon/llm/wire.Answer.SchemaTool] makes a text of it.
 func SchemaTool(schema json.RawMessage) llm.Tool {
 	return llm.Tool{

@@ -21,7 +21,7 @@ func Tokens(req *llm.Request, messages []llm.Message) int {
 			case llm.Text:
 				bytes += len(p.Text)
 			case llm.Thinking:
-				bytes += max(len(p.Text), len(p.Opaque)/3) // encrypted text is longer than what it hides
+				bytes += max(len(p.Text), len(p.Opaque)/3) // encrypted text is longer than its plain text
 			case llm.ToolCall:
 				bytes += len(p.ID) + len(p.Name) + len(p.Arguments)
 			case llm.Image:
@@ -37,11 +37,11 @@ func Tokens(req *llm.Request, messages []llm.Message) int {
 // Room around the limit of an answer, in tokens.
 const (
 	margin      = 1024 // between the estimated end of the request and the window's
-	leastAnswer = 4096 // what a request that fills a large window still asks for, because its size is only estimated
+	leastAnswer = 4096 // output of a request that fills a large window: the size of the request is only an estimate
 )
 
-// MaxTokens is the limit of an answer: what was asked for, or else byDefault, within what the model writes and what a request of that
-// size leaves of its window. It is 0 when nothing is known and nothing asked for.
+// MaxTokens is the output limit of an answer: asked, or byDefault if asked is 0, bounded by the model's own limit and by the
+// room that a request of that size leaves in the context window. It is 0 if nothing is known and nothing asked for.
 func MaxTokens(model llm.Model, asked, byDefault, size int) int {
 	n := asked
 	if n <= 0 {

@@ -18,9 +18,9 @@ func ClaudeBudget(level llm.Thinks) int {
 	}
 }
 
-// ClaudeMayThink reports whether a model of Anthropic that thinks within a budget can go on with a conversation that is fit for it. When
-// the last turn has calls, it must have begun with thinking, which is not so after another maker's model began it. A turn goes from a
-// message of the user to the next; one that stands behind results does not end it.
+// ClaudeMayThink reports whether an Anthropic model with a thinking budget can continue a fitted conversation. If the last
+// turn has calls, it must have begun with thinking; a turn that a model of another provider began did not. A turn extends from
+// one user message to the next; a user message after results does not end it.
 func ClaudeMayThink(conversation []llm.Message) bool {
 	for i := len(conversation) - 1; i >= 0; i-- {
 		if conversation[i].Role != llm.RoleUser || i > 0 && conversation[i-1].Role == llm.RoleTool {

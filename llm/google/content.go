@@ -45,7 +45,7 @@ type response struct {
 	Parts    []part `json:"parts,omitzero"`
 }
 
-// output is what a function gave, under the names that Google documents for it.
+// output is the result of a function, under the names that Google documents for it.
 type output struct {
 	Output *string `json:"output,omitzero"`
 	Error  *string `json:"error,omitzero"`
@@ -54,7 +54,7 @@ type output struct {
 // noSignature is what Google documents for calls that have no signature because the model did not make them.
 const noSignature = "skip_thought_signature_validator"
 
-// kept is what is remembered with a part of an answer, as its Opaque.
+// kept is the data that Tenon keeps with a part of an answer, as its Opaque.
 type kept struct {
 	Signature string `json:"thoughtSignature,omitzero"`
 	ID        string `json:"id,omitzero"` // of a call, when the server gave one
@@ -71,7 +71,7 @@ func keep(k kept) json.RawMessage {
 	return data
 }
 
-// recall returns what keep kept; nothing, for what it did not.
+// recall is the inverse of keep; data of another origin gives the zero value.
 func recall(opaque json.RawMessage) kept {
 	var k kept
 	if len(opaque) == 0 || wire.Unmarshal(opaque, &k) != nil {
@@ -80,7 +80,7 @@ func recall(opaque json.RawMessage) kept {
 	return k
 }
 
-// rules returns what the model takes.
+// rules returns the parts that the model accepts.
 func (c *Client) rules() fit.Rules {
 	r := fit.Rules{
 		Images: c.model.Images, Documents: c.model.Documents, ResultImages: strict(c.model),
@@ -97,8 +97,7 @@ func (c *Client) rules() fit.Rules {
 	return r
 }
 
-// contents returns a conversation as the model can take it. The results of an answer's calls share a turn of their own; what a person
-// says after them is the next one.
+// contents converts a conversation. The results of an answer's calls share one turn; a user message after them is the next turn.
 func (c *Client) contents(messages []llm.Message) []content {
 	fitted := fit.Messages(messages, c.rules())
 	all := make([]content, 0, len(fitted))

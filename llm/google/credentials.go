@@ -15,7 +15,7 @@ import (
 	"github.com/tenon-agent/tenon/llm/wire"
 )
 
-// Credentials is who this program is to Google Cloud, found where Google's own programs find it ("application default credentials"):
+// Credentials identify this program to Google Cloud. Tenon finds them where Google's own programs do ("application default credentials"):
 // in the file that GOOGLE_APPLICATION_CREDENTIALS names, in that which `gcloud auth application-default login` writes, or on a machine of
 // Google's from its metadata server. Nothing is read before the first use. Access tokens are kept until a minute before they
 // end. The zero value is ready to use; a Credentials must not be copied and is safe for concurrent use.
@@ -27,7 +27,7 @@ type Credentials struct {
 	running *fetch
 }
 
-// identity is what was found out.
+// identity has the facts that the search found.
 type identity struct {
 	token   *oauth2.Token
 	project string // of the service account or the machine
@@ -40,7 +40,7 @@ const (
 	scope        = "https://www.googleapis.com/auth/cloud-platform"
 )
 
-// What a person can do.
+// Hints for the person.
 const (
 	setProject = "set GOOGLE_CLOUD_PROJECT, or name the project in the configuration"
 	logIn      = "run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account"
@@ -90,7 +90,7 @@ func environment(names ...string) string {
 	return ""
 }
 
-// identity returns what is known if it still holds, or finds it out.
+// identity returns the known identity if it is still valid, and otherwise looks for one.
 func (c *Credentials) identity(ctx context.Context) (*identity, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (c *Credentials) start() *fetch {
 	return f
 }
 
-// leave ends a fetch that nobody waits for any more.
+// leave cancels a fetch after its last waiter has left.
 func (c *Credentials) leave(f *fetch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -185,7 +185,7 @@ func find(ctx context.Context, client *http.Client) (*identity, error) {
 	}
 	about := aboutFile(credentials.JSON)
 	if len(credentials.JSON) > 0 && about.Type == "" {
-		return nil, unusable(errors.New("the file is that of an OAuth client, which proves nobody's identity"))
+		return nil, unusable(errors.New("the file describes an OAuth client, which is not a credential"))
 	}
 	token, err := credentials.TokenSource.Token()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// newest is the generation of names that stand for the newest model, such as gemini-flash-latest.
+// newest is the generation of aliases for the newest model, such as gemini-flash-latest.
 const newest = 99
 
 // generation returns the version in a model's name: 2.5 for gemini-2.5-flash, newest when a Gemini has none, 0 for other models.

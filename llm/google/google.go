@@ -12,7 +12,7 @@ import (
 	"github.com/tenon-agent/tenon/llm/wire"
 )
 
-// Options is how a model is reached. The zero value is Google's own server without a key.
+// Options are the address and the credentials of a model. The zero value is Google's own server without a key.
 type Options struct {
 	wire.Endpoint
 
@@ -104,7 +104,7 @@ func (c *Client) header() http.Header {
 	return h
 }
 
-// url returns the address of the model. Only that of Vertex AI without a given project may have to ask somebody.
+// url returns the address of the model. Only Vertex AI without a configured project may need a request for it.
 func (c *Client) url(ctx context.Context) (string, error) {
 	verb := ":streamGenerateContent?alt=sse"
 	if c.options.NoStream {

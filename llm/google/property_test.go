@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/google"
 )
@@ -55,7 +55,7 @@ func TestAnyConversationIsAccepted(t *testing.T) {
 		req := &llm.Request{
 			System:   rapid.SampledFrom([]string{"", "Be brief.", "\xff"}).Draw(rt, "system"),
 			Messages: conversations().Draw(rt, "messages"),
-			Thinking: rapid.SampledFrom([]llm.Thinks{"", llm.ThinkOff, llm.ThinkMinimal, llm.ThinkHigh}).Draw(rt, "thinking"),
+			Settings: llm.Settings{Thinking: rapid.SampledFrom([]llm.Thinks{"", llm.ThinkOff, llm.ThinkMinimal, llm.ThinkHigh}).Draw(rt, "thinking")},
 		}
 		if rapid.Bool().Draw(rt, "tools") {
 			req.Tools = []llm.Tool{{Name: "9lives"}, {Name: "look", Schema: json.RawMessage(`{"type":"object"}`)}}

@@ -20,8 +20,8 @@ type tools struct {
 	Functions []function `json:"functionDeclarations"`
 }
 
-// function declares a tool. Both APIs document parametersJsonSchema, which takes JSON Schema as it is; the older field parameters takes a
-// part of OpenAPI's schemas only and refuses a request for each keyword that it does not know.
+// function declares a tool. Both APIs document parametersJsonSchema, which accepts any JSON Schema. The older field parameters
+// accepts a part of OpenAPI's schemas only and rejects a request with an unknown keyword.
 type function struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description,omitzero"`
@@ -101,7 +101,7 @@ func (c *Client) declare(out *request, req *llm.Request) error {
 	return nil
 }
 
-// schema returns a JSON Schema as it is sent.
+// schema returns a JSON Schema in the form of the API.
 func (c *Client) schema(schema []byte, of string) (jsontext.Value, error) {
 	if len(schema) == 0 {
 		return nil, nil

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/google"
 	"github.com/tenon-agent/tenon/llm/wire"
@@ -86,7 +86,7 @@ func everything(model string) *llm.Request {
 			{Name: "9lives", Description: "A name that must not begin so."},
 			{Name: "look", Description: "Looks.", Schema: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"path":{"type":"string"},"n":{"type":["integer","null"],"exclusiveMinimum":0}},"additionalProperties":false}`)},
 		},
-		MaxTokens: 1000, Temperature: &hot, Thinking: llm.ThinkLow,
+		Settings: llm.Settings{MaxTokens: 1000, Temperature: &hot, Thinking: llm.ThinkLow},
 	}
 }
 
@@ -102,7 +102,7 @@ func indent(t *testing.T, data []byte) string {
 func TestRequests(t *testing.T) {
 	schema := everything("gemini/gemini-2.5-flash")
 	schema.Schema, schema.ToolChoice = json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}}}`), llm.ToolNone
-	plain := &llm.Request{Messages: []llm.Message{llm.UserText("Hi")}, Schema: schema.Schema, Thinking: llm.ThinkOff}
+	plain := &llm.Request{Messages: []llm.Message{llm.UserText("Hi")}, Settings: llm.Settings{Schema: schema.Schema, Thinking: llm.ThinkOff}}
 	simple := flash()
 	simple.NoTools, simple.Images, simple.Documents = true, false, false
 	simple.ID, simple.Quirks = "gemma-3-27b-it", []llm.Quirk{llm.QuirkNoSystem, llm.QuirkNoTemperature}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/google"
 	"github.com/tenon-agent/tenon/llm/wire"

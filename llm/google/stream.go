@@ -65,7 +65,7 @@ func (r *reader) schemaTool() {
 	r.answer.SchemaTool(fit.SchemaToolName)
 }
 
-// read reads the answer to its end, and yields it.
+// read reads the answer to its end and yields it.
 func (r *reader) read() error {
 	if !r.resp.Streamed {
 		data, err := r.resp.All()
@@ -141,7 +141,7 @@ func (r *reader) chunk(data []byte) error {
 	return nil
 }
 
-// refused is the error of a prompt that was turned away before a model saw it.
+// refused returns the error of a prompt that was blocked before a model saw it.
 func (r *reader) refused(reason, message string) error {
 	e := r.resp.Failed("content_filter", "the request was blocked ("+reason+")")
 	if message != "" {
@@ -190,7 +190,7 @@ func (r *reader) call(p *received) bool {
 	r.calls++
 	name := r.names.tool(p.Call.Name)
 	if name == "" {
-		return true // nothing that could be run
+		return true // it could not run
 	}
 	_ = p.Call.Args.Compact() // a whole answer is written with line breaks, a streamed one without
 	args := string(p.Call.Args)
@@ -227,7 +227,7 @@ func (r *reader) end(cut error) error {
 	return nil
 }
 
-// why returns what happened with the server's reason.
+// why adds the server's reason to a description.
 func (r *reader) why(what string) string {
 	what += " (" + r.finish + ")"
 	if r.message != "" {
@@ -236,7 +236,7 @@ func (r *reader) why(what string) string {
 	return what
 }
 
-// stops returns what a reason for the end of an answer means. Those that are not known here mean that the answer is not whole, such as
+// stops returns the meaning of a reason for the end of an answer. An unknown reason means that the answer is not whole, such as
 // MALFORMED_FUNCTION_CALL, UNEXPECTED_TOOL_CALL and OTHER: another try may go better.
 func stops(reason string) (llm.StopReason, bool) {
 	switch reason {

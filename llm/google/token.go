@@ -15,8 +15,8 @@ import (
 	"github.com/tenon-agent/tenon/llm/wire"
 )
 
-// transport sends the requests of one fetch under its context: some token sources do not do that themselves. It remembers
-// how the last one failed, because they tell it in words only.
+// transport sends the requests of one fetch under its context: some token sources do not do that themselves. It remembers the
+// last failure, because they report it as text only.
 type transport struct {
 	ctx  context.Context
 	base http.RoundTripper
@@ -92,7 +92,7 @@ func notGiven(r *oauth2.RetrieveError) *llm.Error {
 		Code        string `json:"error"`
 		Description string `json:"error_description"`
 	}
-	_ = wire.Unmarshal(r.Body, &body) // what is no JSON says nothing
+	_ = wire.Unmarshal(r.Body, &body) // a body that is not JSON has no details
 	code := cmp.Or(r.ErrorCode, body.Code, http.StatusText(status))
 	if d := cmp.Or(r.ErrorDescription, body.Description); d != "" {
 		code += ": " + d[:min(len(d), 300)]

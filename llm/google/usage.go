@@ -2,7 +2,7 @@ package google
 
 import "github.com/tenon-agent/tenon/llm"
 
-// usage is what was consumed so far. Each chunk may tell it, and the last that does counts.
+// usage is the consumption so far. Any chunk may carry it; the last one counts.
 type usage struct {
 	Prompt     int64 `json:"promptTokenCount"`        // cached ones included
 	Cached     int64 `json:"cachedContentTokenCount"` // of the prompt
@@ -12,7 +12,7 @@ type usage struct {
 	Total      int64 `json:"totalTokenCount"`
 }
 
-// some reports whether anything was counted: Vertex AI tells how a request is billed before it tells how much.
+// some reports whether any count is set: Vertex AI reports the kind of billing before the amounts.
 func (u usage) some() bool { return u != usage{} }
 
 // disjoint returns the counts as parts of their sum.

@@ -31,9 +31,8 @@ type Option func(*Client)
 // images and read documents.
 func WithModel(m llm.Model) Option { return func(c *Client) { c.model = m } }
 
-// ByHistory takes the turn whose number is the number of answers already in the request, instead of counting requests. A
-// conversation that was broken off then goes on at the right place with a new client, and a request that is sent again gets
-// the same turn again.
+// ByHistory selects the turn by the number of answers in the request, instead of counting requests. An interrupted conversation
+// then continues at the right turn with a new client, and a repeated request gets the same turn again.
 func ByHistory() Option { return func(c *Client) { c.byHistory = true } }
 
 // NoStream leaves out all deltas: an answer is only its final event, as from a provider that cannot stream.
@@ -139,7 +138,7 @@ func fail(err *llm.Error) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) { yield(nil, err) }
 }
 
-// complete fills in what the author of a message need not care about. n is the number of its request, from 0.
+// complete fills in the fields that the author of a message may leave out. n is the number of its request, from 0.
 func complete(m llm.Message, model llm.Model, n int) llm.Message {
 	if m.Role == "" {
 		m.Role = llm.RoleAssistant
@@ -168,7 +167,7 @@ func complete(m llm.Message, model llm.Model, n int) llm.Message {
 	return m
 }
 
-// stopOf is why an answer of that content ends when nobody says otherwise.
+// stopOf is the default stop reason of an answer with that content.
 func stopOf(content llm.Content) llm.StopReason {
 	stop := llm.StopEnd
 	for _, p := range content {

@@ -16,11 +16,11 @@ import (
 type directive struct {
 	read  func(*parser, args) error
 	call  bool // may have an id
-	named bool // something stands before its text: a name, a number
+	named bool // a name or a number precedes its text
 	ends  bool // ends the answer
 }
 
-// args is a directive as it stands in the script: word#id rest.
+// args is a directive of the script: word#id rest.
 type args struct{ word, id, rest string }
 
 // directives is the language, but for turn. It is never changed.
@@ -45,7 +45,7 @@ var directives = map[string]directive{
 	"panic":     {read: readPanic, ends: true},
 }
 
-// What people may write, for messages about what they wrote.
+// The valid words, for messages about mistakes.
 var (
 	names = []string{
 		"turn", "text", "think", "signature", "opaque", "call", "raw", "truncated", "pieces", "repeat", "usage", "stop",
@@ -225,7 +225,7 @@ func readEnd(p *parser, a args) error { return p.bare(a, stop{}) }
 
 func readHang(p *parser, a args) error { return p.bare(a, hang{}) }
 
-// bare adds the step of a directive that stands alone on its line.
+// bare adds the step of a directive without arguments.
 func (p *parser) bare(a args, s step) error {
 	if strings.TrimSpace(a.rest) != "" {
 		return fmt.Errorf("nothing may follow it, but %q does", a.rest)

@@ -1,5 +1,5 @@
-// Package llmtest has a language model for tests: it answers from a script, or from a function, as fast or as badly as the
-// test wants.
+// Package llmtest has a language model for tests: it answers from a script or from a function, with any delay or failure that
+// a test needs. [Record] writes down what goes through a client, and [Replay] plays it again.
 //
 //	client := llmtest.New(t, `
 //		text I will look.
@@ -15,11 +15,11 @@
 //
 // # Scripts
 //
-// A script is a list of turns. A line "turn" or "---" begins a turn; what stands before the first such line is the first
-// turn. The nth request is answered with the nth turn, so that a request that failed and is sent again gets the turn after
-// the failure; see [ByHistory] for another order. A request beyond the last turn gets an error that says so.
+// A script is a list of turns. A line "turn" or "---" begins a turn; the lines before the first one are the first turn. The
+// nth request gets the nth turn, so a retried request gets the turn after the failure; see [ByHistory] for another order. A
+// request beyond the last turn gets an error that says so.
 //
-// Each line is one directive. Indentation, empty lines and lines that begin with # do not count.
+// Each line is one directive. Indentation, empty lines and lines that begin with # are ignored.
 //
 //	turn [label]             begin the next turn; so does ---
 //	text WORDS               one text delta; neighbouring ones are one part of the message
@@ -29,24 +29,24 @@
 //	call NAME [JSON]         a tool call, {} when it has no arguments
 //	raw NAME [WORDS]         a complete tool call whose arguments may be malformed
 //	truncated NAME [WORDS]   a tool call within which the answer was cut; it is never ready
-//	pieces N                 what follows in this turn comes in N deltas each
+//	pieces N                 split each following part of this turn into N deltas
 //	repeat N text WORDS      the same delta N times; also with think
 //	usage NAME=NUMBER...     input, cache_read, cache_write, output, reasoning (tokens) and cost (US dollars)
-//	stop REASON              end, tool_calls, length, refused or aborted; otherwise what the content tells
-//	reset [ERROR]            what came before in this turn is void
+//	stop REASON              end, tool_calls, length, refused or aborted; the default follows from the content
+//	reset [ERROR]            void everything before it in this turn
 //	delay DURATION           wait
 //
-// Instead of coming to its end an answer may break off with one of these, always the last of its turn:
+// An answer may break off with one of these, always the last directive of its turn:
 //
 //	error ERROR              fail with an [*llm.Error]
-//	cut                      fail as a connection does that broke
-//	end                      stop without an error and without the final event, as no client should
+//	cut                      fail like a broken connection
+//	end                      stop without an error and without the final event, which breaks the contract of a client
 //	hang                     wait until the context ends
 //	panic [WORDS]            panic
 //
-// WORDS go to the end of the line, spaces included; when they begin with a double quote they are a Go string, which may
-// hold \n. Instead of them, and of JSON, may stand <<END: then it is the lines up to the line END, less the
-// indentation of that line. A call may name its id, as in "call#c7 read {}"; otherwise the id tells turn and place, as in call_2_1.
+// WORDS extend to the end of the line, spaces included. If they begin with a double quote, they are a Go string, which may
+// contain \n. <<END in place of WORDS or JSON means the lines up to the line END, without the indentation of that line. A call
+// may name its ID, as in "call#c7 read {}"; the default ID has the turn and the position, as in call_2_1.
 //
 // ERROR is a kind of [llm.Kind], then any of status=NUMBER, retry_after=DURATION and request_id=WORD, then the message as a Go
 // string: overloaded status=529 "try later".

@@ -207,9 +207,8 @@ func TestRequestsAreCopies(t *testing.T) {
 			llm.Document{Data: []byte("data")},
 			llm.UnknownPart{Type: "x", JSON: json.RawMessage(`{"type":"x"}`)},
 		}}},
-		Tools:       []llm.Tool{{Name: "t", Schema: json.RawMessage(`{"type":"object"}`)}},
-		Schema:      json.RawMessage(`{"type":"object"}`),
-		Temperature: new(0.5),
+		Tools:    []llm.Tool{{Name: "t", Schema: json.RawMessage(`{"type":"object"}`)}},
+		Settings: llm.Settings{Schema: json.RawMessage(`{"type":"object"}`), Temperature: new(0.5)},
 	}
 	before := encode(t, req)
 	if _, err := llm.Collect(t.Context(), c, req); err != nil {

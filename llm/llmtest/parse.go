@@ -86,7 +86,7 @@ func (p *parser) line(line string) error {
 	return nil
 }
 
-// heredoc replaces <<WORD by the lines up to WORD. It is the whole of rest, or its end when a name may stand before it.
+// heredoc replaces <<WORD by the lines up to WORD. The marker is all of rest, or its end if a name may precede it.
 func (p *parser) heredoc(rest string, named bool) (string, error) {
 	at := strings.LastIndex(rest, "<<")
 	if at < 0 || at > 0 && (!named || rest[at-1] != ' ') {
@@ -176,7 +176,7 @@ func (p *parser) delta(word, text string, times int) error {
 	return nil
 }
 
-// words reads a directive's rest as text: a Go string when it is in double quotes, else as it stands.
+// words reads the rest of a directive: a Go string if it is in double quotes, otherwise plain text.
 func words(rest string) (string, error) {
 	if !strings.HasPrefix(rest, `"`) {
 		return rest, nil
@@ -200,7 +200,7 @@ func readError(rest string) (*llm.Error, error) {
 		field, rest, _ = strings.Cut(rest, " ")
 		name, value, ok := strings.Cut(field, "=")
 		if !ok {
-			return nil, fmt.Errorf("%q is no NAME=VALUE; the message stands last, in double quotes", field)
+			return nil, fmt.Errorf("%q is not NAME=VALUE; put the message last, in double quotes", field)
 		}
 		var err error
 		switch name {

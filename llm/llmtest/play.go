@@ -59,7 +59,7 @@ func (ts turns) answer(ctx context.Context, c *Client, n int, req *llm.Request) 
 	}
 }
 
-// play does one step and reports whether the answer goes on.
+// play does one step and reports whether the answer continues.
 func (c *Client) play(ctx context.Context, s step, yield func(llm.Event, error) bool) bool {
 	switch s := s.(type) {
 	case emit:
@@ -67,14 +67,10 @@ func (c *Client) play(ctx context.Context, s step, yield func(llm.Event, error) 
 	case reset:
 		return c.noStream || yield(llm.Reset{Cause: c.named(s.cause)}, nil)
 	case sleep:
-		timer := time.NewTimer(s.Duration)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
+		if wait(ctx, s.Duration) {
 			return true
-		case <-ctx.Done():
-			yield(nil, c.cancelled(ctx))
 		}
+		yield(nil, c.cancelled(ctx))
 	case hang:
 		<-ctx.Done()
 		yield(nil, c.cancelled(ctx))
@@ -117,4 +113,16 @@ func answers(req *llm.Request) int {
 		}
 	}
 	return n
+}
+
+// wait waits for d and reports whether ctx is still alive.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

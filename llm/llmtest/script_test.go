@@ -166,7 +166,7 @@ func TestScriptErrors(t *testing.T) {
 		{"error overlaoded", `line 1: error: unknown kind of error "overlaoded"; did you mean overloaded?`},
 		{"error other state=1", `line 1: error: unknown field of an error "state"; did you mean status?`},
 		{"error other status=x", `line 1: error: status: strconv.Atoi`},
-		{"error other too late", `line 1: error: "too" is no NAME=VALUE; the message stands last, in double quotes`},
+		{"error other too late", `line 1: error: "too" is not NAME=VALUE; put the message last, in double quotes`},
 		{"error other \"too late", `line 1: error: "too late is not a Go string`},
 		{"reset what", `line 1: reset: unknown kind of error "what"`},
 		{"panic \"x", `line 1: panic: "x is not a Go string`},

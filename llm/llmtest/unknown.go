@@ -6,7 +6,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/spelling"
 )
 
-// unknown says that got is none of the words that may stand there, and which of them is nearest.
+// unknown is the error for an unknown word, with the nearest known one.
 func unknown(what, got string, known []string) error {
 	best, least := "", len(got)/2+2
 	for _, k := range known {

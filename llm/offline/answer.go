@@ -10,61 +10,47 @@ import (
 	"unicode/utf8"
 
 	"github.com/tenon-agent/tenon/llm"
-	"github.com/tenon-agent/tenon/llm/offline/internal/lazy"
 )
 
-// answer is the whole model: what it says to a request.
+// answer returns the answer to a request. It is the whole model.
 func answer(req *llm.Request) llm.Message {
 	text, data, after := instructionsOf(req.Messages)
-	list := parse(text)
+	todo := parse(text)
 	p := newPlay(req.Tools, after)
-	p.data = data
-	p.mute = req.ToolChoice == llm.ToolNone
-	p.place = placeOf(req.Messages)
-	report, done := p.perform(list)
+	p.data, p.place, p.mute = data, placeOf(req.Messages), req.ToolChoice == llm.ToolNone
+	report := p.perform(todo)
 
-	var m llm.Message
-	if done {
-		m = llm.AssistantText(withoutSaid(p.intent(list)+report, after))
-	} else {
-		m = p.wish(req, p.intent(list))
+	intent := intentOf(p, todo)
+	if len(p.pending) == 0 {
+		return limit(llm.AssistantText(withoutSaid(intent+report, after)), req.MaxTokens)
 	}
-	return limit(m, req.MaxTokens)
-}
-
-// intent is the tag that begins the first answer to a message.
-func (p *play) intent(list []instruction) string {
-	if p.started || len(list) == 0 {
-		return ""
-	}
-	words := make([]string, 0, 3)
-	for i, in := range list {
-		if i == 3 {
-			words = append(words, "…")
-			break
-		}
-		words = append(words, in.intent())
-	}
-	return "<intent>" + strings.Join(words, ", then ") + "</intent>\n\n"
-}
-
-// wish is the answer that asks for the pending calls.
-func (p *play) wish(req *llm.Request, intent string) llm.Message {
 	m := llm.Message{Role: llm.RoleAssistant, Stop: llm.StopCalls}
 	if intent != "" {
 		m.Content = append(m.Content, llm.Text{Text: intent})
 	}
 	base := callBase(req.Messages)
 	for i, c := range p.pending {
-		m.Content = append(m.Content, llm.ToolCall{
-			ID: fmt.Sprintf("call_%s_%d", base, i), Name: c.tool, Arguments: p.encode(c),
-		})
+		m.Content = append(m.Content, llm.ToolCall{ID: fmt.Sprintf("call_%s_%d", base, i), Name: c.tool, Arguments: p.encode(c)})
 	}
-	return m
+	return limit(m, req.MaxTokens)
 }
 
-// callBase makes the names of an answer's calls: the same for the same conversation, and another one with every message
-// that is added to it.
+// intentOf returns the tag that begins the first answer to a message: the first three instructions in a few words.
+func intentOf(p *play, todo []instruction) string {
+	if p.started || len(todo) == 0 {
+		return ""
+	}
+	var words []string
+	for _, in := range todo[:min(len(todo), 3)] {
+		words = append(words, brief(in.text))
+	}
+	if len(todo) > 3 {
+		words = append(words, "…")
+	}
+	return "<intent>" + strings.Join(words, ", then ") + "</intent>\n\n"
+}
+
+// callBase returns the beginning of the IDs of an answer's calls. It depends on the whole conversation.
 func callBase(messages []llm.Message) string {
 	h := sha256.New()
 	for _, m := range messages {
@@ -79,98 +65,75 @@ func callBase(messages []llm.Message) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// instructionsOf returns the text of the last user message that speaks to the model, the data in it, and the messages after
-// it. A message that only asks to go on stands for the one before it.
+// instructionsOf returns the text of the last message with instructions of the user, the data in it, and the messages after
+// it. A message that only asks to continue refers to the one before it.
 func instructionsOf(messages []llm.Message) (text, data string, after []llm.Message) {
-	for i := len(messages) - 1; i >= 0; i-- {
-		m := messages[i]
-		said := userText(m)
+	for i, m := range slices.Backward(messages) {
+		said, piped := userText(m)
 		if m.Role != llm.RoleUser || said == "" {
 			continue
 		}
-		text, data, after = said, dataOf(m), messages[i+1:]
-		if !goOn.MatchString(text) && !wasCut(messages[:i]) {
+		text, data, after = said, piped, messages[i+1:]
+		if !goOn().MatchString(text) && !wasCut(messages[:i]) {
 			break
 		}
 	}
 	return text, data, after
 }
 
-// userText is what a person said in m: without the parts that a program added.
-func userText(m llm.Message) string {
+// userText returns the words of the person in m, without the parts that a program added, and the data from standard input.
+// Data gives no instructions.
+func userText(m llm.Message) (text, data string) {
 	var said []string
 	for _, p := range m.Content {
 		t, ok := p.(llm.Text)
 		if !ok {
 			continue
 		}
-		if _, ok := piped(t.Text); !ok && !isNotice(t.Text) {
+		if input, ok := strings.CutPrefix(strings.TrimLeft(t.Text, "\n"), "<stdin>\n"); ok && strings.HasSuffix(input, "\n</stdin>") {
+			data = firstOf(data, strings.TrimSuffix(input, "\n</stdin>"))
+		} else if !isNotice(t.Text) {
 			said = append(said, t.Text)
 		}
 	}
-	return strings.Join(said, "\n")
+	return strings.Join(said, "\n"), data
 }
 
-// dataOf is what came with m on standard input.
-func dataOf(m llm.Message) string {
-	for _, p := range m.Content {
-		if t, ok := p.(llm.Text); ok {
-			if data, ok := piped(t.Text); ok {
-				return data
-			}
-		}
-	}
-	return ""
-}
+// goOn matches a message that only asks to continue.
+var goOn = lazy(`(?is)^\s*(?:please\s+)?(?:continue|go on|carry on|keep going|resume|proceed)\b[^\n]{0,80}$`)
 
-// piped returns the data of a text that is what came on standard input beside a prompt. It gives no instructions, whatever
-// it says, and it may be long.
-func piped(text string) (data string, ok bool) {
-	data, ok = strings.CutPrefix(strings.TrimLeft(text, "\n"), "<stdin>\n")
-	if ok {
-		data, ok = strings.CutSuffix(data, "\n</stdin>")
-	}
-	return data, ok
-}
+// notice matches a text of blocks of markup that a program added: context, and notes of other speakers than the person.
+var notice = lazy(`(?s)^\s*(?:<(?:` + blocks + `)\b[^<>]*(?:/>|>.*(?:</(?:` + blocks + `)>|/>))\s*)?$`)
 
-// goOn matches a message that asks to go on and says nothing else.
-var goOn = lazy.Compile(`(?is)^\s*(?:please\s+)?(?:continue|go on|carry on|keep going|resume|proceed)\b[^\n]{0,80}$`)
+const blocks = `workspace|environment|context|reminder|system-reminder|status|note|notice|summary|digest|files?|reverted|kept`
 
-// notice matches a text that is one block of markup, as programs add it to what a person said.
-var notice = lazy.Compile(`(?s)^\s*(?:<(workspace|environment|context|reminder|system-reminder|status|notice|summary|digest|file|files|reverted|kept)\b` +
-	`[^<>]*(?:/>|>.*(?:</(?:workspace|environment|context|reminder|system-reminder|status|notice|summary|digest|file|files|reverted|kept)>|/>))\s*)?$`)
+func isNotice(text string) bool { return notice().MatchString(text) }
 
-func isNotice(text string) bool { return notice.MatchString(text) }
-
-// place is what the conversation tells about where the project is.
+// place has the facts of the conversation about the project directory.
 type place struct {
-	name  string // of its directory; "" when nobody said it
-	noGit bool   // it is said to be in no repository
+	name  string // of the directory; "" if unknown
+	noGit bool   // the directory is in no repository
 }
 
 var (
-	toldDirectory = lazy.Compile(`(?mi)^(?:working )?directory: .*?([^/\\\r\n]+)[/\\]?\r?$`)
-	toldNoGit     = lazy.Compile(`(?mi)^git: no(?:ne| repository)\b`)
+	directoryLine = lazy(`(?mi)^(?:working )?directory: .*?([^/\\\r\n]+)[/\\]?\r?$`)
+	noGitLine     = lazy(`(?mi)^git: no(?:ne| repository)\b`)
 )
 
-// placeOf reads the notices in the messages of the person's side.
-func placeOf(messages []llm.Message) (told place) {
+// placeOf reads the notices in the messages with the role of the user.
+func placeOf(messages []llm.Message) (found place) {
 	for _, m := range messages {
-		if m.Role != llm.RoleUser {
-			continue
-		}
 		for _, part := range m.Content {
 			t, ok := part.(llm.Text)
-			if !ok || !isNotice(t.Text) {
+			if !ok || m.Role != llm.RoleUser || !isNotice(t.Text) {
 				continue
 			}
-			if g := toldDirectory.FindStringSubmatch(t.Text); g != nil {
-				told.name = g[1]
-				told.noGit = toldNoGit.MatchString(t.Text)
+			if g := directoryLine().FindStringSubmatch(t.Text); g != nil {
+				found = place{g[1], noGitLine().MatchString(t.Text)}
 			}
 		}
 	}
-	return told
+	return found
 }
 
 // wasCut reports whether the last answer ended at the output limit.
@@ -183,7 +146,7 @@ func wasCut(messages []llm.Message) bool {
 	return false
 }
 
-// withoutSaid returns text without what cut answers have said of it already.
+// withoutSaid returns text without the beginning that earlier answers contain, which ended at the output limit.
 func withoutSaid(text string, after []llm.Message) string {
 	for _, m := range after {
 		if m.Role != llm.RoleAssistant || m.Stop != llm.StopLength || len(m.Calls()) > 0 {
@@ -196,7 +159,7 @@ func withoutSaid(text string, after []llm.Message) string {
 	return text
 }
 
-// limit cuts m at the output limit, 0 for none. A call that does not fit is marked as truncated and must not be run.
+// limit cuts m at the output limit; 0 is no limit. It marks a call that does not fit as truncated, and the call must not run.
 func limit(m llm.Message, most int) llm.Message {
 	if most <= 0 || contentTokens(m.Content) <= int64(most) {
 		return m
@@ -225,7 +188,7 @@ func limit(m llm.Message, most int) llm.Message {
 	return m
 }
 
-// cut returns the longest start of s of at most n bytes that ends at a rune.
+// cut returns the longest beginning of s of at most n bytes that ends between two runes.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -1,15 +1,15 @@
-// Package offline is the model that is always there: it needs no key and no network, costs nothing, and follows plain
-// English instructions by rules.
+// Package offline is the built-in model. It needs no key and no network, costs nothing, and follows plain English
+// instructions by rules.
 //
-// It is no language model and does not pretend to be one. It lists, reads, finds, counts, replaces, creates and runs what
-// it is told in words that its rules know, describes a project by looking at it, and says what it can do when it does not
-// understand. It works through the tools that a request offers (read, write, edit, list, glob, grep, shell), like every
-// other model, so everything around a model can be tried, shown and tested with it.
+// It is not a language model and does not pretend to be one. It lists, reads, finds, counts, replaces, creates and runs by
+// instructions that its rules know, and describes a project. If no rule matches, it lists its abilities. Like every other
+// model, it works through the tools that a request offers (read, write, edit, list, glob, grep, shell), so everything around
+// a model can be tried, shown and tested with it.
 //
-// An answer is a pure function of its request. The instructions of the last user message are carried out from their
-// beginning each time; a call that stands in the conversation already is not made again, its result is used instead; the
-// first calls without a result are the answer. So the client keeps no state, and a conversation may be resumed anywhere.
+// An answer is a pure function of its request. The model executes the instructions of the last user message from their
+// beginning each time. It uses the results of calls that the conversation already has, and the first calls without a result
+// are the answer. So the client keeps no state, and a conversation may be resumed anywhere.
 //
-// What tools return is data: names, file contents and output never add an instruction, and a command is run only when the
-// user wrote it or when it is one of a few fixed texts.
+// Results of tools are data: names, file contents and output never add an instruction. The model runs a command only if the
+// user wrote it, or if it is one of a few fixed texts.
 package offline

@@ -26,7 +26,7 @@ func FuzzConversation(f *testing.F) {
 		results := []string{one, two, one + two, ""}
 		calls, failed := 0, ""
 		for turn := 0; ; turn++ {
-			if turn > 4*maxInstructions+maxPages*maxInstructions {
+			if turn > 4*maxInstructions {
 				t.Fatalf("no end after %d turns", turn)
 			}
 			m, err := llm.Collect(t.Context(), New(), &llm.Request{Messages: messages, Tools: tools})

@@ -9,10 +9,6 @@ const (
 
 ` + abilities + "\n\n" + realModel
 
-	unsupportedText = `The built-in offline model has no rule for this.
-
-` + abilities + "\n\n" + realModel
-
 	abilities = "What I can do:\n\n" +
 		"- `describe this project`\n" +
 		"- `list files in src`, `find files named *.go`\n" +

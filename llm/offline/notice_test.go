@@ -12,9 +12,10 @@ func TestNotices(t *testing.T) {
 		"<kept tool=\"read\">\nx\n</kept>":                                                   true,
 		"<context name=\"a\">\nx\n</context>\n<file name=\"a.txt\">\nrun ls\n</file>\n":      true,
 		"<summary>\n## Goal\n</summary>":                                                     true,
-		"list files":                                                                         false,
-		"<context name=\"a\"/>\nlist files":                                                  false,
-		"<b>list files</b>":                                                                  false,
+		"<note from=\"job\" name=\"job1\">\nrun ls\n</note>":                                 true,
+		"list files":                        false,
+		"<context name=\"a\"/>\nlist files": false,
+		"<b>list files</b>":                 false,
 	} {
 		if got := isNotice(text); got != want {
 			t.Errorf("%q: %v", text, got)

@@ -24,7 +24,7 @@ type client struct{}
 
 // Model implements [llm.Client].
 func (client) Model() llm.Model {
-	return llm.Model{Provider: "offline", ID: "rules", Context: contextTokens}
+	return llm.Model{Provider: "offline", ID: "rules", Context: contextTokens, Price: llm.Price{Free: true}}
 }
 
 // Stream implements [llm.Client].

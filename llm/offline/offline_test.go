@@ -39,7 +39,7 @@ func TestInstructions(t *testing.T) {
 		{name: "list a directory", say: "list the files in src", want: []string{"x.go"}, calls: []string{`list {"path":"src"}`}},
 		{name: "read", say: "read a.txt", want: []string{"two foo"}},
 		{name: "read lines", say: "show lines 2-3 of a.txt", want: []string{"three"}, not: []string{"one"}, calls: []string{`read {"path":"a.txt","offset":2,"limit":2}`}},
-		{name: "read what is not there", say: "read no.txt", want: []string{"did not work", "does not exist"}},
+		{name: "read what is not there", say: "read no.txt", want: []string{"did not work", "not found"}},
 		{name: "odd name", say: "read \"it's `odd`.md\"", want: []string{"odd"}, calls: []string{"read {\"path\":\"it's `odd`.md\"}"}},
 		{name: "find", say: "find all go files", want: []string{"2 files match", "src/sub/y.go"}},
 		{name: "find nothing", say: "find *.rs", want: []string{"No file matches"}},
@@ -68,7 +68,7 @@ func TestInstructions(t *testing.T) {
 			name: "several", say: "1. create c.txt with \"hi\"\n2. read it\n3. read no.txt\n4. count files",
 			want: []string{"1. create", "Created", "hi", "did not work", "6 files"},
 		},
-		{name: "several, one unknown", say: "list files. think hard about life. count files", want: []string{"did not understand", "5 files"}},
+		{name: "several, one unknown", say: "list files\n- think hard about life\n- count files", want: []string{"did not understand", "5 files"}},
 		{name: "unknown", say: "why is the sky blue?", want: []string{"offline model", "--model", "TENON_MODEL", "tenon auth login", "tenon models"}, calls: []string{}},
 		{name: "help", say: "help", want: []string{"What I can do"}, calls: []string{}},
 		{name: "nothing", say: "", want: []string{"What I can do"}, calls: []string{}},
@@ -178,7 +178,7 @@ func TestGoOn(t *testing.T) {
 }
 
 func TestOutputLimit(t *testing.T) {
-	req := &llm.Request{Messages: []llm.Message{llm.UserText("help")}, MaxTokens: 20}
+	req := &llm.Request{Messages: []llm.Message{llm.UserText("help")}, Settings: llm.Settings{MaxTokens: 20}}
 	m, err := llm.Collect(t.Context(), New(), req)
 	if err != nil || m.Stop != llm.StopLength || m.Usage.Output > 20 {
 		t.Fatalf("stop %q, %d tokens, %v", m.Stop, m.Usage.Output, err)
@@ -191,7 +191,7 @@ func TestOutputLimit(t *testing.T) {
 		t.Errorf("the parts are not the whole (%v):\n%q\n%q", err, m.Text(), rest.Text())
 	}
 
-	req = &llm.Request{Messages: []llm.Message{llm.UserText("run " + strings.Repeat("x", 200))}, Tools: newBench(t, nil).tools(), MaxTokens: 40}
+	req = &llm.Request{Messages: []llm.Message{llm.UserText("run " + strings.Repeat("x", 200))}, Tools: newBench(t, nil).tools(), Settings: llm.Settings{MaxTokens: 40}}
 	m, err = llm.Collect(t.Context(), New(), req)
 	if calls := m.Calls(); err != nil || len(calls) != 1 || !calls[0].Truncated || m.Stop != llm.StopLength {
 		t.Errorf("%+v, %v: want one truncated call", m, err)
@@ -234,7 +234,7 @@ func TestErrors(t *testing.T) {
 		kind llm.Kind
 	}{
 		{"too large", t.Context(), &llm.Request{Messages: []llm.Message{llm.UserText(strings.Repeat("x", 900_000))}}, llm.KindContextOverflow},
-		{"schema", t.Context(), &llm.Request{Schema: []byte(`{}`)}, llm.KindInvalidRequest},
+		{"schema", t.Context(), &llm.Request{Settings: llm.Settings{Schema: []byte(`{}`)}}, llm.KindInvalidRequest},
 		{"cancelled", ended, &llm.Request{Messages: []llm.Message{llm.UserText("help")}}, llm.KindCancelled},
 	}
 	for _, tt := range tests {

@@ -1,199 +1,237 @@
 package offline
 
 import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/tenon-agent/tenon/llm/offline/internal/lazy"
 )
 
-// maxClause is the longest instruction, in bytes, without its quotes and its content.
-const maxClause = 8 << 10
-
-// maxInstructions bounds how many instructions of one message are carried out.
+// maxInstructions bounds how many instructions of one message the model executes.
 const maxInstructions = 50
 
-// parse returns the instructions of a text, in their order. What no rule knows becomes an instruction with the verb
-// unknown, and parse returns none only for a blank text.
+// parse returns the instructions of a text, in their order. A clause that no rule matches becomes an instruction with the
+// verb unknown. Only a blank text has no instructions.
 func parse(text string) []instruction {
 	m := mask(text)
-	var list []instruction
-	last, command := "", "" // what "it" is
+	var all []instruction
+	last := "" // the path that "it" refers to
 	for _, c := range clauses(m) {
 		in := m.instruction(c)
 		in.text = strings.TrimSpace(m.raw(c))
 		if isPronoun(in.path) {
 			in.path = last
 		}
-		if in.verb == run {
-			if command == "" && again.MatchString(in.command) {
-				in = instruction{verb: unknown, text: in.text}
-			} else if again.MatchString(in.command) {
-				in.command = command
-			}
-			command = in.command
-		}
-		if in.path != "" && in.verb != unknown {
+		if in.path != "" {
 			last = in.path
 		}
-		if n := len(list); n > 0 && in.verb == unknown && list[n-1].verb == unknown {
-			list[n-1].text += "\n" + in.text
+		if n := len(all); n > 0 && in.verb == unknown && all[n-1].verb == unknown {
+			all[n-1].text += "\n" + in.text
 			continue
 		}
-		if list = append(list, in); len(list) == maxInstructions {
+		if all = append(all, in); len(all) == maxInstructions {
 			break
 		}
 	}
-	return list
-}
-
-// again matches what stands for the command before it.
-var again = lazy.Compile(`(?i)^(?:it|that|this|the (?:same )?command)(?: again| once more)?$`)
-
-func isPronoun(s string) bool {
-	switch strings.ToLower(s) {
-	case "it", "that", "them", "that file", "this file", "the file", "the result", "the new file":
-		return true
-	}
-	return false
+	return all
 }
 
 var (
-	numbered = lazy.Compile(`^\s*(?:[0-9]{1,2}[.)]|[-*•])\s+`)
-	filler   = lazy.Compile(`(?i)^[\s,]*(?:please|now|also|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|lastly|next|then|after(?: ?wards| that)|and|so|ok|okay|hi|hello|hey|tenon|just|kindly|(?:can|could|would|will) you|i(?: want|'d like| would like| need) you to|let'?s|go(?: ahead)? and|try to)\b[\s,:]*`)
-	verbs    = lazy.Compile(`(?i)^(?:list|ls|tree|show|read|open|print|display|cat|view|look|find|locate|search|grep|where|which|what|how|count|replace|change|rename|substitute|create|make|write|add|save|generate|overwrite|append|put|run|execute|exec|test|build|compile|describe|explain|summari[sz]e|outline|overview|tell|give|delete|remove|fix|implement|commit|help|in|lines?)\b`)
-	// free begins a clause whose rest may be anything: content or a command.
-	free   = lazy.Compile(`(?i)^(?:run|execute|exec|create|make|write|add|save|generate|overwrite|append|put)\b|^[$!]`)
-	strong = lazy.Compile(`(?i)(?:[,;.]?\s+and\s+then|[,;.!?]?\s+then|[,;.]\s+after(?: that|wards)|[,;.]\s+(?:and\s+)?(?:finally|next|now))[,:]?\s+`)
-	weak   = lazy.Compile(`(?i)[.;!?]\s+|,\s*(?:and\s+)?(?:also\s+)?|\s+and\s+(?:also\s+)?`)
-	// opening is a clause that announces content in the lines after it.
-	opening = lazy.Compile(`(?i)^(?:create|make|write|add|save|generate|overwrite|append|put)\b.*:\s*$`)
-	// tail is a clause that lacks its content, such as: create a.txt with
-	tail = lazy.Compile(`(?i)^(?:create|make|write|add|save|generate|overwrite|append)\b.*\b(?:with|containing|content|contents|following|following content)\s*$`)
-	// told is a command with its mark, which is all of its line.
-	told = lazy.Compile(`^\s*[$!]\s*\S`)
+	numbered = lazy(`^\s*(?:[0-9]{1,2}[.)]|[-*•])\s+`)
+	filler   = lazy(`(?i)^[\s,]*(?:please|now|also|first|finally|next|then|and|just|(?:can|could|would|will) you)\b[\s,:]*`)
+	verbs    = lazy(`(?i)^(?:[$!]\s*\S|(?:list|ls|tree|show|read|open|print|display|cat|view|look|find|locate|search|grep|where|which|what|how|count|` +
+		`replace|change|rename|substitute|create|make|write|add|save|overwrite|append|put|touch|run|execute|test|build|describe|explain|` +
+		`summari[sz]e|outline|overview|tell|give|help|in|lines?)\b)`)
+	then = lazy(`(?i)[,;.!?]?\s+(?:and\s+)?(?:then|finally)[,:]?\s+`)
+	// opening matches a line that announces the content of a file in the lines after it.
+	opening = lazy(`(?i)^(?:create|make|write|add|overwrite)\b.*(?::|\bwith|\bcontaining)\s*$`)
 )
 
-// clauses splits a masked text into what each rule is tried on.
-func clauses(m *masked) []string {
-	var out []string
+// clauses splits a masked text into clauses. Each is a line or a part of one. A line that begins with no known verb
+// continues the clause before it, and the lines after an opening are its content, which gives no instructions.
+func clauses(m *masked) (out []string) {
 	lines := strings.Split(m.text, "\n")
-	for i := 0; i < len(lines); i++ {
-		line := lines[i]
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		item := numbered.MatchString(line)
-		body := bare(numbered.ReplaceAllString(line, ""))
-		if opening.MatchString(body) || tail.MatchString(body) {
-			n := contentLines(lines[i+1:], item && !strings.ContainsAny(strings.TrimSpace(line)[:1], "-*"))
-			out = append(out, strings.TrimRight(body, " ")+"\n"+m.hide(strings.Join(lines[i+1:i+1+n], "\n")))
-			i += n
-			continue
-		}
-		onlySpan := mark.ReplaceAllString(body, "") == ""
-		if n := len(out); n > 0 && !item && (onlySpan || !verbs.MatchString(body)) && !told.MatchString(line) {
-			if len(out[n-1]) <= maxClause { // what is longer is no instruction
+	for i, line := range lines {
+		body := bare(numbered().ReplaceAllString(line, ""))
+		rest := strings.Join(lines[i+1:], "\n")
+		n := len(out)
+		switch {
+		case body == "":
+		case opening().MatchString(body) && strings.TrimSpace(rest) != "" && !strings.HasPrefix(strings.TrimSpace(rest), "\x00"):
+			return append(out, body+"\n"+m.hide(strings.TrimRight(m.raw(rest), " \t\n")+"\n"))
+		case n > 0 && !numbered().MatchString(line) && !verbs().MatchString(body):
+			if len(out[n-1]) <= maxClause {
 				out[n-1] += "\n" + body
 			}
-			continue
+		default:
+			out = append(out, split(body)...)
 		}
-		if told.MatchString(line) {
-			out = append(out, strings.TrimSpace(line))
-			continue
-		}
-		out = append(out, split(body)...)
 	}
 	return out
 }
 
-// contentLines says how many lines are content: up to the next number when the clause is one of a numbered list, else all.
-func contentLines(lines []string, inList bool) int {
-	if inList {
-		for i, line := range lines {
-			if numbered.MatchString(line) && !strings.ContainsAny(strings.TrimSpace(line)[:1], "-*•") {
-				return i
-			}
-		}
-	}
-	return len(lines)
-}
-
-// bare removes the politeness before a clause.
+// bare removes the polite words before a clause.
 func bare(s string) string {
 	for {
-		loc := filler.FindStringIndex(s)
-		if loc == nil || loc[1] == 0 || loc[1] == len(s) {
+		loc := filler().FindStringIndex(s)
+		if loc == nil || loc[1] == len(s) {
 			return strings.TrimSpace(s)
 		}
 		s = s[loc[1]:]
 	}
 }
 
-// split cuts a line where a new instruction begins: after "then" and the like, and after a comma, "and" or the end of a
-// sentence unless that may belong to a command or to the content of a file.
-func split(s string) []string {
-	if len(s) > maxClause {
+// split cuts a line at each "then" between two clauses that begin with known verbs. It never splits a command after its
+// mark or a text that begins with no verb: such a text may be a story about commands.
+func split(s string) (out []string) {
+	if len(s) > maxClause || strings.ContainsAny(s[:1], "$!") {
 		return []string{s}
 	}
-	var out []string
 	for from := 0; ; {
-		at, end := connector(s, from)
-		if at < 0 {
-			return append(out, strings.TrimSpace(s))
+		loc := then().FindStringIndex(s[from:])
+		if loc == nil {
+			return append(out, s)
 		}
-		head, rest := s[:at], bare(s[end:])
-		if !parts(head, s[at:end], rest) {
-			from = end
-			continue
+		head, rest := s[:from+loc[0]], bare(s[from+loc[1]:])
+		if from += loc[1]; verbs().MatchString(head) && verbs().MatchString(rest) {
+			out, s, from = append(out, strings.TrimSpace(head)), rest, 0
 		}
-		out = append(out, strings.TrimSpace(head))
-		s, from = rest, 0
 	}
 }
 
-// parts reports whether a new instruction begins behind a connector. What no rule knows stands for itself between full
-// stops, but never turns what follows into a command: it may be a story about one.
-func parts(head, connector, rest string) bool {
-	if openPlace.MatchString(head) {
-		return false
-	}
-	if strings.ContainsAny(connector, ".;!?") && !free.MatchString(head) && !startsClause(head) {
-		return startsClause(rest) && !free.MatchString(rest)
-	}
-	if strings.ContainsAny(connector, ".!?") && startsClause(head) && !free.MatchString(head) {
-		return true
-	}
-	return startsClause(head) && startsClause(rest)
+// masked is a text whose quotes and code blocks are replaced by marks, so that no rule matches inside them.
+type masked struct {
+	text  string
+	spans []span
 }
 
-// openPlace is a place without its instruction, such as: in main.go
-var openPlace = lazy.Compile(`(?i)^in\s+\S+$`)
+// span is a quote: as the user wrote it, and the text inside.
+type span struct{ raw, inner string }
 
-func startsClause(s string) bool { return verbs.MatchString(s) || told.MatchString(s) }
+var (
+	mark   = lazy("\x00([0-9]+)\x00")
+	quotes = lazy("(?s)(^|[\\s(=:,])(```[^\n]*\n(.*?)```|`([^`\n]+)`|\"((?:[^\"\\\\]|\\\\.)*)\"|'([^'\n]*)')")
+)
 
-// connector finds the first place at or after from where s may be split, or -1.
-func connector(s string, from int) (at, end int) {
-	at, end = -1, -1
-	if loc := strong.FindStringIndex(s[from:]); loc != nil {
-		at, end = from+loc[0], from+loc[1]
-	}
-	for pos := from; pos < len(s); {
-		loc := weak.FindStringIndex(s[pos:])
-		if loc == nil || at >= 0 && pos+loc[0] >= at {
-			break
-		}
-		if !free.MatchString(s) || closed(s[:pos+loc[0]]) {
-			return pos + loc[0], pos + loc[1]
-		}
-		pos += loc[1]
-	}
-	return at, end
+// mask hides the quotes, backticks and code blocks of text. A quote opens only where a word could begin, so an apostrophe
+// opens none.
+func mask(text string) *masked {
+	m := &masked{}
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\x00", "")
+	m.text = quotes().ReplaceAllStringFunc(text, func(found string) string {
+		g := quotes().FindStringSubmatch(found)
+		m.spans = append(m.spans, span{g[2], g[3] + g[4] + strings.ReplaceAll(g[5], `\"`, `"`) + g[6]})
+		return g[1] + m.last()
+	})
+	return m
 }
 
-// wholeJob matches the instructions that begin like a command and are none.
-var wholeJob = lazy.Compile(`(?i)^(?:run|execute) (?:all )?(?:the |my |its )?(?:unit )?(?:tests?(?: suite)?|build)$`)
+func (m *masked) last() string { return fmt.Sprintf("\x00%d\x00", len(m.spans)-1) }
 
-// closed reports whether nothing of the free text s can follow: it ends with a quote, or it is known as a whole.
-func closed(s string) bool {
-	return strings.HasSuffix(s, "\x00") || wholeJob.MatchString(s)
+// hide makes a span of text.
+func (m *masked) hide(text string) string {
+	m.spans = append(m.spans, span{text, text})
+	return m.last()
+}
+
+// raw returns s with its spans as the user wrote them.
+func (m *masked) raw(s string) string { return m.unmask(s, func(q span) string { return q.raw }) }
+
+// value returns the inside of s if s is one quote, and otherwise s as the user wrote it.
+func (m *masked) value(s string) (value string, quoted bool) {
+	s = strings.TrimSpace(s)
+	if bare := strings.TrimRight(s, ".,;!?"); bare != "" && mark().FindString(bare) == bare {
+		return m.unmask(bare, func(q span) string { return q.inner }), true
+	}
+	return m.raw(s), false
+}
+
+func (m *masked) unmask(s string, text func(span) string) string {
+	return mark().ReplaceAllStringFunc(s, func(found string) string {
+		i, err := strconv.Atoi(strings.Trim(found, "\x00"))
+		if err != nil || i >= len(m.spans) {
+			return ""
+		}
+		return text(m.spans[i])
+	})
+}
+
+const globRunes = "*?[{"
+
+var (
+	article = lazy(`(?i)^` + the)
+	suffix  = lazy(`(?i)\s+(?:file|directory|folder|package|module)$`)
+	// everywhere matches the words for the project as a whole.
+	everywhere = lazy(`(?i)^(?:here|there|\.|root|files?|` + project + `)?$`)
+	kindFiles  = lazy(`(?i)^(\S+)\s+files?(?:\s+` + within + `\s+(.+))?$`)
+)
+
+// scope returns the place that s names: a file or directory, and a pattern for file names. Both are empty for the project
+// as a whole.
+func (m *masked) scope(s string) (dir, glob string) {
+	s = article().ReplaceAllString(strings.TrimSpace(s), "")
+	if g := kindFiles().FindStringSubmatch(s); g != nil {
+		if name, _ := m.value(g[1]); kind(name) != "" {
+			dir, _ = m.scope(g[2])
+			return dir, kind(name)
+		}
+	}
+	v, quoted := m.value(suffix().ReplaceAllString(s, ""))
+	if v = strings.TrimRight(v, ",;!?"); !quoted && everywhere().MatchString(v) {
+		return "", ""
+	}
+	if !strings.ContainsAny(v, globRunes) {
+		return v, ""
+	}
+	if dir, glob = path.Split(v); strings.ContainsAny(dir, globRunes) {
+		return "", v
+	}
+	return strings.TrimSuffix(dir, "/"), glob
+}
+
+// kind returns the pattern for file names that s means: a pattern itself, a language, or an extension. It returns "" for
+// every other word.
+func kind(s string) string {
+	if strings.ContainsAny(s, globRunes) {
+		return s
+	}
+	s = strings.ToLower(strings.TrimPrefix(s, "."))
+	of := languages["."+s]
+	var found []string
+	for extension, language := range languages {
+		if language == of || strings.ToLower(language) == s {
+			found = append(found, extension[1:])
+		}
+	}
+	switch slices.Sort(found); {
+	case len(found) == 0:
+		return ""
+	case len(found) == 1:
+		return "*." + found[0]
+	default:
+		return "*.{" + strings.Join(found, ",") + "}"
+	}
+}
+
+// anywhere returns a pattern that matches in all directories if glob names none.
+func anywhere(glob string) string {
+	if glob == "" || strings.Contains(glob, "/") {
+		return glob
+	}
+	return "**/" + glob
+}
+
+// fileLike matches a file name or a pattern for file names, but no plain word.
+var fileLike = lazy(`(?i)^(?:[\w@~./\\+*?{},\[\]-]*(?:\.[a-z]\w{0,9}|[*?][\w.*{},]*|/[\w.-]+)|\.[^ /]\S*|(?:make|docker|gem|rake|proc|jenkins)file|license|readme|changelog|notice)$`)
+
+func isFileLike(s string) bool { return fileLike().MatchString(s) }
+
+// number returns the number that s is, or 0.
+func number(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0
+	}
+	return n
 }

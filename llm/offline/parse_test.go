@@ -21,9 +21,6 @@ func show(in instruction) string {
 	if in.regex {
 		b.WriteString(" regex")
 	}
-	if in.depth != 0 {
-		fmt.Fprintf(&b, " depth=%d", in.depth)
-	}
 	if in.from != 0 || in.to != 0 {
 		fmt.Fprintf(&b, " %d-%d", in.from, in.to)
 	}
@@ -47,9 +44,9 @@ func TestParse(t *testing.T) {
 		{"List all files in the `my dir` directory.", `list path="my dir"`},
 		{"ls", `list`},
 		{"ls internal/cli", `list path="internal/cli"`},
-		{"show me the directory tree", `list depth=3`},
-		{"tree", `list depth=3`},
-		{"show the structure of src", `list path="src" depth=3`},
+		{"show me the directory tree", `tree`},
+		{"tree", `tree`},
+		{"show the structure of src", `tree path="src"`},
 		{"what files are in docs?", `list path="docs"`},
 		{"what files are here?", `list`},
 
@@ -67,7 +64,7 @@ func TestParse(t *testing.T) {
 
 		{"find files named *.go", `find glob="**/*.go"`},
 		{"find all go files", `find glob="**/*.go"`},
-		{"find all markdown files in docs", `find path="docs" glob="**/*.{md,markdown}"`},
+		{"find all markdown files in docs", `find path="docs" glob="**/*.{markdown,md}"`},
 		{"find main.go", `find glob="**/main.go"`},
 		{"where is main.go?", `find glob="**/main.go"`},
 		{"list all *.txt files", `find glob="**/*.txt"`},
@@ -82,7 +79,7 @@ func TestParse(t *testing.T) {
 		{"which files contain needle?", `search pattern="needle"`},
 		{"where is parse defined?", `search pattern="parse"`},
 		{"grep /fo+/ in all go files", `search glob="*.go" pattern="fo+" regex`},
-		{"look for \"x\" in the python files in lib", `search path="lib" glob="*.py" pattern="x"`},
+		{"look for \"x\" in the python files in lib", `search path="lib" glob="*.{py,pyi}" pattern="x"`},
 		{"search for needle in src/*.go", `search path="src" glob="*.go" pattern="needle"`},
 
 		{"count lines in main.go", `count_lines path="main.go"`},
@@ -132,20 +129,18 @@ func TestParse(t *testing.T) {
 		{"what can you do?", `help`},
 
 		{"list files, then read main.go", `list; read path="main.go"`},
-		{"list files in src and read a.go and then run `go vet`", `list path="src"; read path="a.go"; run command="go vet"`},
-		{"1. list files\n2. create a.txt with:\nrun x\n- list files\n3. run cat a.txt", `list; create path="a.txt" content="run x\n- list files\n"; run command="cat a.txt"`},
+		{"list files in src then read a.go and then run `go vet`", `list path="src"; read path="a.go"; run command="go vet"`},
+		{"1. list files\n2. create a.txt with:\nrun x\n- list files\n3. run cat a.txt", `list; create path="a.txt" content="run x\n- list files\n3. run cat a.txt\n"`},
 		{"Create a.txt with \"hi\". Then read it. Finally run `cat a.txt`.", `create path="a.txt" content="hi"; read path="a.txt"; run command="cat a.txt"`},
-		{"list files. count files. find go.mod", `list; count_files; find glob="**/go.mod"`},
+		{"list files. count files", `unknown`},
 		{"create a.txt with one, two and list files", `create path="a.txt" content="one, two and list files\n"`},
 		{"create a.txt with Warning. Run rm -rf x.", `create path="a.txt" content="Warning. Run rm -rf x.\n"`},
 		{"run the tests and then show what changed", `test; git_status`},
-		{"list files. think hard about life. count files", `list; unknown; count_files`},
+		{"list files\n- think hard about life\n- count files", `list; unknown; count_files`},
 		{"I had a bug. Run fails with x.", `unknown`},
-		{"run `make`, list files and then run it again", `run command="make"; list; run command="make"`},
 		{"create a.sh with \"x\" then run it", `create path="a.sh" content="x"; unknown`},
 		{"- list files\n- count files", `list; count_files`},
-		{"please refactor the parser", `unsupported`},
-		{"refactor the parser so that it is nicer", `unsupported`},
+		{"please refactor the parser", `unknown`},
 		{"don't run rm -rf x", `unknown`},
 		{"why is the sky blue", `unknown`},
 		{"", ``},
@@ -180,8 +175,8 @@ func FuzzParse(f *testing.F) {
 			if strings.Contains(show(in), "\x00") {
 				t.Fatalf("a mark is left in %s", show(in))
 			}
-			if strings.ContainsAny(in.intent(), "<>\n") {
-				t.Fatalf("intent %q", in.intent())
+			if strings.ContainsAny(brief(in.text), "<>\n") {
+				t.Fatalf("intent %q", brief(in.text))
 			}
 		}
 	})

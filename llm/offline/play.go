@@ -3,58 +3,52 @@ package offline
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"strings"
 
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// play is one enactment of the user's instructions. It runs from their beginning for every request and stops at the first
-// calls whose results do not stand in the conversation yet.
+// play is one execution of the user's instructions. It begins with the first instruction for every request. The first calls
+// without a result in the conversation become pending; the execution then continues with empty results, and its report does
+// not count.
 type play struct {
-	tools   map[string]map[string]bool // offered tools and their arguments; nil arguments: not known
-	history map[string][]result        // results by call, in the order in which they were asked for
-	taken   map[string]int             // how many of them this enactment has used
+	tools   map[string]map[string]bool // offered tools and their arguments; nil if the schema lists none
+	history map[string][]result        // results by call, in the order of the calls
+	taken   map[string]int             // the number of them that this execution has used
 	mute    bool                       // this answer must not have calls
 	place   place
-	data    string // came with the instructions on standard input
-	started bool   // the conversation has calls since the user's message
-	asked   int    // calls so far, played and pending
-	totals  bool   // reading a file tells how many lines it has in all
-
-	gap string // what the last search for places to change did not look at
-
+	data    string // the standard input that came with the instructions
+	started bool   // the conversation has calls after the user's message
+	asked   int    // calls so far, with those that are pending
 	pending []call
 }
 
-// maxCalls bounds what one message may set in motion.
+// maxCalls bounds the calls that one message may cause.
 const maxCalls = 400
 
-// call is a wish for a tool.
+// call is a call of a tool that the execution needs.
 type call struct {
 	tool string
 	args []arg
 }
 
-// arg is one argument, encoded in the order given.
+// arg is one argument. Tenon omits an optional argument if it is zero or if the tool does not know it.
 type arg struct {
 	name     string
 	value    any
-	optional bool // left out when the tool does not know it
+	optional bool
 }
 
-// result is what came of a call.
+// result is the result of a call.
 type result struct {
 	text    string
 	failed  bool
-	missing bool // there is no such tool, or no such result
+	missing bool // there is no such tool, or no result
 }
 
 func newPlay(tools []llm.Tool, after []llm.Message) *play {
-	p := &play{
-		tools:   make(map[string]map[string]bool, len(tools)),
-		history: make(map[string][]result),
-		taken:   make(map[string]int),
-	}
+	p := &play{tools: map[string]map[string]bool{}, history: map[string][]result{}, taken: map[string]int{}}
 	for _, t := range tools {
 		p.tools[t.Name] = properties(t.Schema)
 	}
@@ -65,14 +59,11 @@ func newPlay(tools []llm.Tool, after []llm.Message) *play {
 		}
 	}
 	for _, m := range after {
-		if m.Role != llm.RoleAssistant {
-			continue
-		}
 		for _, c := range m.Calls() {
 			p.started = true
 			r, ok := results[c.ID]
 			if !ok {
-				r = result{text: "no result came", failed: true, missing: true}
+				r = absent("no result came")
 			}
 			k := key(c.Name, c.Arguments)
 			p.history[k] = append(p.history[k], r)
@@ -81,7 +72,9 @@ func newPlay(tools []llm.Tool, after []llm.Message) *play {
 	return p
 }
 
-// properties returns the names of the arguments that a schema lists, or nil when it lists none.
+func absent(text string) result { return result{text: text, failed: true, missing: true} }
+
+// properties returns the names of the arguments that a schema lists, or nil if it lists none.
 func properties(schema json.RawMessage) map[string]bool {
 	var s struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -112,11 +105,16 @@ func (p *play) offers(c call) bool {
 	return true
 }
 
-// ask returns the results of calls, in their order. It returns false when some are still to come: what is pending is the
-// answer then, and the caller must return at once. A call of a tool that is not offered has a result that says so.
-func (p *play) ask(calls ...call) ([]result, bool) {
+// ask returns the results of calls, in their order. Calls without a result become pending. While calls are pending, every
+// result is a failure. The result of a tool that the request does not offer says so.
+func (p *play) ask(calls ...call) []result {
 	results := make([]result, len(calls))
+	waiting := len(p.pending) > 0
 	for i, c := range calls {
+		results[i] = absent("the result is pending")
+		if waiting {
+			continue
+		}
 		p.asked++
 		k := key(c.tool, p.encode(c))
 		switch n := p.taken[k]; {
@@ -124,22 +122,21 @@ func (p *play) ask(calls ...call) ([]result, bool) {
 			results[i] = p.history[k][n]
 			p.taken[k]++
 		case p.mute:
-			results[i] = result{text: "no more calls are allowed here", failed: true, missing: true}
+			results[i].text = "no more calls are allowed here"
 		case !p.offers(c):
-			results[i] = result{text: notOffered(c.tool), failed: true, missing: true}
+			results[i].text = notOffered(c.tool)
 		case p.asked > maxCalls:
-			results[i] = result{text: "too many calls for one message; ask for less at once", failed: true, missing: true}
+			results[i].text = "too many calls for one message; ask for less at once"
 		default:
 			p.pending = append(p.pending, c)
 		}
 	}
-	if len(p.pending) > 0 {
-		return nil, false
-	}
-	return results, true
+	return results
 }
 
-// notOffered says that there is no such tool, and what would help.
+// one is ask for a single call.
+func (p *play) one(c call) result { return p.ask(c)[0] }
+
 func notOffered(tool string) string {
 	text := "the tool " + tool + " is not offered here"
 	switch tool {
@@ -149,36 +146,20 @@ func notOffered(tool string) string {
 	return text
 }
 
-// one is ask for a single call.
-func (p *play) one(c call) (result, bool) {
-	r, ok := p.ask(c)
-	if !ok {
-		return result{}, false
-	}
-	return r[0], true
-}
-
-// encode returns the arguments of c as JSON, without those that the tool does not know.
+// encode returns the arguments of c as JSON.
 func (p *play) encode(c call) string {
 	known := p.tools[c.tool]
 	var b strings.Builder
-	b.WriteByte('{')
 	for _, a := range c.args {
-		if a.optional && known != nil && !known[a.name] {
+		if a.optional && (known != nil && !known[a.name] || reflect.ValueOf(a.value).IsZero()) {
 			continue
 		}
-		if b.Len() > 1 {
-			b.WriteByte(',')
-		}
-		b.WriteString(quoteJSON(a.name))
-		b.WriteByte(':')
-		b.WriteString(quoteJSON(a.value))
+		b.WriteString("," + quoteJSON(a.name) + ":" + quoteJSON(a.value))
 	}
-	b.WriteByte('}')
-	return b.String()
+	return "{" + strings.TrimPrefix(b.String(), ",") + "}"
 }
 
-// quoteJSON encodes a string, a number or a truth value, with <, > and & as they are.
+// quoteJSON encodes a string, a number or a truth value. It does not escape <, > and &.
 func quoteJSON(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -51,7 +51,7 @@ func word(s string) (first, rest string) {
 		}
 	}
 	if end > most {
-		for end = most; end > most-utf8.UTFMax && !utf8.RuneStart(s[end]); end-- { // of what is no text, no byte may start a rune
+		for end = most; end > most-utf8.UTFMax && !utf8.RuneStart(s[end]); end-- { // in bytes that are no text, no byte may start a rune
 		}
 	}
 	return s[:end], s[end:]

@@ -92,7 +92,7 @@ func withQuery(address string, queries ...string) string {
 	return address
 }
 
-// authorize returns the header with the endpoint's key, as the server wants it. A key is not sent where something else proves who asks.
+// authorize returns the header with the endpoint's key, as the server wants it. It omits the key if the endpoint authorizes requests.
 func (a *Azure) authorize(e *wire.Endpoint) http.Header {
 	h := make(http.Header)
 	switch {

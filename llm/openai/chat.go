@@ -3,20 +3,18 @@ package openai
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
-	"sync/atomic"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/wire"
 )
 
-// ChatOptions is how a [Chat] reaches its server, and in what that differs from others.
+// ChatOptions are the address and the abilities of the server of a [Chat].
 type ChatOptions struct {
 	Endpoint wire.Endpoint // default base URL: that of the profile
 	NoStream bool          // ask for the whole answer at once
-	Profile  Profile       // what the server takes; [ProfileOf] has those of well-known ones
-	Azure    *Azure        // how Azure is addressed; nil: the server is not Azure's
+	Profile  Profile       // abilities of the server; [ProfileOf] has those of well-known ones
+	Azure    *Azure        // the form of Azure's addresses; nil: the server is not Azure's
 }
 
 // Chat is an [llm.Client] that speaks OpenAI's Chat Completions protocol, as the server of its [Profile] does. It is safe for
@@ -25,10 +23,10 @@ type ChatOptions struct {
 // When a server refuses a request because of a parameter without which an answer is possible, such as stream_options or the
 // temperature, the request is sent again without it, and so are all later ones.
 type Chat struct {
-	model llm.Model
-	o     ChatOptions
-	url   string
-	lacks atomic.Uint32 // what the server refuses, as a set of [chatLack]
+	model   llm.Model
+	o       ChatOptions
+	url     string
+	refused refusals
 }
 
 // NewChat returns a client for a model. It does not touch the network.
@@ -67,24 +65,9 @@ func (c *Chat) stream(ctx context.Context, req *llm.Request, yield func(llm.Even
 	return d.stream()
 }
 
-// post sends a request, and sends it again without what the server refuses in it.
 func (c *Chat) post(ctx context.Context, body *chatRequest) (*wire.Response, error) {
 	if c.url == "" {
-		return nil, c.invalid("no base URL is known for this provider: set one", nil)
+		return nil, &llm.Error{Kind: llm.KindInvalidRequest, Model: c.model.Ref(), Message: "the base URL of this provider is not known: set one"}
 	}
-	for {
-		data, err := wire.Marshal(body)
-		if err != nil {
-			return nil, c.invalid(fmt.Sprintf("the request cannot be written as JSON: %v: is the schema of every tool valid?", err), err)
-		}
-		header := c.o.Azure.authorize(&c.o.Endpoint)
-		resp, err := c.o.Endpoint.Post(ctx, wire.Request{Model: c.model.Ref(), URL: c.url, Header: header, Body: data})
-		if err == nil || !c.lessen(body, llm.AsError(err)) {
-			return resp, err
-		}
-	}
-}
-
-func (c *Chat) invalid(message string, err error) *llm.Error {
-	return &llm.Error{Kind: llm.KindInvalidRequest, Model: c.model.Ref(), Message: message, Err: err}
+	return post(ctx, &c.o.Endpoint, c.o.Azure, c.model, c.url, body, func(err *llm.Error) bool { return c.lessen(body, err) })
 }

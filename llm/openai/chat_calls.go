@@ -9,8 +9,8 @@ import (
 // maxPieces is how many calls, or pieces of reasoning that cannot be joined, an answer may have. More are no answer.
 const maxPieces = 10_000
 
-// callKeys tells the calls of an answer apart. Servers number them, or give all of them the number 0, or name them by IDs only,
-// or by nothing at all.
+// callKeys distinguishes the calls of an answer. Servers number them, give all of them the number 0, send IDs only, or send
+// neither.
 type callKeys struct {
 	n     int
 	last  *callKey             // the one that came last
@@ -21,9 +21,9 @@ type callKeys struct {
 // callKey is one call.
 type callKey struct {
 	key       string // in the [wire.Answer]
-	sent, id  string // as the server has it, and as it is unique
+	sent, id  string // the server's ID, and a unique one
 	name      string
-	arguments strings.Builder // of a call without a number, to tell whether they are whole
+	arguments strings.Builder // of a call without a number, to detect their end
 }
 
 // find returns the call to which a piece belongs, which is a new one if need be.
@@ -75,7 +75,7 @@ func (k *callKeys) unique(id string) string {
 	return id + "_" + strconv.Itoa(k.n)
 }
 
-// whole reports whether the arguments are complete as far as one can tell.
+// whole reports whether the arguments look complete.
 func (c *callKey) whole() bool {
 	s := c.arguments.String()
 	return strings.HasSuffix(strings.TrimRight(s, " \t\r\n"), "}") && json.Valid([]byte(s))
@@ -115,7 +115,7 @@ func (m *chatDelta) whole() {
 	}
 }
 
-// keepExtra is how what came beside a call is kept.
+// keepExtra is the stored form of extra fields of a call.
 func keepExtra(extra []byte) json.RawMessage {
 	return append(append([]byte(`{"extra_content":`), extra...), '}')
 }

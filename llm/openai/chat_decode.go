@@ -43,7 +43,7 @@ func (d *chatDecoder) stream() error {
 		if err == nil {
 			err = d.event(e)
 		} else if d.finish != "" && llm.AsError(err).Retryable() {
-			break // what is missing is at most the usage
+			break // at most the usage is missing
 		}
 		if err != nil {
 			return err
@@ -82,7 +82,7 @@ func (d *chatDecoder) whole() error {
 	return d.end()
 }
 
-// excerpt returns the beginning of what a server sent, for an error.
+// excerpt returns the beginning of a server's text, for an error.
 func excerpt(data []byte) string {
 	const most = 200
 	data = bytes.TrimSpace(data)
@@ -111,7 +111,7 @@ func (d *chatDecoder) event(e wire.Event) error {
 	return d.chunk(&chunk, data)
 }
 
-// chunk takes in an event or a whole answer.
+// chunk handles an event or a whole answer.
 func (d *chatDecoder) chunk(chunk *chatChunk, data []byte) error {
 	if there(chunk.Error) || bool(chunk.Object) {
 		return d.resp.FailedWith(data)
@@ -151,7 +151,7 @@ func (d *chatDecoder) choice(c *chatChoice) error {
 	return nil
 }
 
-// stop says what the finish reason means.
+// stop handles the finish reason.
 func (d *chatDecoder) stop() error {
 	switch strings.ToLower(d.finish) {
 	case "length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded":
@@ -182,8 +182,8 @@ func (d *chatDecoder) end() error {
 	return nil
 }
 
-// answered returns the ID of the model that answered when it is another one than was asked. Only of a router that can be: others
-// name a version, a file, or nothing that says more.
+// answered returns the ID of the answering model if it is not the requested one. Only a router chooses another model: other servers
+// name a version or a file.
 func (c *Chat) answered(id string) string {
 	if !c.o.Profile.Router || id == c.model.ID || strings.HasPrefix(id, c.model.ID+"-") {
 		return ""
@@ -194,7 +194,7 @@ func (c *Chat) answered(id string) string {
 	return id
 }
 
-// delta takes in a piece of the answer.
+// delta handles a piece of the answer.
 func (d *chatDecoder) delta(m *chatDelta) {
 	d.thoughts(m)
 	if m.Content.text != "" {
@@ -221,7 +221,7 @@ func (d *chatDecoder) put(more bool) {
 	d.left = d.left || !more
 }
 
-// thoughts takes in reasoning. A server that spells it in several ways says the same in all of them.
+// thoughts handles reasoning. A server that spells it in several ways repeats the same text in all of them.
 func (d *chatDecoder) thoughts(m *chatDelta) {
 	said := firstOf(m.ReasoningContent, m.Reasoning, m.Thinking)
 	for i := range m.Details {
@@ -248,7 +248,7 @@ func (d *chatDecoder) think(s string) {
 	}
 }
 
-// write takes in text, in which there may be tags.
+// write handles text that may contain tags.
 func (d *chatDecoder) write(s string) {
 	d.keepDetails()
 	if d.native {
@@ -258,10 +258,10 @@ func (d *chatDecoder) write(s string) {
 	d.put(d.split.write(s, d.text, d.thinking))
 }
 
-// flush lets go what the splitter holds.
+// flush passes on the text that the splitter holds back.
 func (d *chatDecoder) flush() bool { return d.split.flush(d.text, d.thinking) && !d.left }
 
-// part takes in a part of a content that is a list.
+// part handles a part of a content that is a list.
 func (d *chatDecoder) part(p *chatContentPart) {
 	switch {
 	case p.Thinking != "":

@@ -48,7 +48,7 @@ func (k *keptDetail) goesOn(piece *chatDetail) bool {
 		(k.ID == "" || piece.ID == "" || k.ID == piece.ID)
 }
 
-// add takes over from a piece what the element does not have.
+// add takes from a piece the fields that the element lacks.
 func (k *keptDetail) add(piece *chatDetail) {
 	k.Signature = firstOf(k.Signature, piece.Signature)
 	k.ID = firstOf(k.ID, piece.ID)
@@ -62,7 +62,7 @@ func (k *keptDetail) add(piece *chatDetail) {
 	}
 }
 
-// keepDetails hands what came of reasoning_details to the thinking that goes on, before something else begins.
+// keepDetails attaches the collected reasoning_details to the current thinking before another part begins.
 func (d *chatDecoder) keepDetails() {
 	if len(d.details) == 0 {
 		return

@@ -13,8 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
-	"github.com/tenon-agent/tenon/internal/recorded"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/openai"
 	"github.com/tenon-agent/tenon/llm/wire"

@@ -7,7 +7,7 @@ import (
 	"github.com/tenon-agent/tenon/llm/fit"
 )
 
-// chatRequest is the body of a request. What is not of OpenAI's own protocol, a [Profile] asks for.
+// chatRequest is the body of a request. A [Profile] enables the fields that OpenAI's own protocol lacks.
 type chatRequest struct {
 	Model               string          `json:"model"`
 	Tools               []chatTool      `json:"tools,omitempty"`
@@ -26,7 +26,7 @@ type chatRequest struct {
 	Usage               *chatAskUsage   `json:"usage,omitzero"`
 	Messages            []chatMessage   `json:"messages"`
 
-	schemaTool string // name of the tool that stands for a structured answer
+	schemaTool string // name of the tool that gives a structured answer
 	renamed    bool   // the limit has its other name already
 }
 
@@ -106,7 +106,7 @@ func (c *Chat) request(req *llm.Request) *chatRequest {
 	if p.CacheMarks && isClaude(c.model.ID) {
 		mark(body.Messages, req.Cache)
 	}
-	c.leaveOut(body)
+	leaveOut(&c.refused, optionalInChat(), body)
 	return body
 }
 
@@ -133,7 +133,7 @@ func chatToolOf(t llm.Tool) chatTool {
 	return chatTool{"function", chatFunction{t.Name, t.Description, parameters}}
 }
 
-// structured asks for a structured answer. It returns what must be added to the system prompt for it.
+// structured asks for a structured answer. It returns an addition to the system prompt.
 func (c *Chat) structured(body *chatRequest, req *llm.Request) string {
 	p := &c.o.Profile
 	native := p.Schema
@@ -159,12 +159,12 @@ func (c *Chat) structured(body *chatRequest, req *llm.Request) string {
 	}
 }
 
-// inWords tells a model without a mode for it what a structured answer must be like.
+// inWords describes a structured answer for a model without a mode for it.
 func inWords(schema json.RawMessage) string {
 	return "\n\nThe final answer must be one JSON value and nothing else, no code fence around it. It must satisfy this JSON Schema:\n" + string(schema)
 }
 
-// forceSchema makes the model call a tool whose arguments are the answer.
+// forceSchema makes the model give the answer as the arguments of a tool.
 func (c *Chat) forceSchema(body *chatRequest, req *llm.Request) {
 	tool := fit.SchemaTool(req.Schema)
 	body.schemaTool = tool.Name

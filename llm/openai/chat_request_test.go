@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
-	"github.com/tenon-agent/tenon/internal/recorded"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/fit"
 	"github.com/tenon-agent/tenon/llm/openai"
@@ -61,7 +61,7 @@ func chatEverything(provider string) *llm.Request {
 			{Name: "list", Description: "Lists a folder."},
 			{Name: "read", Description: "Reads a file.", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)},
 		},
-		Thinking: llm.ThinkHigh,
+		Settings: llm.Settings{Thinking: llm.ThinkHigh},
 		Messages: []llm.Message{
 			{Role: llm.RoleUser, Content: llm.Content{
 				llm.Text{Text: "What is this?"},
@@ -218,7 +218,7 @@ func TestChatThinking(t *testing.T) {
 		{"llamacpp", llm.ThinkHigh, nil, `{"chat_template_kwargs":{"enable_thinking":true}}`},
 	} {
 		model := llm.Model{Provider: tt.profile, ID: "m", Thinks: tt.thinks}
-		body := chatBody(t, model, chatOptions(t, tt.profile), &llm.Request{Messages: recorded.Ask().Messages, Thinking: tt.level})
+		body := chatBody(t, model, chatOptions(t, tt.profile), &llm.Request{Messages: recorded.Ask().Messages, Settings: llm.Settings{Thinking: tt.level}})
 		got := map[string]any{}
 		for _, name := range []string{"reasoning_effort", "reasoning", "thinking", "chat_template_kwargs"} {
 			if v, ok := body[name]; ok {
@@ -286,7 +286,7 @@ func TestChatLimits(t *testing.T) {
 		{0, 4000, 8000, long, 8000.0 - 1024 - 5008},
 		{0, 4000, 5000, long, 625.0},
 	} {
-		req := &llm.Request{MaxTokens: tt.asked, Messages: []llm.Message{llm.UserText(tt.text)}}
+		req := &llm.Request{Settings: llm.Settings{MaxTokens: tt.asked}, Messages: []llm.Message{llm.UserText(tt.text)}}
 		model := llm.Model{Provider: "together", ID: "m", MaxOutput: tt.most, Context: tt.context}
 		if got := chatBody(t, model, chatOptions(t, "together"), req)["max_tokens"]; got != tt.want {
 			t.Errorf("%+v: got %v", tt, got)
@@ -371,7 +371,7 @@ func TestChatSchema(t *testing.T) {
 	} {
 		model := chatAble(tt.profile)
 		model.Quirks = []llm.Quirk{tt.quirk}
-		req := &llm.Request{System: "S", Messages: recorded.Ask().Messages, Schema: json.RawMessage(tt.schema)}
+		req := &llm.Request{System: "S", Messages: recorded.Ask().Messages, Settings: llm.Settings{Schema: json.RawMessage(tt.schema)}}
 		if tt.tools {
 			req.Tools = chatEverything("").Tools
 		}
@@ -411,7 +411,7 @@ func chatSchemaKind(body map[string]any) string {
 func TestChatSchemaAnswer(t *testing.T) {
 	c := chatAnswering(t, "groq", "application/json", strings.NewReader(`{"choices":[{"index":0,"finish_reason":"tool_calls","message":{"tool_calls":[
 		{"id":"c1","type":"function","function":{"name":"`+fit.SchemaToolName+`","arguments":"{\"a\":1}"}}]}}]}`))
-	m, err := llm.Collect(t.Context(), c, &llm.Request{Messages: recorded.Ask().Messages, Schema: json.RawMessage(`{"type":"object"}`)})
+	m, err := llm.Collect(t.Context(), c, &llm.Request{Messages: recorded.Ask().Messages, Settings: llm.Settings{Schema: json.RawMessage(`{"type":"object"}`)}})
 	if err != nil || m.Text() != `{"a":1}` || m.Stop != llm.StopEnd || len(m.Calls()) > 0 {
 		t.Errorf("got %+v, %v", m, err)
 	}

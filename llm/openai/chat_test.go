@@ -13,7 +13,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/tenon-agent/tenon/internal/recorded"
+	"github.com/tenon-agent/tenon/internal/testkit/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/openai"
 	"github.com/tenon-agent/tenon/llm/wire"
@@ -120,7 +120,7 @@ func TestChatCutAnywhere(t *testing.T) {
 		if err != nil || strings.Contains(f.path, "done-without-reason") {
 			continue
 		}
-		for n := range f.data {
+		for n := range recorded.Cuts(f.data) {
 			got, err := llm.Collect(t.Context(), f.client(t, bytes.NewReader(f.data[:n])), recorded.Ask())
 			if err != nil {
 				if !llm.AsError(err).Retryable() {

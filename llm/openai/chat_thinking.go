@@ -44,8 +44,8 @@ func levels() []llm.Thinks {
 	return []llm.Thinks{llm.ThinkOff, llm.ThinkMinimal, llm.ThinkLow, llm.ThinkMedium, llm.ThinkHigh}
 }
 
-// chatLevel returns the level of those that a model has that is nearest to the wanted one; the lower one of two. Nothing is asked
-// of a model that does not think at all.
+// chatLevel returns the level of those that a model has that is nearest to the wanted one; the lower one of two. It returns the
+// default for a model that does not think at all.
 func chatLevel(level llm.Thinks, known []llm.Thinks) llm.Thinks {
 	wanted := slices.Index(levels(), level)
 	if wanted < 0 || known == nil {
@@ -85,7 +85,7 @@ func effortWord(level llm.Thinks, efforts map[llm.Thinks]string) string {
 	return efforts[chatLevel(level, known)]
 }
 
-// rules is what the protocol, the server and the model take.
+// rules returns the parts that the protocol, the server and the model accept.
 func (c *Chat) rules() fit.Rules {
 	p := &c.o.Profile
 	r := fit.Rules{
@@ -116,8 +116,8 @@ func (c *Chat) back(model string, t llm.Thinking) (llm.Thinking, bool) {
 	}
 }
 
-// family reports whether what came with an answer of a model may go back to this one untouched: it is of the same provider, and
-// behind a gateway of the same maker.
+// family reports whether data of an answer of a model may go back to this one unchanged: both are of the same provider and, at a
+// gateway, of the same maker.
 func (c *Chat) family(model string) bool {
 	if !sameProvider(model, c.model) {
 		return false
@@ -125,7 +125,7 @@ func (c *Chat) family(model string) bool {
 	return maker(model[len(c.model.Provider)+1:]) == maker(c.model.ID)
 }
 
-// maker is the part of a gateway's ID of a model that names who made it.
+// maker returns the part of a gateway's model ID that names the maker.
 func maker(id string) string {
 	m, _, found := strings.Cut(id, "/")
 	if !found {
@@ -140,7 +140,7 @@ func isClaude(id string) bool {
 	return strings.Contains(id, "anthropic") || strings.Contains(id, "claude")
 }
 
-// reasoningDetails returns the list of reasoning that a thinking has, as it was kept. What another protocol kept is none.
+// reasoningDetails returns the stored list of reasoning of a thinking part. Data of another protocol has none.
 func reasoningDetails(opaque []byte) []jsontext.Value {
 	var list []jsontext.Value
 	if len(opaque) == 0 || !bytes.HasPrefix(bytes.TrimSpace(opaque), []byte("[")) || wire.Unmarshal(opaque, &list) != nil {
@@ -157,8 +157,8 @@ func reasoningDetails(opaque []byte) []jsontext.Value {
 	return list
 }
 
-// extraContent returns what a server sent beside a call and wants back, such as the signature of a thought of Gemini. What another
-// protocol kept is none.
+// extraContent returns the extra fields of a call that the server wants back, such as a thought signature of Gemini. Data of
+// another protocol has none.
 func extraContent(opaque []byte) jsontext.Value {
 	var kept chatExtra
 	if len(opaque) == 0 || wire.Unmarshal(opaque, &kept) != nil || !bytes.HasPrefix(kept.Extra, []byte("{")) {
@@ -167,7 +167,7 @@ func extraContent(opaque []byte) jsontext.Value {
 	return kept.Extra
 }
 
-// chatExtra is how extra_content is kept.
+// chatExtra is the stored form of extra_content.
 type chatExtra struct {
 	Extra jsontext.Value `json:"extra_content"`
 }

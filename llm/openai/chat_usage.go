@@ -2,7 +2,7 @@ package openai
 
 import "github.com/tenon-agent/tenon/llm"
 
-// chatUsage is what an answer consumed, in the spellings of all servers.
+// chatUsage is the usage of an answer, in the spellings of all servers.
 type chatUsage struct {
 	Prompt     looseNumber `json:"prompt_tokens"`
 	Completion looseNumber `json:"completion_tokens"`
@@ -53,7 +53,7 @@ func (u *chatUsage) counts(p *Profile) llm.Usage {
 	return out
 }
 
-// apart reports whether reasoning is counted beside completion_tokens and not within. The total says so where there is one.
+// apart reports whether completion_tokens excludes reasoning tokens. The total, if there is one, decides.
 func (u *chatUsage) apart(prompt, completion, reasoning int64, p *Profile) bool {
 	switch total := u.Total.tokens(); {
 	case reasoning == 0, total == prompt+completion:
@@ -65,8 +65,8 @@ func (u *chatUsage) apart(prompt, completion, reasoning int64, p *Profile) bool 
 	}
 }
 
-// cost is what the server says that the answer cost, in US dollars. With a key of one's own at a gateway, what the model's provider takes
-// comes on top of the gateway's fee.
+// cost returns the cost of the answer in US dollars, according to the server. With your own key at a gateway, the price of the
+// provider comes on top of the gateway's fee.
 func (u *chatUsage) cost() float64 {
 	cost := float64(u.Cost)
 	if u.OwnKey == "true" {
@@ -78,5 +78,5 @@ func (u *chatUsage) cost() float64 {
 	return max(cost, 0)
 }
 
-// empty reports whether the usage says nothing, as some servers' first ones do.
+// empty reports whether the usage has no counts, as the first one of some servers.
 func (u *chatUsage) empty() bool { return u.Prompt == 0 && u.Completion == 0 && u.Total == 0 }

@@ -52,7 +52,7 @@ type chatCalledDelta struct {
 	Arguments chatArguments `json:"arguments"`
 }
 
-// chatDetail is an element of reasoning_details, or a piece of one. What it has beside these fields is kept.
+// chatDetail is an element of reasoning_details, or a piece of one. It keeps unknown fields.
 type chatDetail struct {
 	Type      looseString               `json:"type"`
 	Index     jsontext.Value            `json:"index,omitempty"`
@@ -87,7 +87,7 @@ func (s *looseString) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 }
 
-// isError tells an object that is an error from all others.
+// isError distinguishes an error object from all others.
 type isError bool
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
@@ -97,7 +97,7 @@ func (e *isError) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-// looseNumber is a number, as it is or in a string; anything else is 0.
+// looseNumber is a number or a string with a number; anything else is 0.
 type looseNumber float64
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.

@@ -9,5 +9,5 @@
 //	model := llm.Model{Provider: profile.Name, ID: "z-ai/glm-4.6"}
 //	client := openai.NewChat(model, openai.ChatOptions{Endpoint: wire.Endpoint{Key: key}, Profile: profile})
 //
-// What servers send is read in every spelling that is known, whatever the profile says: it decides what is sent.
+// The profile decides the form of requests. Answers are read in every known spelling, whatever the profile says.
 package openai

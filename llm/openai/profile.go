@@ -6,7 +6,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// Profile says how a server of Chat Completions is reached and in what it differs from others. The zero value is a server that
+// Profile has the address of a server of Chat Completions and its differences from others. The zero value is a server that
 // takes the plain protocol: the role system, max_tokens, and nothing about thinking or the form of the answer.
 type Profile struct {
 	Name  string // of the provider in names of models, such as "groq"; lower-case letters, digits and dashes
@@ -16,11 +16,11 @@ type Profile struct {
 	BaseURL     string   // default; empty: there is none, the person must give one
 	BaseURLVars []string // names of environment variables with another base URL; the first one that is set counts
 	KeyVars     []string // names of environment variables with a key; the first one that is set counts
-	HomeKeyVars []string // further ones, for the default BaseURL only: such a token opens other doors too, so no other host may see it
+	HomeKeyVars []string // more of them, for the default BaseURL only: the token has other uses, so no other host may see it
 	Local       bool     // runs on the person's own machine and needs no key
 	Port        int      // where it listens there by default; 0 when it is not Local
 
-	// What it takes.
+	// Its abilities.
 	MaxCompletionTokens bool // the limit of an answer is max_completion_tokens; else max_tokens
 	Developer           bool // the system prompt has the role developer; else system
 	StreamUsage         bool // stream_options.include_usage asks for the usage of a streamed answer
@@ -45,7 +45,7 @@ type Profile struct {
 	// Structured answers.
 	Schema      SchemaStyle
 	Strict      bool // a schema that keeps OpenAI's rules for it is sent as strict
-	SchemaAlone bool // no structured answer while there are tools: a forced call stands for it
+	SchemaAlone bool // no structured answer together with tools: a forced call replaces it
 	NoForce     bool // tool_choice is auto or none, nothing else
 
 	// How it counts.
@@ -53,12 +53,12 @@ type Profile struct {
 	Router         bool // another model than the one asked may answer; the answer says which
 }
 
-// ThinkingStyle is how a server is told whether and how much to think.
+// ThinkingStyle is the way to ask a server for an amount of thinking.
 type ThinkingStyle string
 
 // The thinking styles.
 const (
-	ThinkingNone     ThinkingStyle = ""                     // it is not told
+	ThinkingNone     ThinkingStyle = ""                     // no way
 	ThinkingEffort   ThinkingStyle = "reasoning_effort"     // by a word
 	ThinkingObject   ThinkingStyle = "reasoning"            // {"effort":WORD}, or {"enabled":false}
 	ThinkingSwitch   ThinkingStyle = "thinking"             // {"type":"enabled"} or "disabled"; a word goes with it as reasoning_effort

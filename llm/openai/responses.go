@@ -3,32 +3,30 @@ package openai
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
-	"sync/atomic"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/wire"
 )
 
-// ResponsesOptions is how a [Responses] reaches its server. The zero value is OpenAI's own server, without a key.
+// ResponsesOptions are the address and the mode of the server of a [Responses]. The zero value is OpenAI's own server, without a key.
 type ResponsesOptions struct {
 	Endpoint wire.Endpoint // default base URL: https://api.openai.com/v1
 	NoStream bool          // ask for the whole answer at once
-	Azure    *Azure        // how Azure is addressed; nil: the server is not Azure's
+	Azure    *Azure        // the form of Azure's addresses; nil: the server is not Azure's
 }
 
-// Responses is an [llm.Client] that speaks OpenAI's Responses protocol. It asks the server to keep nothing: the whole conversation
-// goes with every request, with the encrypted reasoning of the model's own answers in it. It is safe for concurrent use.
+// Responses is an [llm.Client] that speaks OpenAI's Responses protocol. It asks the server to store nothing: every request has the
+// whole conversation, with the encrypted reasoning of the model's own answers. It is safe for concurrent use.
 //
-// What a server refuses although an answer is possible without it, such as summaries of reasoning for organizations that are
-// not verified, is left out and the request is sent again at once. What is known to be refused always is not tried again.
+// If a server refuses an optional feature, such as reasoning summaries for unverified organizations, the client repeats the
+// request at once without it. It remembers features that the server always refuses.
 type Responses struct {
-	model  llm.Model
-	o      ResponsesOptions
-	url    string
-	levels []llm.Thinks  // nil: the model does not reason
-	lacks  atomic.Uint32 // what the server refuses always, as a set of [respLack]
+	model   llm.Model
+	o       ResponsesOptions
+	url     string
+	levels  []llm.Thinks // nil: the model does not reason
+	refused refusals
 }
 
 // NewResponses returns a client for a model. It does not touch the network.
@@ -49,7 +47,8 @@ func (r *Responses) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.
 }
 
 func (r *Responses) stream(ctx context.Context, req *llm.Request, yield func(llm.Event, error) bool) error {
-	resp, err := r.post(ctx, r.request(req))
+	body := r.request(req)
+	resp, err := post(ctx, &r.o.Endpoint, r.o.Azure, r.model, r.url, body, func(err *llm.Error) bool { return r.lessen(body, err) })
 	if err != nil {
 		return err
 	}
@@ -61,24 +60,6 @@ func (r *Responses) stream(ctx context.Context, req *llm.Request, yield func(llm
 	return d.whole()
 }
 
-// post sends a request, and sends it again without what the server refuses in it.
-func (r *Responses) post(ctx context.Context, body *respRequest) (*wire.Response, error) {
-	for {
-		data, err := wire.Marshal(body)
-		if err != nil {
-			return nil, &llm.Error{
-				Kind: llm.KindInvalidRequest, Model: r.model.Ref(),
-				Message: fmt.Sprintf("the request cannot be written as JSON: %v: is the schema of every tool valid?", err), Err: err,
-			}
-		}
-		header := r.o.Azure.authorize(&r.o.Endpoint)
-		resp, err := r.o.Endpoint.Post(ctx, wire.Request{Model: r.model.Ref(), URL: r.url, Header: header, Body: data})
-		if err == nil || !r.lessen(body, llm.AsError(err)) {
-			return resp, err
-		}
-	}
-}
-
 // answered returns the ID of the model that answered when it is another one than was asked, not merely a dated name of the
 // same. A deployment on Azure has a name of its own, so there is nothing to compare.
 func (r *Responses) answered(id string) string {
@@ -88,7 +69,7 @@ func (r *Responses) answered(id string) string {
 	return id
 }
 
-// dated reports whether id is name with a date behind it, as in gpt-5-2025-08-07.
+// dated reports whether id is name followed by a date, as in gpt-5-2025-08-07.
 func dated(id, name string) bool {
 	if len(id) <= len(name)+1 || id[:len(name)] != name || id[len(name)] != '-' {
 		return false

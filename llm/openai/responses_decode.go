@@ -11,7 +11,7 @@ import (
 	"github.com/tenon-agent/tenon/llm/wire"
 )
 
-// respEvent has the fields of every event of a stream that matters.
+// respEvent has the fields of all events that matter.
 type respEvent struct {
 	Type         string         `json:"type"`
 	Delta        string         `json:"delta"`
@@ -41,7 +41,7 @@ type respBody struct {
 	Usage respUsage `json:"usage"`
 }
 
-// respUsage counts reasoning within the output, and what the cache gave within the input.
+// respUsage counts reasoning within the output, and cached tokens within the input.
 type respUsage struct {
 	Input        int64 `json:"input_tokens"`
 	InputDetails struct {
@@ -65,14 +65,14 @@ func (u *respUsage) disjoint() llm.Usage {
 	return d
 }
 
-// respDecoder turns what a server sends into an answer.
+// respDecoder makes an answer of a response.
 type respDecoder struct {
 	resp    *wire.Response
 	answer  *wire.Answer
-	modelOf func(id string) string // what the answer says of the model that gave it
+	modelOf func(id string) string // reference of the answering model
 
 	items   []*respItem
-	current *respItem // whose text or reasoning goes on
+	current *respItem // the item that receives text or reasoning
 	refused bool
 	over    bool // the final event was read
 }
@@ -93,7 +93,7 @@ func (d *respDecoder) stream() error {
 	return d.resp.Cut()
 }
 
-// event takes in one event. What is not known is not needed.
+// event reads one event and ignores unknown ones.
 func (d *respDecoder) event(raw wire.Event) error {
 	e := respEvent{OutputIndex: -1}
 	if err := wire.Unmarshal(raw.Data, &e); err != nil {
@@ -127,10 +127,10 @@ func (d *respDecoder) event(raw wire.Event) error {
 	return nil
 }
 
-// isSet reports whether a value is there.
+// isSet reports whether a value is present.
 func isSet(v jsontext.Value) bool { return len(v) > 0 && string(v) != "null" }
 
-// odd is an event whose fields are not of the kinds that they should be: only one of a type that is not known may have such.
+// odd handles an event with fields of unexpected types. Only an event of an unknown type may have such fields.
 func (d *respDecoder) odd(raw wire.Event) error {
 	var e struct {
 		Type  string         `json:"type"`
@@ -151,7 +151,7 @@ func (d *respDecoder) odd(raw wire.Event) error {
 	return nil
 }
 
-// end takes in the final event. A status within it that is worse than its type counts.
+// end handles the final event. If the status within it is worse than its type, the status counts.
 func (d *respDecoder) end(e *respEvent, status string) error {
 	var body respBody
 	if len(e.Response) > 0 {
@@ -185,7 +185,7 @@ func (d *respDecoder) whole() error {
 	return d.finish(&body, cmp.Or(body.Status, "completed"))
 }
 
-// finish ends the answer with what the whole of it says.
+// finish ends the answer with the facts of its whole form.
 func (d *respDecoder) finish(body *respBody, status string) error {
 	d.answer.ID(body.ID)
 	d.answer.Usage = body.Usage.disjoint()

@@ -33,7 +33,7 @@ type respOutput struct {
 	Output any    `json:"output"` // a string or []respPart
 }
 
-// respThought is an item of reasoning as the server wrote it, without what it does not take back.
+// respThought is an item of reasoning as the server wrote it, without the fields that it does not accept back.
 type respThought map[string]jsontext.Value
 
 type respPart struct {
@@ -66,8 +66,8 @@ type respInputs struct {
 	ids   map[string]bool // of the reasoning that is there: the same twice is refused
 }
 
-// assistant adds the items of an answer. Reasoning stands before what the model wrote next. Reasoning that neither text nor a call
-// follows is refused and left out, so of several in a row only the last is sent.
+// assistant adds the items of an answer. Reasoning precedes the text or call that followed it. The server refuses reasoning without
+// a successor, so of several in a row assistant sends only the last.
 func (in *respInputs) assistant(m llm.Message) {
 	var thought respThought // the one that waits for what follows it
 	for _, p := range m.Content {
@@ -97,7 +97,7 @@ func (in *respInputs) add(thought respThought, item any) {
 	in.items = append(in.items, item)
 }
 
-// respThoughtOf returns the item that a thinking was, if it can stand for itself.
+// respThoughtOf returns the reasoning item that a thinking part came from, if it is complete.
 func respThoughtOf(t llm.Thinking) (respThought, bool) {
 	var item respThought
 	err := wire.Unmarshal(t.Opaque, &item)
@@ -136,7 +136,7 @@ func (t respThought) whole() bool {
 	return respString(t["encrypted_content"]) != "" || strings.HasPrefix(content, "[") && content != "[]"
 }
 
-// respPhased is what is kept of a message beside its text.
+// respPhased has the stored fields of a message other than its text.
 type respPhased struct {
 	Phase string `json:"phase"`
 }

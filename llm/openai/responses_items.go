@@ -13,7 +13,7 @@ import (
 // respItem is one item of the output while it grows.
 type respItem struct {
 	key   string // its number among the items
-	kind  string // message, reasoning, function_call or what is not known
+	kind  string // message, reasoning, function_call or an unknown kind
 	id    string
 	index int // place in the output by the server's count, -1 when it does not say
 	part  int // number of its part of the answer, -1 when it has none yet
@@ -22,7 +22,7 @@ type respItem struct {
 	done  bool // it was said to be done
 }
 
-// respAt is a place within an item. The deltas of one place stand together.
+// respAt is a position within an item. The deltas of one position are contiguous.
 type respAt struct{ content, summary int }
 
 // respOutputItem is an item of the output as the server writes it, begun or whole.
@@ -53,7 +53,7 @@ func (d *respDecoder) begin(kind, id string, index int) (*respItem, error) {
 		return nil, d.resp.Protocol("the answer has more than " + strconv.Itoa(maxRespItems) + " items")
 	}
 	it := &respItem{key: strconv.Itoa(len(d.items)), kind: kind, id: id, index: index, part: -1}
-	if kind == "reasoning" { // its place is kept: what is to be sent back may come at the very end
+	if kind == "reasoning" { // reserve its position: the data to send back may come at the very end
 		d.answer.Break()
 		d.answer.OpaqueThinking(nil)
 		it.part = d.answer.Part()
@@ -88,7 +88,7 @@ func (d *respDecoder) find(kind, id string, index int) (*respItem, error) {
 	return d.begin(kind, id, index)
 }
 
-// enter makes an item the one that goes on. It reports whether nothing of that place has come yet.
+// enter makes an item the current one. It reports whether the position is new.
 func (d *respDecoder) enter(it *respItem, at respAt) (fresh bool) {
 	if d.current != it {
 		d.answer.Break()
@@ -189,7 +189,7 @@ func (i *respOutputItem) known() bool {
 	return i.Type == "message" || i.Type == "reasoning" || i.Type == "function_call"
 }
 
-// readItem reads an item. Of those of a kind that is not known only the kind is read.
+// readItem reads an item. It reads only the kind of an item of an unknown kind.
 func (d *respDecoder) readItem(raw jsontext.Value, item *respOutputItem) error {
 	if len(raw) == 0 {
 		return nil
@@ -208,8 +208,7 @@ func (d *respDecoder) readItem(raw jsontext.Value, item *respOutputItem) error {
 	return d.resp.Decode(raw, item)
 }
 
-// settle completes an item with the whole of it: what deltas brought is not repeated, what they did not bring is added. It
-// may be called again with more.
+// settle completes an item with its whole form: it adds the parts that no delta brought. It may be called again with more.
 func (d *respDecoder) settle(it *respItem, item *respOutputItem, raw jsontext.Value) {
 	goesOn := !it.begun || d.current == it
 	switch it.kind {
@@ -241,8 +240,8 @@ func (d *respDecoder) settle(it *respItem, item *respOutputItem, raw jsontext.Va
 	}
 }
 
-// complete settles the items of the whole output. Each belongs to the streamed one with its ID, else to the next one of its kind that
-// is left, else it is new.
+// complete settles the items of the whole output. Each belongs to the streamed item with its ID, else to the next remaining item of
+// its kind, else it is new.
 func (d *respDecoder) complete(output []jsontext.Value) error {
 	items := make([]respOutputItem, len(output))
 	belongs := make([]*respItem, len(output))

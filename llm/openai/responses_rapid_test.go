@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/openai"
 )
@@ -72,7 +72,7 @@ func TestResponsesAnyConversation(t *testing.T) {
 		req := &llm.Request{
 			System:   rapid.SampledFrom([]string{"", "Be brief.", "\xff"}).Draw(rt, "system"),
 			Messages: respConversation().Draw(rt, "conversation"),
-			Thinking: rapid.SampledFrom([]llm.Thinks{"", llm.ThinkOff, llm.ThinkHigh, "odd"}).Draw(rt, "thinking"),
+			Settings: llm.Settings{Thinking: rapid.SampledFrom([]llm.Thinks{"", llm.ThinkOff, llm.ThinkHigh, "odd"}).Draw(rt, "thinking")},
 		}
 		if rapid.Bool().Draw(rt, "tools") {
 			req.Tools = []llm.Tool{respTool("read")}

@@ -79,11 +79,11 @@ func (r *Responses) request(req *llm.Request) *respRequest {
 	case !r.model.Has(llm.QuirkNoTemperature):
 		body.Temperature = req.Temperature
 	}
-	r.leaveOut(body)
+	leaveOut(&r.refused, optionalInResponses(), body)
 	return body
 }
 
-// rules is what the protocol and the model take.
+// rules returns the parts that the protocol and the model accept.
 func (r *Responses) rules() fit.Rules {
 	own := func(model string) bool { return sameProvider(model, r.model) }
 	return fit.Rules{

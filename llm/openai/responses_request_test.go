@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenon-agent/tenon/internal/modelserver"
-	"github.com/tenon-agent/tenon/internal/recorded"
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/recorded"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/openai"
 	"github.com/tenon-agent/tenon/llm/wire"
@@ -224,7 +224,7 @@ func TestResponsesMaxTokens(t *testing.T) {
 		{0, 50_000, 8000, image, 8000 - 2*1600 - 1024 - 8},
 	} {
 		model := llm.Model{Provider: "openai", ID: "m", MaxOutput: c.output, Context: c.context, Images: true, Documents: true}
-		_, body := respSent(t, model, openai.ResponsesOptions{}, &llm.Request{MaxTokens: c.asked, Messages: []llm.Message{c.message}})
+		_, body := respSent(t, model, openai.ResponsesOptions{}, &llm.Request{Settings: llm.Settings{MaxTokens: c.asked}, Messages: []llm.Message{c.message}})
 		var sent respInputOf
 		if err := json.Unmarshal(body, &sent); err != nil {
 			t.Fatal(err)

@@ -6,11 +6,11 @@ import (
 	"github.com/tenon-agent/tenon/llm/wire"
 )
 
-// maxStrictDepth is how deeply a schema may be nested that is enforced.
+// maxStrictDepth is the maximum nesting of an enforced schema.
 const maxStrictDepth = 10
 
-// strictSchema reports whether the server can enforce a schema token by token: it uses nothing but what is enforced, every object
-// is closed, and all properties of every object are required. A schema that does not qualify is refused in that mode.
+// strictSchema reports whether the server can enforce a schema token by token: it has only keywords that the server enforces, every
+// object is closed, and all properties of every object are required. In that mode the server refuses every other schema.
 func strictSchema(schema []byte) bool {
 	var root map[string]any
 	if wire.Unmarshal(schema, &root) != nil || root["type"] != "object" || root["anyOf"] != nil {
@@ -42,7 +42,7 @@ func strictNode(v any, depth int) bool {
 	return node["additionalProperties"] == false
 }
 
-// strictKind reports whether the node says what it is: one that allows everything cannot be enforced.
+// strictKind reports whether the node has a type: a node that allows everything cannot be enforced.
 func strictKind(node map[string]any) bool {
 	for _, name := range []string{"type", "$ref", "anyOf", "enum", "const"} {
 		if node[name] != nil {
@@ -59,7 +59,7 @@ func isObjectSchema(node map[string]any) bool {
 	return node["type"] == "object" || node["properties"] != nil
 }
 
-// strictMember reports whether a keyword of a schema is one that is enforced or ignored, and its schemas qualify.
+// strictMember reports whether the server enforces or ignores a keyword, and whether the schemas in it qualify.
 func strictMember(name string, v any, depth int) bool {
 	switch name {
 	case "properties", "$defs", "definitions":

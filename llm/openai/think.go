@@ -3,8 +3,8 @@ package openai
 import "strings"
 
 // splitter takes thinking out of a text that has it between tags, as it comes in pieces cut anywhere: <think>, <thinking> or
-// <thought> at the beginning, after white space or nothing, and again behind a closing tag. Elsewhere a tag is text. White space
-// behind a tag is left out. The zero value is ready for use.
+// <thought> at the beginning, after white space or nothing, and again after a closing tag. Elsewhere a tag is text. White space
+// after a tag is left out. The zero value is ready for use.
 type splitter struct {
 	state splitState
 	held  string // what may be the beginning of a tag
@@ -18,7 +18,7 @@ type splitState int
 const (
 	atStart  splitState = iota // nothing but white space has come
 	inThink                    // between the tags
-	afterTag                   // behind a closing tag
+	afterTag                   // after a closing tag
 	inText                     // the rest is text
 )
 
@@ -30,7 +30,7 @@ func closing(open string) string { return "</" + open[1:] }
 
 var openTags = [...]string{"<think>", "<thinking>", "<thought>"}
 
-// write takes in more text, and calls text and thinking with what is certain. It reports whether the last of them wants more.
+// write handles more text, and calls text and thinking with the certain parts. It reports whether the last of them wants more.
 func (s *splitter) write(more string, text, thinking func(string) bool) bool {
 	if s.state == inText {
 		return text(more)
@@ -51,7 +51,7 @@ func (s *splitter) write(more string, text, thinking func(string) bool) bool {
 	}
 }
 
-// begin looks for an opening tag, and returns what is behind it.
+// begin looks for an opening tag, and returns the text after it.
 func (s *splitter) begin(all string, text func(string) bool) (rest string, ok bool) {
 	trimmed := strings.TrimLeft(all, " \t\r\n")
 	if s.state == afterTag {
@@ -77,7 +77,7 @@ func (s *splitter) begin(all string, text func(string) bool) (rest string, ok bo
 	return "", all == "" || text(all)
 }
 
-// imply goes on between tags of which the opening one was not written.
+// imply continues as if after an opening tag that the model did not write.
 func (s *splitter) imply() { s.state, s.close = inThink, closing(openTags[0]) }
 
 func couldOpen(s string) bool {
@@ -89,7 +89,7 @@ func couldOpen(s string) bool {
 	return false
 }
 
-// think looks for the closing tag, and returns what is behind it.
+// think looks for the closing tag, and returns the text after it.
 func (s *splitter) think(all string, thinking func(string) bool) (rest string, ok bool) {
 	if !s.began {
 		all = strings.TrimLeft(all, " \t\r\n")
@@ -115,7 +115,7 @@ func overlap(s, tag string) int {
 	return 0
 }
 
-// flush gives out what was held, at the end of the text or where something else comes between.
+// flush passes on the text held back, at the end of the text or before another part.
 func (s *splitter) flush(text, thinking func(string) bool) bool {
 	held := s.held
 	s.held = ""

@@ -10,13 +10,13 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// Answer puts an answer together from what a protocol sends, and yields its events on the way. Its methods report whether
-// the consumer wants more; after a false the client returns. It is not for concurrent use.
+// Answer assembles an answer from the fragments of a protocol and yields its events on the way. Its methods report whether
+// the consumer wants more; after a false the client returns. It is not safe for concurrent use.
 //
-// Text and thinking go on where the last of their kind began, until something else comes or [Answer.Break] is called. Calls
-// have a key, which is whatever the protocol tells them apart by.
+// Text and thinking extend the last part of their kind until another part begins or the client calls [Answer.Break]. Calls
+// have a key: the value by which the protocol distinguishes them.
 type Answer struct {
-	Usage llm.Usage // disjoint counts, set by the client before Finish; a cost that the provider told too
+	Usage llm.Usage // disjoint counts, set by the client before Finish; also a cost that the provider reported
 	Stop  llm.StopReason
 	Model string // ID of the model that answered, when it is not the one that was asked
 
@@ -24,10 +24,10 @@ type Answer struct {
 	id     string
 	yield  func(llm.Event, error) bool
 	parts  []*part
-	text   *part // the last part, when it is text or thinking that goes on
+	text   *part // the last part, if it is unfinished text or thinking
 	calls  map[string]*part
-	open   *part  // the call whose arguments come
-	schema string // name of the tool that stands for a structured answer
+	open   *part  // the call that receives arguments
+	schema string // name of the tool that gives a structured answer
 	left   bool   // the consumer has left
 }
 
@@ -39,13 +39,13 @@ type part struct {
 	signature strings.Builder
 	opaque    json.RawMessage
 	id, name  string
-	told      int  // bytes of the arguments that were yielded
+	yielded   int  // bytes of the arguments that the consumer has
 	checked   int  // bytes that there were of them when it was last asked whether they are whole
 	ended     bool // no more of the call's arguments comes
 	begun     bool // the call's ID and name were yielded
 	ready     bool // the call's CallReady was yielded
-	nameless  bool // a call whose name never came
-	answer    bool // a call that stands for a structured answer
+	nameless  bool // a call without a name
+	answer    bool // a call that is a structured answer
 }
 
 type partKind int
@@ -69,8 +69,8 @@ func NewAnswer(model llm.Model, resp *Response, yield func(llm.Event, error) boo
 	return a
 }
 
-// SchemaTool makes calls of the tool with that name the text of the answer: it is how a structured answer is had from a model
-// without a mode for it. What the model says around such a call is yielded, but is no part of the message.
+// SchemaTool makes the arguments of calls to the named tool the text of the answer: the way to get a structured answer from a
+// model without a mode for it. Text of the model around such a call is yielded, but is not part of the message.
 func (a *Answer) SchemaTool(name string) { a.schema = name }
 
 // ID sets the provider's name for the request when the headers have none.
@@ -106,13 +106,13 @@ func (a *Answer) Thinking(s string) bool {
 	return a.emit(llm.ThinkingDelta{Part: p.n, Text: s})
 }
 
-// WholeText is the whole of the text that goes on, when a protocol repeats it at the end: what had not come yet is added.
-func (a *Answer) WholeText(s string) bool { return a.whole(textPart, s, a.Text) }
+// WholeText takes the complete current text if a protocol repeats it at the end, and adds the missing rest.
+func (a *Answer) WholeText(s string) bool { return whole(a, textPart, s, a.Text) }
 
-// WholeThinking is WholeText for the thinking that goes on.
-func (a *Answer) WholeThinking(s string) bool { return a.whole(thinkingPart, s, a.Thinking) }
+// WholeThinking is [Answer.WholeText] for thinking.
+func (a *Answer) WholeThinking(s string) bool { return whole(a, thinkingPart, s, a.Thinking) }
 
-func (a *Answer) whole(kind partKind, s string, add func(string) bool) bool {
+func whole(a *Answer, kind partKind, s string, add func(string) bool) bool {
 	if a.text == nil || a.text.kind != kind {
 		return add(s)
 	}
@@ -123,34 +123,34 @@ func (a *Answer) whole(kind partKind, s string, add func(string) bool) bool {
 	return add(rest)
 }
 
-// Sign is more of the signature of the thinking that goes on, or of thinking without text.
+// Sign extends the signature of the current thinking, or begins thinking without text.
 func (a *Answer) Sign(s string) {
 	if s != "" {
 		a.going(thinkingPart).signature.WriteString(s)
 	}
 }
 
-// Opaque keeps what the provider wants back with the thinking that goes on, or with thinking that has no text.
+// OpaqueThinking attaches data that the provider wants back to the current thinking, or to thinking without text.
 func (a *Answer) OpaqueThinking(data json.RawMessage) { a.going(thinkingPart).opaque = clone(data) }
 
-// OpaqueText keeps what the provider wants back with the text that goes on, or with text that is empty.
+// OpaqueText attaches data that the provider wants back to the current text, or to an empty text.
 func (a *Answer) OpaqueText(data json.RawMessage) { a.going(textPart).opaque = clone(data) }
 
 // Part returns the number of the part that was begun last, or -1 when there is none.
 func (a *Answer) Part() int { return len(a.parts) - 1 }
 
-// Opaque keeps what the provider wants back with the part of that number, for protocols that tell it after the part. No data
-// changes nothing.
+// Opaque attaches data that the provider wants back to the part of that number, for protocols that send it after the part.
+// Empty data changes nothing.
 func (a *Answer) Opaque(part int, data json.RawMessage) {
 	if part >= 0 && part < len(a.parts) && len(data) > 0 {
 		a.parts[part].opaque = clone(data)
 	}
 }
 
-// Break ends the text or thinking that goes on: more of the same kind is a part of its own.
+// Break ends the current text or thinking: more of the same kind begins a new part.
 func (a *Answer) Break() { a.text = nil }
 
-// going returns the text or thinking that goes on, or begins it.
+// going returns the current text or thinking, or begins it.
 func (a *Answer) going(kind partKind) *part {
 	if a.text == nil || a.text.kind != kind {
 		a.text = a.add(kind)
@@ -167,8 +167,8 @@ func (a *Answer) add(kind partKind) *part {
 	return p
 }
 
-// Call says that the call with that key goes on, and begins it when it is new. The ID and the name may come with any of its
-// fragments; an ID that never comes is made up, a name is not. Until another call goes on, the arguments of no other are yielded.
+// Call selects the call with that key, and begins it if it is new. The ID and the name may come with any of its fragments.
+// Answer makes up a missing ID but not a missing name. Only the selected call's arguments are yielded.
 func (a *Answer) Call(key, id, name string) bool {
 	p := a.calls[key]
 	if p == nil {
@@ -183,10 +183,10 @@ func (a *Answer) Call(key, id, name string) bool {
 	p.name = cmp.Or(p.name, name)
 	p.answer = a.schema != "" && p.name == a.schema
 	if a.open != nil && a.open != p {
-		a.settle(a.open)
+		settle(a, a.open)
 	}
 	a.open = p
-	return a.tell(p)
+	return a.yieldNew(p)
 }
 
 // Arguments is more of the arguments of the call with that key, as JSON text.
@@ -198,7 +198,7 @@ func (a *Answer) Arguments(key, s string) bool {
 	}
 	p.text.WriteString(s)
 	if p == a.open {
-		return a.tell(p)
+		return a.yieldNew(p)
 	}
 	return !a.left
 }
@@ -214,7 +214,7 @@ func (a *Answer) WholeArguments(key, s string) bool {
 	}
 }
 
-// OpaqueCall keeps what the provider wants back with the call of that key.
+// OpaqueCall attaches data that the provider wants back to the call with that key.
 func (a *Answer) OpaqueCall(key string, data json.RawMessage) {
 	if p := a.calls[key]; p != nil {
 		p.opaque = clone(data)
@@ -232,18 +232,18 @@ func (a *Answer) EndCall(key string) bool {
 		a.open = nil
 	}
 	if p.ended = true; !json.Valid([]byte(p.text.String())) {
-		return a.tell(p)
+		return a.yieldNew(p)
 	}
 	return a.ready(p)
 }
 
-// tell yields what has come of a call and was not yielded. Before its name is known there is nothing to tell.
-func (a *Answer) tell(p *part) bool {
-	more := p.text.String()[p.told:]
+// yieldNew yields the arguments of a call that the consumer does not have yet. It yields nothing before the name is known.
+func (a *Answer) yieldNew(p *part) bool {
+	more := p.text.String()[p.yielded:]
 	if !p.called() || p.begun && more == "" {
 		return !a.left
 	}
-	p.told += len(more)
+	p.yielded += len(more)
 	if p.answer {
 		p.begun = true
 		if more == "" {
@@ -260,9 +260,9 @@ func (a *Answer) tell(p *part) bool {
 	return a.emit(e)
 }
 
-// settle ends the yielding of a call because another one goes on. It is ready when its arguments are whole. Of calls that come in turns
-// that is asked again only when there is twice as much as the last time: at the latest, it is known when the answer ends.
-func (a *Answer) settle(p *part) {
+// settle stops yielding a call because another one continues. The call is ready if its arguments are complete. For interleaved calls
+// settle checks that again only when the arguments have doubled; the end of the answer decides at the latest.
+func settle(a *Answer, p *part) {
 	a.open = nil
 	n := p.text.Len()
 	if n < 2*p.checked {
@@ -276,7 +276,7 @@ func (a *Answer) settle(p *part) {
 
 // ready yields that a call is complete.
 func (a *Answer) ready(p *part) bool {
-	if p.ready || !a.tell(p) || !p.called() || p.answer {
+	if p.ready || !a.yieldNew(p) || !p.called() || p.answer {
 		return !a.left
 	}
 	p.ready = true
@@ -292,20 +292,20 @@ func (p *part) call() llm.ToolCall {
 	return llm.ToolCall{ID: p.id, Name: p.name, Arguments: arguments, Opaque: p.opaque}
 }
 
-// called reports whether it is known what the call calls. Nothing is, when something of a call came and its name never did: whoever runs
-// it tells the model so. Where nothing came but a number there is no call.
+// called reports whether the fragments amount to a call. A call without a name counts: its result says that the name was
+// missing. A bare number is not a call.
 func (p *part) called() bool { return p.name != "" || p.nameless && (p.id != "" || p.text.Len() > 0) }
 
-// Finish ends the answer after the protocol's final event: the message is yielded as [llm.Done]. A call whose arguments were cut
-// by the limit of the answer is marked as truncated.
+// Finish ends the answer after the protocol's final event: it yields the message as [llm.Done]. It marks a call as truncated if
+// the limit of the answer cut its arguments.
 func (a *Answer) Finish() bool {
 	for _, p := range a.parts {
 		p.nameless = p.kind == callPart && p.name == ""
-		if p.nameless && !a.tell(p) || p.kind == callPart && !a.cut(p) && !a.ready(p) {
+		if p.nameless && !a.yieldNew(p) || p.kind == callPart && !cut(a, p) && !a.ready(p) {
 			return false
 		}
 	}
-	m := llm.Message{Role: llm.RoleAssistant, Content: a.content(), Model: a.model.Ref(), Stop: a.Stop, Usage: a.Usage}
+	m := llm.Message{Role: llm.RoleAssistant, Content: content(a), Model: a.model.Ref(), Stop: a.Stop, Usage: a.Usage}
 	if a.Model != "" {
 		m.Model = a.model.Provider + "/" + a.Model
 	}
@@ -320,7 +320,7 @@ func (a *Answer) Finish() bool {
 }
 
 // cut reports whether the limit of the answer cut a call. One without any arguments may have been cut when nothing follows it.
-func (a *Answer) cut(p *part) bool {
+func cut(a *Answer, p *part) bool {
 	if a.Stop != llm.StopLength {
 		return false
 	}
@@ -331,7 +331,7 @@ func (a *Answer) cut(p *part) bool {
 	return !json.Valid([]byte(arguments))
 }
 
-func (a *Answer) content() llm.Content {
+func content(a *Answer) llm.Content {
 	var c llm.Content
 	structured := slices.ContainsFunc(a.parts, func(p *part) bool { return p.answer })
 	for _, p := range a.parts {
@@ -344,7 +344,7 @@ func (a *Answer) content() llm.Content {
 			c = append(c, llm.Thinking{Text: text, Signature: p.signature.String(), Opaque: p.opaque})
 		case p.kind == callPart && p.called():
 			call := p.call()
-			call.Truncated = a.cut(p)
+			call.Truncated = cut(a, p)
 			c = append(c, call)
 		}
 	}

@@ -1,8 +1,8 @@
-// Package wire is what clients of model servers share, whatever protocol they speak: one HTTP request with its timers, the
-// reading of what comes back byte by byte, errors that say what happened, and the putting together of an answer.
+// Package wire is the shared part of all clients of model servers: one HTTP request with its timers, a bounded reader of the
+// response, typed errors, and the assembly of an answer.
 //
-// A client makes a [Request], has it sent with [Endpoint.Post], reads the [Response] with [Response.Events] or
-// [Response.All], and tells an [Answer] what it read:
+// A client makes a [Request], sends it with [Endpoint.Post], reads the [Response] with [Response.Events] or
+// [Response.All], and passes the fragments to an [Answer]:
 //
 //	resp, err := endpoint.Post(ctx, wire.Request{Model: ref, URL: url, Header: header, Body: body})
 //	if err != nil { ... }          // an *llm.Error
@@ -13,6 +13,6 @@
 //		answer.Text(delta)
 //	}
 //
-// Nothing here trusts the server: lines, answers and error texts are bounded, redirects are not followed, silence ends a
-// request, and a key never appears in an error.
+// The package does not trust the server: it bounds lines, answers and error texts, follows no redirect, ends a silent
+// request, and never shows a key in an error.
 package wire

@@ -91,7 +91,7 @@ func NewTransport(proxy *url.URL) *http.Transport {
 	return t
 }
 
-// NewClient returns a client over t that follows no redirect: a key must not travel to a place that nobody chose.
+// NewClient returns a client over t that follows no redirect: a key must not travel to an address that the caller did not choose.
 func NewClient(t http.RoundTripper) *http.Client {
 	return &http.Client{
 		Transport:     t,
@@ -109,7 +109,7 @@ func (e *Endpoint) client() *http.Client {
 	return shared()
 }
 
-// limit returns the time that a field stands for; 0 is no limit.
+// limit resolves a configured time; 0 means no limit.
 func limit(d, byDefault time.Duration) time.Duration {
 	if d == 0 {
 		return byDefault

@@ -43,7 +43,7 @@ func (w *watch) network(err error) *llm.Error {
 	return e
 }
 
-// inWords says what a network error means, and whether it may pass.
+// inWords returns the meaning of a network error, and its kind.
 func inWords(err error) (string, llm.Kind) {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok || isCertificate(err) {
 		return fmt.Sprintf("the server's certificate is not accepted: %v", err), llm.KindOther
@@ -78,16 +78,16 @@ func isCertificate(err error) bool {
 	return unknown || name || invalid
 }
 
-// httpFailure is the error that a response with a bad status stands for.
+// httpFailure converts a response with an error status into an error.
 func httpFailure(resp *http.Response, media string, body []byte) *llm.Error {
 	e := &llm.Error{Status: resp.StatusCode}
 	if isHTML(media, body) {
 		e.Kind = kindOf(resp.StatusCode, "", "")
-		e.Message = "a web page" + titled(body) + " in place of an answer: does a proxy stand in between?"
+		e.Message = "the server sent a web page" + titled(body) + " instead of an answer; check the base URL and the proxy"
 	} else {
 		code, message := errorBody(body)
 		if code == "" {
-			code, _, _ = strings.Cut(resp.Header.Get("X-Amzn-Errortype"), ":") // AWS names an error beside the body
+			code, _, _ = strings.Cut(resp.Header.Get("X-Amzn-Errortype"), ":") // AWS names an error in a header
 		}
 		e.Kind = kindOf(resp.StatusCode, code, message)
 		if len(bytes.TrimSpace(body)) == 0 && (resp.StatusCode == http.StatusBadRequest || resp.StatusCode == http.StatusRequestEntityTooLarge) {
@@ -102,8 +102,8 @@ func httpFailure(resp *http.Response, media string, body []byte) *llm.Error {
 	return e
 }
 
-// Failed is the error that a server told within a stream that began well: an error's name and text, either may be empty. It
-// is taken for what the HTTP status that it stands for would mean.
+// Failed converts an error that a server sent within a stream: a name and a text, either may be empty. It means the same as the
+// HTTP status that it corresponds to.
 func (r *Response) Failed(code, message string) *llm.Error {
 	e := &llm.Error{Kind: kindOf(0, code, message), Message: clip(cmp.Or(message, code, "the server failed without saying why"), maxMessage)}
 	e.RetryAfter = retryAfter(nil, []byte(message))
@@ -129,8 +129,7 @@ const maxMessage = 2000
 //	{"error":"..."}   {"message":"..."}   {"detail":"..."}   [{"error":{...}}]
 func errorBody(data []byte) (code, message string) { return errorWithin(data, maxErrorDepth) }
 
-// maxErrorDepth is how many errors may stand within each other. Each is read on its own, and an endless row of them must not take endless
-// time.
+// maxErrorDepth bounds the nesting of errors. Each level costs a parse of its own, so unlimited nesting would take unlimited time.
 const maxErrorDepth = 4
 
 func errorWithin(data []byte, depth int) (code, message string) {
@@ -161,7 +160,7 @@ func errorWithin(data []byte, depth int) (code, message string) {
 // codeOf chooses the name that says most about an error.
 func codeOf(code, kind, status string) string {
 	for _, c := range []string{code, kind, status} {
-		if _, known := meanings[normal(c)]; known {
+		if _, known := meanings()[normal(c)]; known {
 			return c
 		}
 	}
@@ -171,7 +170,7 @@ func codeOf(code, kind, status string) string {
 	return cmp.Or(code, kind, status)
 }
 
-// word returns a JSON string as it is and another value as its text.
+// word returns the value of a JSON string, and the text of any other value.
 func word(v jsontext.Value) string {
 	var s string
 	if len(v) == 0 || string(v) == "null" {

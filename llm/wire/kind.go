@@ -4,114 +4,46 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// meanings is what the names that servers give to errors mean, in the spelling of [normal]. The names are those of the
-// references of Anthropic, OpenAI, Google (google.rpc.Code), Amazon Bedrock, llama.cpp and the gateways.
-var meanings = map[string]llm.Kind{
-	"ratelimiterror":                llm.KindRateLimited,
-	"ratelimitexceeded":             llm.KindRateLimited,
-	"ratelimitreached":              llm.KindRateLimited,
-	"toomanyrequests":               llm.KindRateLimited,
-	"resourceexhausted":             llm.KindRateLimited,
-	"throttling":                    llm.KindRateLimited,
-	"throttlingexception":           llm.KindRateLimited,
-	"throttled":                     llm.KindRateLimited,
-	"tokens":                        llm.KindRateLimited, // OpenAI: which limit was reached
-	"requests":                      llm.KindRateLimited,
-	"insufficientquota":             llm.KindQuota,
-	"billingerror":                  llm.KindQuota,
-	"billinghardlimit":              llm.KindQuota,
-	"billinghardlimitreached":       llm.KindQuota,
-	"paymentrequired":               llm.KindQuota,
-	"insufficientcredits":           llm.KindQuota,
-	"insufficientbalance":           llm.KindQuota,
-	"exceededcurrentquotaerror":     llm.KindQuota, // Moonshot
-	"servicequotaexceededexception": llm.KindQuota,
-
-	"overloadederror":             llm.KindOverloaded,
-	"overloaded":                  llm.KindOverloaded,
-	"engineoverloadederror":       llm.KindOverloaded,
-	"serverisoverloaded":          llm.KindOverloaded,
-	"slowdown":                    llm.KindOverloaded,
-	"apierror":                    llm.KindOverloaded,
-	"timeouterror":                llm.KindOverloaded,
-	"servererror":                 llm.KindOverloaded,
-	"internalerror":               llm.KindOverloaded,
-	"internal":                    llm.KindOverloaded,
-	"internalservererror":         llm.KindOverloaded,
-	"internalserverexception":     llm.KindOverloaded,
-	"unavailable":                 llm.KindOverloaded,
-	"unavailableerror":            llm.KindOverloaded, // llama.cpp: the model is still being loaded
-	"serviceunavailable":          llm.KindOverloaded,
-	"serviceunavailableexception": llm.KindOverloaded,
-	"deadlineexceeded":            llm.KindOverloaded,
-	"aborted":                     llm.KindOverloaded,
-	"modelstreamerrorexception":   llm.KindOverloaded,
-	"modelerrorexception":         llm.KindOverloaded,
-	"modelnotreadyexception":      llm.KindOverloaded,
-	"modeltimeoutexception":       llm.KindOverloaded,
-	"vectorstoretimeout":          llm.KindOverloaded,
-
-	"authenticationerror":         llm.KindAuth,
-	"unauthenticated":             llm.KindAuth,
-	"unauthorized":                llm.KindAuth,
-	"invalidapikey":               llm.KindAuth,
-	"invalidauthenticationerror":  llm.KindAuth,
-	"apikeyinvalid":               llm.KindAuth,
-	"permissionerror":             llm.KindAuth,
-	"permissiondenied":            llm.KindAuth,
-	"permissiondeniederror":       llm.KindAuth,
-	"accessdeniedexception":       llm.KindAuth,
-	"accountdeactivated":          llm.KindAuth,
-	"unrecognizedclientexception": llm.KindAuth,
-	"expiredtokenexception":       llm.KindAuth,
-	"invalidsignatureexception":   llm.KindAuth,
-	"incompletesignature":         llm.KindAuth,
-	"missingauthenticationtoken":  llm.KindAuth,
-
-	"contextlengthexceeded":      llm.KindContextOverflow,
-	"exceedcontextsizeerror":     llm.KindContextOverflow, // llama.cpp
-	"requesttoolarge":            llm.KindContextOverflow,
-	"modelcontextwindowexceeded": llm.KindContextOverflow,
-	"stringabovemaxlength":       llm.KindContextOverflow,
-
-	"contentfilter":                llm.KindRefused,
-	"contentpolicyviolation":       llm.KindRefused,
-	"responsibleaipolicyviolation": llm.KindRefused,
-	"datainspectionfailed":         llm.KindRefused,
-	"cyberpolicyviolation":         llm.KindRefused,
-	"invalidprompt":                llm.KindRefused, // OpenAI: against the usage policy
-
-	"invalidrequesterror":         llm.KindInvalidRequest,
-	"invalidrequest":              llm.KindInvalidRequest,
-	"badrequest":                  llm.KindInvalidRequest,
-	"badrequesterror":             llm.KindInvalidRequest,
-	"invalidargument":             llm.KindInvalidRequest,
-	"failedprecondition":          llm.KindInvalidRequest,
-	"outofrange":                  llm.KindInvalidRequest,
-	"notfound":                    llm.KindInvalidRequest,
-	"notfounderror":               llm.KindInvalidRequest,
-	"modelnotfound":               llm.KindInvalidRequest,
-	"validationexception":         llm.KindInvalidRequest,
-	"resourcenotfoundexception":   llm.KindInvalidRequest,
-	"unsupportedparameter":        llm.KindInvalidRequest,
-	"invalidimage":                llm.KindInvalidRequest, // OpenAI: what an answer fails with that was begun
-	"invalidimageformat":          llm.KindInvalidRequest,
-	"invalidbase64image":          llm.KindInvalidRequest,
-	"invalidimageurl":             llm.KindInvalidRequest,
-	"invalidimagemode":            llm.KindInvalidRequest,
-	"imagetoolarge":               llm.KindInvalidRequest,
-	"imagetoosmall":               llm.KindInvalidRequest,
-	"imageparseerror":             llm.KindInvalidRequest,
-	"imagefiletoolarge":           llm.KindInvalidRequest,
-	"unsupportedimagemediatype":   llm.KindInvalidRequest,
-	"emptyimagefile":              llm.KindInvalidRequest,
-	"imagecontentpolicyviolation": llm.KindRefused,
-	"unsupportedvalue":            llm.KindInvalidRequest,
+// names are the names that servers give to errors, by the kind of the error, in the spelling of [normal]. They come from the
+// references of Anthropic, OpenAI, Google (google.rpc.Code), Amazon Bedrock, Moonshot, llama.cpp and the gateways. Some are less
+// than clear: OpenAI names the limit that was reached ("tokens"), llama.cpp calls a model that is still loading unavailable, and
+// an invalid prompt violates OpenAI's usage policy.
+var names = map[llm.Kind]string{
+	llm.KindRateLimited: "ratelimiterror ratelimitexceeded ratelimitreached toomanyrequests resourceexhausted throttling throttlingexception " +
+		"throttled tokens requests",
+	llm.KindQuota: "insufficientquota billingerror billinghardlimit billinghardlimitreached paymentrequired insufficientcredits " +
+		"insufficientbalance exceededcurrentquotaerror servicequotaexceededexception",
+	llm.KindOverloaded: "overloadederror overloaded engineoverloadederror serverisoverloaded slowdown apierror timeouterror servererror " +
+		"internalerror internal internalservererror internalserverexception unavailable unavailableerror serviceunavailable " +
+		"serviceunavailableexception deadlineexceeded aborted modelstreamerrorexception modelerrorexception " +
+		"modelnotreadyexception modeltimeoutexception vectorstoretimeout",
+	llm.KindAuth: "authenticationerror unauthenticated unauthorized invalidapikey invalidauthenticationerror apikeyinvalid permissionerror " +
+		"permissiondenied permissiondeniederror accessdeniedexception accountdeactivated unrecognizedclientexception " +
+		"expiredtokenexception invalidsignatureexception incompletesignature missingauthenticationtoken",
+	llm.KindContextOverflow: "contextlengthexceeded exceedcontextsizeerror requesttoolarge modelcontextwindowexceeded stringabovemaxlength",
+	llm.KindRefused: "contentfilter contentpolicyviolation responsibleaipolicyviolation datainspectionfailed cyberpolicyviolation " +
+		"invalidprompt imagecontentpolicyviolation",
+	llm.KindInvalidRequest: "invalidrequesterror invalidrequest badrequest badrequesterror invalidargument failedprecondition outofrange notfound " +
+		"notfounderror modelnotfound validationexception resourcenotfoundexception unsupportedparameter invalidimage " +
+		"invalidimageformat invalidbase64image invalidimageurl invalidimagemode imagetoolarge imagetoosmall imageparseerror " +
+		"imagefiletoolarge unsupportedimagemediatype emptyimagefile unsupportedvalue",
 }
+
+// meanings returns the kind of each name.
+var meanings = sync.OnceValue(func() map[string]llm.Kind {
+	kinds := make(map[string]llm.Kind)
+	for kind, all := range names {
+		for name := range strings.FieldsSeq(all) {
+			kinds[name] = kind
+		}
+	}
+	return kinds
+})
 
 // normal spells the name of an error so that rate_limit_error, RateLimitError and "rate-limit error" are one.
 func normal(code string) string {
@@ -142,8 +74,8 @@ var overflows = []string{
 	"input token count", "prompt token count", "longer than the model's context", "exceeds model context", "request_too_large",
 }
 
-// tooLong reports whether a text says that a request is longer than the window. What is said of any limit counts only for one of
-// tokens, and not for one of the answer: an image that is too large must not have the conversation shortened.
+// tooLong reports whether a text says that a request is longer than the context window. Only limits of input tokens count: an image
+// that is too large must not cause a compaction.
 func tooLong(text string) bool {
 	return mentions(text, overflows) || strings.Contains(text, "token") && mentions(text, anyLimit) && !mentions(text, answerLimits)
 }
@@ -177,7 +109,7 @@ func mentions(text string, phrases []string) bool {
 // kindOf decides what an error is: by its HTTP status first (0 when there is none), then by its name, then by its words.
 func kindOf(status int, code, message string) llm.Kind {
 	text := strings.ToLower(code + " " + message)
-	named, known := meanings[normal(code)]
+	named, known := meanings()[normal(code)]
 	if !known && status == 0 {
 		if n, err := strconv.Atoi(code); err == nil && n >= 300 && n < 600 {
 			status = n // gateways name an error by a status

@@ -11,7 +11,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// maxRetryAfter bounds what a server may ask for, against nonsense such as a time in milliseconds.
+// maxRetryAfter bounds the wait that a server may ask for, against nonsense such as a time in milliseconds.
 const maxRetryAfter = 7 * 24 * time.Hour
 
 // delays finds a delay within the text of an error: "Please try again in 1.5s", "retryDelay": "34s".
@@ -54,7 +54,7 @@ func bounded(d float64) time.Duration {
 	return time.Duration(min(max(d, 0), float64(maxRetryAfter)))
 }
 
-// Limits returns what the headers say of the provider's limits, and whether they say anything.
+// Limits returns the provider's limits in the headers, and whether the headers have any.
 func (r *Response) Limits() (llm.RateLimits, bool) {
 	l := llm.RateLimits{Model: r.model, Key: r.keyName}
 	found := false
@@ -74,7 +74,7 @@ func (r *Response) Limits() (llm.RateLimits, bool) {
 	return l, found
 }
 
-// readQuota reads the three headers of one limit. A star in name stands where the field goes, else it goes at the end.
+// readQuota reads the three headers of one limit. A star in name marks the position of the field; without one it is at the end.
 func readQuota(h http.Header, name string, q *llm.Quota) bool {
 	get := func(field string) string {
 		if before, after, ok := strings.Cut(name, "*"); ok {

@@ -96,13 +96,13 @@ func (r *Response) check(resp *http.Response, accept string) error {
 	case media == "application/json" || strings.HasSuffix(media, "+json"):
 		return nil
 	case media == "" || media == "text/plain" || media == "application/octet-stream" || media == "binary/octet-stream":
-		return r.sniff() // small servers forget to say what they send
+		return r.sniff() // small servers omit the media type
 	default:
 		return r.notAnAnswer(media)
 	}
 }
 
-// sniff finds out what a body is whose media type says nothing.
+// sniff detects the type of a body without a useful media type.
 func (r *Response) sniff() error {
 	head, err := r.peek()
 	if err != nil && len(head) == 0 && !errors.Is(err, io.EOF) {
@@ -132,12 +132,12 @@ func (r *Response) notAnAnswer(media string) error {
 	return r.fail(&llm.Error{
 		Kind: llm.KindProtocol, Status: http.StatusOK,
 		Message: "the server sent " + what + " where a model's answer was due: " +
-			"is the base URL right, or does a proxy or a login page stand in between?",
+			"check the base URL; a proxy or a login page may have answered",
 	})
 }
 
-// excuse reads the beginning of what came in place of an answer, as far as it comes soon: the status or the type says enough to go
-// on. The error is that of a caller who has left.
+// excuse reads the beginning of a body that is no answer, as far as it comes soon: the status or the type is enough to continue.
+// The error is that of a caller that has left.
 func (r *Response) excuse() ([]byte, error) {
 	late := time.AfterFunc(excuseTimeout, r.watch.stop)
 	defer late.Stop()
@@ -148,7 +148,7 @@ func (r *Response) excuse() ([]byte, error) {
 	return data, nil
 }
 
-// fail completes an error with what is known of the response.
+// fail completes an error with the facts of the response.
 func (r *Response) fail(e *llm.Error) *llm.Error {
 	e.Model, e.RequestID = r.model, r.RequestID
 	e.Message = r.watch.redact(e.Message)

@@ -17,7 +17,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// Bounds of what is read.
+// Bounds of an answer.
 const (
 	maxErrorBody = 64 << 10  // bytes of an error's body
 	maxAnswer    = 256 << 20 // bytes of one answer, with all that surrounds it
@@ -71,7 +71,7 @@ func (r watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Read reads the body as it is. The error is io.EOF or an [*llm.Error].
+// Read reads the raw body. The error is io.EOF or an [*llm.Error].
 func (r *Response) Read(p []byte) (int, error) { return r.r.Read(p) }
 
 // All reads the whole body, for answers that are not streamed.
@@ -116,11 +116,11 @@ func (r *Response) Events() iter.Seq2[Event, error] {
 	}
 }
 
-// lateTime is how long the last of an answer may be waited for that is known to have ended: some servers send the usage behind it.
+// lateTime is how long a client waits for the rest of a complete answer: some servers send the usage after it.
 const lateTime = 2 * time.Second
 
-// Ending says that of the answer only what is not needed is missing, such as the usage: from here on the server may be silent for two
-// seconds at most.
+// Ending reports that the answer lacks only optional parts, such as the usage. From then on the server may be silent for at most
+// two seconds.
 func (r *Response) Ending() { r.watch.ending(lateTime) }
 
 // Complete says that the protocol's final event was read, so that the connection can be used again.
@@ -129,7 +129,7 @@ func (r *Response) Complete() { r.complete = true }
 // drainTimeout is how long the end of a complete answer is waited for.
 const drainTimeout = 50 * time.Millisecond
 
-// Close ends the request. What is left of a complete answer is read first, if it comes at once.
+// Close ends the request. It first reads the rest of a complete answer if that is available at once.
 func (r *Response) Close() {
 	if r.complete && r.watch.ctx.Err() == nil {
 		late := time.AfterFunc(drainTimeout, r.watch.stop)
@@ -148,7 +148,7 @@ func (r *Response) Decode(data []byte, v any) error {
 	return nil
 }
 
-// inJSONWords says what is wrong with JSON. That of the package for a value of the wrong kind names types of this program, and words it
+// inJSONWords describes an error in JSON. The package's own error for a value of the wrong kind names types of this program, and words it
 // differently from one start to the next.
 func inJSONWords(err error) string {
 	wrong, ok := errors.AsType[*json.SemanticError](err)
@@ -171,12 +171,12 @@ func (r *Response) Cut() *llm.Error {
 // lenient is how foreign JSON is read.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// Unmarshal reads JSON as model servers write it: names are case-sensitive and may repeat, and text that is not UTF-8 is mended.
+// Unmarshal reads JSON as model servers write it: names are case-sensitive and may repeat, and invalid UTF-8 is replaced.
 func Unmarshal(data []byte, v any) error {
 	return json.Unmarshal(data, v, lenient)
 }
 
-// Marshal writes JSON without the escapes for web pages. What a model wrote may be in it, so it is as lenient as [Unmarshal].
+// Marshal writes JSON without the escapes for web pages. It accepts text of models, so it is as lenient as [Unmarshal].
 func Marshal(v any) ([]byte, error) {
 	return json.Marshal(v, lenient, json.Deterministic(true))
 }

@@ -15,9 +15,8 @@ type Event struct {
 
 // EventReader reads a stream of server-sent events as https://html.spec.whatwg.org/multipage/server-sent-events.html
 // describes them, with three exceptions that model servers ask for: lines end with LF or CRLF only; the last event counts
-// although no empty line follows it; and a line that begins with a brace counts as data, for servers that write an error
-// into the stream as it is, with the lines of the value that it begins. Events without data are not reported. It keeps at most
-// 32 MiB.
+// although no empty line follows it; and a line that begins with a brace counts as data, together with the rest of its JSON
+// value, because some servers write a bare error into the stream. It skips events without data, and keeps at most 32 MiB.
 type EventReader struct {
 	r    *bufio.Reader
 	line []byte // a line that is longer than the buffer of r

@@ -6,8 +6,8 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// Stream makes what a client's Stream returns. Answer yields the events of an answer, and returns the error that it ends with, or
-// nil. A consumer who has left is told nothing more, whatever fails after that.
+// Stream turns a function into the result of a client's Stream method. The function yields the events of an answer and returns its
+// error or nil. After the consumer has left, Stream yields nothing more.
 func Stream(answer func(yield func(llm.Event, error) bool) error) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		left := false

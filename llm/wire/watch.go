@@ -13,7 +13,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// watch is one request under way: it ends it when nothing comes for too long, and says why it failed.
+// watch is one request under way. It ends the request if the server is silent for too long, and knows the cause of a failure.
 type watch struct {
 	parent context.Context // the caller's
 	ctx    context.Context // the request's
@@ -52,7 +52,7 @@ func (w *watch) stop() {
 	w.cancel(context.Canceled)
 }
 
-// waiting and came stand around every read. Only time spent waiting for the server counts, not that of a slow consumer.
+// waiting and came bracket every read. Only time spent waiting for the server counts, not time of a slow consumer.
 func (w *watch) waiting() {
 	if idle := w.idle.Load(); w.begun.Load() && idle > 0 {
 		w.timer.Reset(time.Duration(idle))

@@ -3,22 +3,24 @@ package command
 import (
 	"fmt"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
-// Does is a set of what a command does.
+// Does is a set of effects of a command.
 type Does uint8
 
-// What a command can do. None of them: it prints, computes, or changes only the state of its own shell.
+// The effects of a command. Without any, it prints, computes, or changes only the state of its own shell.
 const (
 	Reads    Does = 1 << iota // reads files
 	Writes                    // creates, changes, moves or removes files
-	Network                   // talks to other machines
-	Executes                  // runs code that is not in the line: scripts, build files, hooks, another user's rights
-	Destroys                  // what it does cannot be taken back: removes trees, discards commits, ends processes
-	Unknown                   // what it does could not be told
+	Network                   // reaches other machines
+	Executes                  // runs code that is not in the line: scripts, build files, hooks; or runs as another user
+	Destroys                  // has effects that cannot be undone: deletes trees, discards commits, ends processes
+	Unknown                   // may have effects that cannot be determined
 )
 
-// String lists what is in the set: "reads, writes".
+// String lists the effects: "reads, writes".
 func (d Does) String() string {
 	if d == 0 {
 		return "nothing"
@@ -32,58 +34,62 @@ func (d Does) String() string {
 	return strings.Join(names, ", ")
 }
 
-// Analysis is what a command line does. It is a value that belongs to the caller.
+// Analysis is the effects of a command line. Several goroutines may read it; none may change it.
 type Analysis struct {
 	Commands []Command // every simple command that may run, in the order of the text; those in substitutions come first
-	Problems []Problem // what could not be judged as a whole
+	Problems []Problem // parts that cannot be judged
 
-	chain []Problem // what inspect mode does not allow in a line
+	chain []Problem    // parts that mode inspect does not allow
+	tree  *syntax.File // of the line; nil if it cannot be parsed
 }
 
-// Command is one simple command of a line: a program with its arguments, or a builtin of the shell. An assignment or
-// a redirection that stands alone and matters has a Command of its own.
-type Command struct {
-	Words   []string // program and arguments, without quotes and backslashes; "" for a word that is not known before it runs
-	Dynamic []int    // the indexes of such words; words that the shell may expand to file names are known, as patterns
-	Via     []string // what it was found in, from the outside: "env", "xargs", "sh -c", "$(...)"
-	Dir     string   // where it runs, absolute; "" when that is not known
-	Options []Option // those among Words, as far as the program is known
-	Sorted  bool     // Options are all that there are, and all that there can be once it runs
-	Does    Does
-	Adds    Does // the part of Does that is not the program's own: of assignments, redirections and what is in Via
+// Tree returns the syntax tree of the line, which the caller must not change. It is nil if the line cannot be parsed.
+func (a Analysis) Tree() *syntax.File { return a.tree }
 
-	// The files it reads and writes, absolute and without "." and "..", links not resolved. A directory stands for all below
-	// it, a pattern for all that it may match, "" for a place that is not known. Where a path goes up from a directory that
+// Command is one simple command of a line: a program with its arguments, or a builtin of the shell. An assignment or
+// a redirection without a program has a Command of its own if it has effects.
+type Command struct {
+	Words   []string // program and arguments, without quotes and backslashes; "" for a word that cannot be determined in advance
+	Dynamic []int    // the indexes of such words; words that the shell may expand to file names are patterns
+	Via     []string // the wrappers around it, from the outside: "env", "xargs", "sh -c", "$(...)"
+	Dir     string   // its directory, absolute; "" if it cannot be determined
+	Options []Option // the options among Words, as far as the program is known
+	Sorted  bool     // Options is complete, also once the command runs
+	Does    Does
+	Adds    Does // the part of Does of assignments, redirections and wrappers
+
+	// The files it reads and writes, absolute and without "." and "..", links not resolved. A directory includes all paths below
+	// it, a pattern all paths that it may match, "" is a path that cannot be determined. Where a path goes up from a directory that
 	// may be a link, that directory is listed too.
 	ReadPaths, WritePaths []string
-	Trees                 []string // those of WritePaths that may become directories, with files that the line does not name
-	Copies                bool     // they do only where what it reads is a directory
-	Redirects             []string // those of them that redirections read and write
+	Trees                 []string // the WritePaths that may become directories, with files that the line does not name
+	Copies                bool     // Trees become directories only if the command reads a directory
+	Redirects             []string // the paths of redirections
 
-	Hosts        []string // whom it talks to, as far as the line says so: "example.org", "example.org:8080", "" for one that is not known
-	Why          string   // what it does, in a few words for people
-	Line, Column int      // where it stands, from 1, in bytes; for text within text, where the outermost text stands
+	Hosts        []string // the hosts that it reaches, as far as the line names them: "example.org", "example.org:8080", "" for an unknown one
+	Why          string   // the effects, in a few words for people
+	Line, Column int      // its position, from 1, in bytes; for text within text, the position of the outermost text
 }
 
 // Option is an option of a command.
 type Option struct {
 	Names   []string // all its spellings: -r, -R, --recursive
-	Given   string   // the one in the line; what else says the same, such as the + of git push origin +main
+	Given   string   // the one in the line, or another word with the same effect, such as the + of git push origin +main
 	Value   string
 	Valued  bool // it has a value
-	Dynamic bool // which is not known before it runs
+	Dynamic bool // the value cannot be determined in advance
 }
 
-// Problem is something that keeps a line, or a part of it, from being judged.
+// Problem is a reason that a line, or a part of it, cannot be judged.
 type Problem struct {
 	Text         string
 	Line, Column int // from 1
 }
 
-// String is the problem with its place: "1:7: this is not closed".
+// String is the problem with its position: "1:7: this is not closed".
 func (p Problem) String() string { return fmt.Sprintf("%d:%d: %s", p.Line, p.Column, p.Text) }
 
-// Does returns what all commands of the line do together. A problem counts as [Unknown].
+// Does returns the effects of all commands together. A problem counts as [Unknown].
 func (a Analysis) Does() (d Does) {
 	for _, c := range a.Commands {
 		d |= c.Does
@@ -94,11 +100,11 @@ func (a Analysis) Does() (d Does) {
 	return d
 }
 
-// Harmless reports whether all that the line does is known and it only reads files. Which files is another question.
+// Harmless reports whether the effects of the line are known and it only reads files, whichever they are.
 func (a Analysis) Harmless() bool { return a.Does()&^Reads == 0 }
 
-// Inspect returns what breaks the rules of inspect mode, nothing when the line keeps them: harmless commands, joined by
-// | and || alone, without substitutions.
+// Inspect returns the parts of the line that mode inspect does not allow. It allows harmless commands that only | and || join,
+// without substitutions.
 func (a Analysis) Inspect() []Problem {
 	broken := append(append([]Problem{}, a.Problems...), a.chain...)
 	for _, c := range a.Commands {

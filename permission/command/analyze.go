@@ -9,26 +9,26 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// The bounds of what is analysed. What is beyond is a problem.
+// The bounds of the analysis. A line beyond them has a problem.
 const (
 	longestLine  = 64 << 10 // bytes
-	mostOpen     = 2000     // brackets, which bound how deep the parser calls itself
+	mostOpen     = 2000     // brackets; they bound the recursion of the parser
 	deepest      = 60       // statements within statements, and lines within lines
-	mostCommands = 1000     // commands that are looked at, some more than once
-	mostWords    = 64       // words that one word becomes by its braces
+	mostCommands = 1000     // commands to judge, some more than once
+	mostWords    = 64       // words from the braces of one word
 )
 
-// Options say where a line would run. The zero value is possible: relative paths are then not known.
+// Options describe the environment of a line. With the zero value, relative paths are unknown.
 type Options struct {
 	Dir   string   // where the line runs, absolute
-	Home  string   // the home directory, absolute; "" when it is not known
-	Roots []string // directories whose programs are the work's own; Dir is always one
+	Home  string   // the home directory, absolute; "" if it is unknown
+	Roots []string // directories with programs of the project; Dir is always one
 }
 
-// Analyze says what the line does. It may be called concurrently.
+// Analyze determines the effects of a command line. It may be called concurrently.
 func Analyze(line string, o Options) (found Analysis) {
 	defer func() {
-		if p := recover(); p != nil { // a mistake here or in the parser must not let a line pass, nor end the program
+		if p := recover(); p != nil { // an error here or in the parser must neither pass a line nor crash
 			found = Analysis{Problems: []Problem{{Text: fmt.Sprintf("the analysis failed: %v", p), Line: 1, Column: 1}}}
 		}
 	}()
@@ -36,48 +36,54 @@ func Analyze(line string, o Options) (found Analysis) {
 }
 
 func analyze(line string, o Options) Analysis {
-	a := newAnalyzer(o)
+	a := newAnalyzer(programs(), o)
 	a.all(line)
-	if a.trusted && a.shaken { // what was taken for a function, or for the text of echo, may have been something else
-		a = newAnalyzer(o)
+	if a.trusted && a.shaken { // a name that counted as a function, or as echo, may be something else
+		a = newAnalyzer(programs(), o)
 		a.wary = true
 		a.all(line)
 	}
 	return a.out
 }
 
-func newAnalyzer(o Options) *analyzer {
+func newAnalyzer(t table, o Options) *analyzer {
 	return &analyzer{
-		options: o, functions: map[string]bool{}, aliases: map[string]bool{}, tainted: map[string]spot{}, names: map[string][]string{},
+		table: t, options: o, functions: map[string]bool{}, aliases: map[string]bool{},
+		variables: variables{tainted: map[string]spot{}, names: map[string][]string{}},
 	}
 }
 
 func (a *analyzer) all(line string) {
 	a.text(line, place{dirs: []string{a.options.Dir}, sure: true, at: spot{1, 1}}, syntax.LangBash)
-	a.arithmetic()
+	for _, u := range a.evaluated() {
+		a.problem(u.at, "arithmetic on %s, whose text is unknown and may be run", u.name)
+	}
 }
 
-// analyzer collects what is found in one line.
+// analyzer collects the commands and problems of one line.
 type analyzer struct {
+	table     table
 	options   Options
 	out       Analysis
-	looked    int                 // commands looked at
-	parsed    int                 // bytes of text
-	full      bool                // a bound was reached, and told
-	functions map[string]bool     // functions that are surely declared; whether calling one may change the directory
-	aliases   map[string]bool     // names that mean something else since the line said so
-	tainted   map[string]spot     // variables whose text is not known, and where they get it
-	names     map[string][]string // the names in a variable's text, with which arithmetic over it goes on
-	counted   []use               // variables that arithmetic evaluates
+	looked    int             // commands judged
+	parsed    int             // bytes of text
+	full      bool            // a bound was reached and reported
+	functions map[string]bool // functions that are certainly declared; true: a call may change the directory
+	aliases   map[string]bool // names that the line redefines
+	variables
+	idle []*call // judged, to be used again
 
-	// Functions may be taken away, and echo be one, by what stands later in the line: in a loop, or in another function. Then
-	// the line is judged again, and no function is taken for what it is called.
-	trusted bool // a function was, or the text of a pipe
-	shaken  bool // functions are taken away, or have the name of what writes the text of a pipe
-	wary    bool // judge so
+	// A later part of the line, in a loop or a function, can remove functions, or make echo one. Tenon then judges the line
+	// again, and trusts no function and no text of a pipe.
+	trusted bool // a function or the text of a pipe was trusted
+	shaken  bool // the line removes functions, or declares one with the name of a writer
+	wary    bool // trust none
 }
 
-// spot is a place in the line.
+// at returns the expander of the words of a command.
+func (a *analyzer) at(c place) expander { return expander{a, c} }
+
+// spot is a position in the line.
 type spot struct{ line, column int }
 
 // use is a variable in arithmetic.
@@ -86,29 +92,29 @@ type use struct {
 	at   spot
 }
 
-// place is where a command stands: all that its surroundings say about it. It is passed by value; its slices are never
-// changed in place.
+// place is the context of a command. Functions pass it by value and never change its slices.
 type place struct {
-	dirs   []string // where it may run; "" is a directory that is not known
+	dirs   []string // its possible directories; "" is an unknown one
 	via    []string
 	in     input
 	depth  int
 	nested bool // the text is within a word of the line
-	at     spot // where that word stands
-	sure   bool // it runs once, in this shell, before all that comes later in the line
-	remote bool // it runs on another machine, or in another view of this one: its paths are not ours
-	adds   Does // what its wrappers add to all it does
+	at     spot // the position of that word
+	sure   bool // it runs once, in this shell, before the rest of the line
+	remote bool // it runs on another machine or in another root: its paths are not ours
+	adds   Does // effects that its wrappers add
 	why    string
 }
 
-// input is what a command reads when it reads its standard input.
+// input is the standard input of a command.
 type input struct {
 	text  string
 	known bool // text is all of it
-	other bool // something is there: a pipe, a file
+	other bool // there is an unknown input: a pipe, a file
 }
 
-func (a *analyzer) spot(n syntax.Node, c place) spot {
+// spot is the position of a node in the line.
+func (c place) spot(n syntax.Node) spot {
 	if c.nested || n == nil {
 		return c.at
 	}
@@ -123,15 +129,15 @@ func (a *analyzer) problem(at spot, format string, args ...any) {
 func (a *analyzer) enough(at spot, what string) bool {
 	if !a.full {
 		a.full = true
-		a.problem(at, "%s; the rest was not judged", what)
+		a.problem(at, "%s; Tenon did not judge the rest", what)
 	}
 	return true
 }
 
-// chained notes what inspect mode does not allow.
+// chained notes a part of the line that mode inspect does not allow.
 func (a *analyzer) chained(n syntax.Node, c place, what string) {
-	if at := a.spot(n, c); !c.nested {
-		a.out.chain = append(a.out.chain, Problem{Text: what + " is not allowed when inspecting", Line: at.line, Column: at.column})
+	if at := c.spot(n); !c.nested {
+		a.out.chain = append(a.out.chain, Problem{Text: what + " is not allowed in mode inspect", Line: at.line, Column: at.column})
 	}
 }
 
@@ -148,7 +154,7 @@ func (a *analyzer) text(text string, c place, lang syntax.LangVariant) ends {
 		return ends{c.dirs, c.dirs}
 	case strings.ContainsRune(text, 0):
 		a.problem(c.sign(text, 0), "a zero byte, which shells read in different ways")
-	case strings.ContainsRune(text, '\r'): // to the parser it is a space or the end of a line, to a shell a letter
+	case strings.ContainsRune(text, '\r'): // the parser reads a space or the end of a line, a shell a letter
 		a.problem(c.sign(text, '\r'), "a carriage return, which shells read in different ways")
 	}
 	a.parsed += len(text)
@@ -159,11 +165,14 @@ func (a *analyzer) text(text string, c place, lang syntax.LangVariant) ends {
 	if file == nil {
 		return ends{c.dirs, c.dirs}
 	}
+	if c.depth == 0 && err == nil {
+		a.out.tree = file
+	}
 	c.depth++
 	return a.stmts(file.Stmts, c)
 }
 
-// sign is where a sign stands first in a text.
+// sign is the first position of a character in a text.
 func (c place) sign(text string, sign byte) spot {
 	if c.nested {
 		return c.at
@@ -172,7 +181,7 @@ func (c place) sign(text string, sign byte) spot {
 	return spot{1 + strings.Count(before, "\n"), len(before) - strings.LastIndexByte(before, '\n')}
 }
 
-// openings bounds how deep the parser can call itself: by brackets, and by words and signs that take what follows.
+// openings bounds the recursion of the parser: by brackets, and by words and characters that start a nested part.
 func openings(text string) (n int) {
 	n = strings.Count(text, "(") + strings.Count(text, "{") + strings.Count(text, "`") + strings.Count(text, "[")
 	for _, word := range []string{"if", "while", "until", "for", "case", "select", "time", "coproc", "function", "do"} {
@@ -195,10 +204,10 @@ func (a *analyzer) unparsed(err error, c place) {
 	} else if _, after, ok := strings.Cut(text, ": "); ok {
 		text = after
 	}
-	a.problem(at, "this is no shell command that can be read: %s", text)
+	a.problem(at, "cannot parse the command line: %s", text)
 }
 
-// outside judges what another process does: it has none of the functions of this shell.
+// outside judges commands of another process, which has none of the functions of this shell.
 func (a *analyzer) outside(judge func()) {
 	functions := a.functions
 	a.functions = map[string]bool{}
@@ -206,13 +215,13 @@ func (a *analyzer) outside(judge func()) {
 	a.functions = functions
 }
 
-// inner is the place of commands within one that stands here.
+// inner is the place of commands within a wrapper.
 func (c place) inner(via string) place {
 	c.via = append(slices.Clip(c.via), via)
 	return c
 }
 
-// apart is the place of commands whose changes of the shell are lost: subshells, pipes, substitutions.
+// apart is the place of commands in a subshell, a pipe or a substitution, which do not change this shell.
 func (c place) apart() place {
 	c.sure = false
 	return c

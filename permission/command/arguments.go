@@ -2,19 +2,19 @@ package command
 
 import "strings"
 
-// given is an option as a command line gives it.
+// given is an option in a command line.
 type given struct {
 	option
 	text word // its value
 }
 
-// arguments are the words after a program, sorted.
+// arguments are the words after a program, split into options and operands.
 type arguments struct {
 	options  []given
 	operands []word
-	sorted   bool   // options were told from operands
-	strange  string // why that is not certain
-	hidden   bool   // one that is not known may be an option
+	sorted   bool   // options are apart from operands
+	strange  string // the reason if the split is uncertain
+	hidden   bool   // an unknown word may be an option
 }
 
 func (g *arguments) doubt(why string) {
@@ -23,7 +23,7 @@ func (g *arguments) doubt(why string) {
 	}
 }
 
-// has reports whether one of the options was given.
+// has reports whether the line has one of the options.
 func (g *arguments) has(names ...string) bool {
 	for _, o := range g.options {
 		for _, n := range names {
@@ -45,7 +45,7 @@ func (g *arguments) effect(letter byte) bool {
 	return false
 }
 
-// sort takes apart the words after a program as its own parser would.
+// sort splits the words after a program as its own parser does.
 func (p *program) sort(words []word) (g arguments) {
 	if p.style == "plain" || p.options == " " && p.does != 0 && len(p.operands) == 0 {
 		g.operands = words
@@ -90,7 +90,7 @@ func (p *program) take(g *arguments, w word, rest []word) int {
 			o, ok = p.option("-#")
 		}
 		if !ok {
-			g.doubt("option -" + shown(w.text[i:i+1]) + " is not known")
+			g.doubt("unknown option -" + shown(w.text[i:i+1]))
 			return 0
 		}
 		if o.value {
@@ -104,7 +104,7 @@ func (p *program) take(g *arguments, w word, rest []word) int {
 		g.options = append(g.options, given{option: o})
 	}
 	if w.dynamic {
-		g.doubt("an option is not known before it runs")
+		g.doubt("an option cannot be determined in advance")
 	}
 	return 0
 }
@@ -112,7 +112,7 @@ func (p *program) take(g *arguments, w word, rest []word) int {
 func (p *program) takeLong(g *arguments, w word, rest []word) int {
 	name, value, attached := strings.Cut(w.text, "=")
 	if w.dynamic && !attached {
-		g.doubt("an option is not known before it runs")
+		g.doubt("an option cannot be determined in advance")
 		return 0
 	}
 	if p.style == "go" {
@@ -124,7 +124,7 @@ func (p *program) takeLong(g *arguments, w word, rest []word) int {
 	}
 	switch {
 	case !ok:
-		g.doubt("option " + shown(name) + " is not known")
+		g.doubt("unknown option " + shown(name))
 		return 0
 	case attached:
 		g.options = append(g.options, given{o, word{text: value, dynamic: w.dynamic}})
@@ -147,7 +147,7 @@ func (p *program) value(g *arguments, o option, rest []word) int {
 	if p.danger > cannotHarm && strings.HasPrefix(v.text, "-") && len(v.text) > 1 && !isNumber(v.text) {
 		g.doubt("the value of " + o.name + " looks like an option")
 	}
-	if o.kind == '2' || o.kind == '3' {
+	if o.kind == twoTexts || o.kind == textAndRead {
 		if len(rest) < 2 {
 			return 1
 		}
@@ -158,35 +158,35 @@ func (p *program) value(g *arguments, o option, rest []word) int {
 	return 1
 }
 
-// kinds returns the kinds of n operands, nil when the program takes fewer.
-func (p *program) kinds(n int) []byte {
+// kinds returns the kinds of n operands, nil if the program takes fewer.
+func (p *program) kinds(n int) []kind {
 	star := -1
 	for i, k := range p.operands {
-		if len(k) == 2 {
+		if k.many {
 			star = i
 		}
 	}
-	all := make([]byte, 0, n)
+	all := make([]kind, 0, n)
 	for i := range n {
 		switch after := len(p.operands) - star - 1; {
 		case star < 0 && i >= len(p.operands):
 			return nil
 		case star < 0 || i < star:
-			all = append(all, p.operands[i][0])
+			all = append(all, p.operands[i].kind)
 		case n-i <= after:
-			all = append(all, p.operands[len(p.operands)-(n-i)][0])
+			all = append(all, p.operands[len(p.operands)-(n-i)].kind)
 		default:
-			all = append(all, p.operands[star][0])
+			all = append(all, p.operands[star].kind)
 		}
 	}
 	return all
 }
 
-// loose reports whether a word that may become several shifts the operands after it, or before it, to other places.
+// loose reports whether a word that may expand to several shifts other operands to other positions.
 func (p *program) loose(operands []word) bool {
 	star, n := -1, len(operands)
 	for i, k := range p.operands {
-		if len(k) == 2 {
+		if k.many {
 			star = i
 		}
 	}

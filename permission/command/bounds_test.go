@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestBounds gives the analysis lines that are long, deep or many. Each is told, and none takes memory out of proportion.
+// TestBounds gives the analysis lines that are long, deep or many. None takes memory out of proportion.
 func TestBounds(t *testing.T) {
 	long := func(s string) string { return strings.Repeat(s, longestLine/len(s)) }
 	deep := func(a, b string, n int) string { return strings.Repeat(a, n) + "ls" + strings.Repeat(b, n) }
@@ -70,10 +70,10 @@ func TestBounds(t *testing.T) {
 		})
 	}
 	if a := Analyze(strings.Repeat("ls;", 2000), here); a.Harmless() {
-		t.Error("the commands beyond the bound were not told")
+		t.Error("no problem for the commands beyond the bound")
 	}
 	if a := Analyze(deep("( ", " )", 100), here); a.Harmless() {
-		t.Error("what is too deep was not told")
+		t.Error("no problem for the nesting beyond the bound")
 	}
 }
 
@@ -92,7 +92,7 @@ func BenchmarkAnalyze(b *testing.B) {
 	}
 }
 
-// TestPlacesOfProblems holds that a problem of the text itself is told where it stands.
+// TestPlacesOfProblems holds that a problem of the text has its position.
 func TestPlacesOfProblems(t *testing.T) {
 	for line, want := range map[string]string{
 		"ls\necho a\rb": "2:7", "\x00": "1:1", "ls; bash -c $'ls\\rrm'": "1:5", "ls " + strings.Repeat("x", longestLine): "1:1",

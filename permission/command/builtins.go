@@ -6,44 +6,17 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// builtin judges the builtins of the shell.
-func (c *call) builtin(by, name string, g *arguments) bool {
-	switch by {
-	case "cd":
-		c.cd(g)
-	case "moves":
-		c.ends = ends{[]string{""}, []string{""}}
-	case "command":
-		c.commandBuiltin(name, g)
-	case "exec":
-		c.exec(g)
-	case "trap":
-		c.trap(g)
-	case "alias":
-		c.alias(g)
-	case "variables":
-		c.variables(name, g)
-	case "read":
-		c.read(name, g)
-	case "printf":
-		c.printf(g)
-	case "test":
-		c.test(g)
-	case "set":
-		c.set(name, g)
-	case "jobs":
-		if g.has("-x") {
-			c.wrapped(name, g.operands, c.place.inner("jobs -x"))
-		}
-	case "kill":
-		c.kill()
-	default:
-		return false
+// judgeMoves judges pushd, popd and similar builtins, which may change to any directory.
+func judgeMoves(c *call, _ string, _ *arguments) { c.ends = ends{[]string{""}, []string{""}} }
+
+// judgeJobs judges jobs, which runs a program with -x.
+func judgeJobs(c *call, name string, g *arguments) {
+	if g.has("-x") {
+		c.wrapped(name, g.operands, c.place.inner("jobs -x"))
 	}
-	return true
 }
 
-func (c *call) cd(g *arguments) {
+func judgeCd(c *call, _ string, g *arguments) {
 	in := c.place
 	to := word{text: "~", tilde: true}
 	if len(g.operands) > 0 {
@@ -58,24 +31,24 @@ func (c *call) cd(g *arguments) {
 	case to.is(""):
 		c.ends = ends{in.dirs, in.dirs}
 	default:
-		c.ends = ends{c.a.enter(to, in), in.dirs}
+		c.ends = ends{c.a.at(in).enter(to), in.dirs}
 	}
 }
 
-// commandBuiltin judges command, builtin and their like. command -v only asks.
-func (c *call) commandBuiltin(name string, g *arguments) {
+// judgeCommand judges command, builtin and similar builtins. command -v only looks up a name.
+func judgeCommand(c *call, name string, g *arguments) {
 	if g.has("-v", "-V") || len(g.operands) == 0 {
 		return
 	}
 	words := g.operands
 	if !words[0].known() {
-		c.unknown("the program is not known before it runs")
+		c.unknown("the program cannot be determined in advance")
 		return
 	}
 	switch words[0].text {
 	case "export", "declare", "typeset", "local", "readonly":
 		c.clear = true
-		c.variables(words[0].text, &arguments{operands: words[1:]})
+		judgeVariables(c, words[0].text, &arguments{operands: words[1:]})
 		return
 	case "let":
 		c.unknown("let evaluates its words as arithmetic")
@@ -86,14 +59,14 @@ func (c *call) commandBuiltin(name string, g *arguments) {
 	c.a.outside(func() { c.last, c.ends = c.a.run(c.node, in, words) }) // these two skip functions
 }
 
-func (c *call) exec(g *arguments) {
+func judgeExec(c *call, _ string, g *arguments) {
 	if len(g.operands) > 0 {
 		c.wrapped("exec", g.operands, c.place.inner("exec"))
 	}
 }
 
-// trap judges commands that run at a signal or at the end.
-func (c *call) trap(g *arguments) {
+// judgeTrap judges commands that run at a signal or at the end.
+func judgeTrap(c *call, _ string, g *arguments) {
 	if g.has("-p", "-l") || len(g.operands) < 2 {
 		return
 	}
@@ -111,7 +84,7 @@ func (c *call) trap(g *arguments) {
 	c.nested(w.text, "trap", in, syntax.LangBash)
 }
 
-func (c *call) alias(g *arguments) {
+func judgeAlias(c *call, _ string, g *arguments) {
 	for _, w := range g.operands {
 		name, text, ok := strings.Cut(w.text, "=")
 		if !ok && w.known() {
@@ -122,41 +95,41 @@ func (c *call) alias(g *arguments) {
 			c.mystery("alias")
 			continue
 		}
-		c.does(Executes, "gives "+shown(name)+" another meaning")
+		c.does(Executes, "redefines "+shown(name))
 		in := c.place.inner("alias")
 		in.dirs = []string{""}
 		c.nested(text, "alias", in, syntax.LangBash)
 	}
 }
 
-// variables judges export, declare, unset and their like where they are not parsed as such.
-func (c *call) variables(name string, g *arguments) {
+// judgeVariables judges export, declare, unset and similar builtins that the parser does not parse as such.
+func judgeVariables(c *call, name string, g *arguments) {
 	for _, w := range g.operands {
 		variable, value, given := strings.Cut(w.text, "=")
 		switch {
 		case w.dynamic && !given, w.splits, w.glob, strings.ContainsAny(variable, "[$`"):
-			c.unknown("a variable whose name is not known before it runs")
+			c.unknown("a variable whose name cannot be determined in advance")
 			continue
 		case name != "unset" && name != "export" && strings.HasPrefix(w.text, "-") && strings.ContainsAny(w.text, "nix"):
-			c.unknown(name + " " + shown(w.text) + " changes what variables mean")
+			c.unknown(name + " " + shown(w.text) + " changes the meaning of variables")
 			continue
 		}
 		v := word{text: value, dynamic: w.dynamic}
 		if name != "unset" {
-			c.a.taint(c.a.spot(c.node, c.place), variable, v)
+			c.a.taint(c.place.spot(c.node), variable, v)
 		}
 		does, why := weigh(variable, v, name == "export" && given)
 		c.does(does, why)
 	}
-	if name == "unset" && !g.has("-v") { // without -f too, where there is no variable of that name
+	if name == "unset" && !g.has("-v") { // also without -f if there is no variable of that name
 		for _, w := range g.operands {
 			c.a.shaken = c.a.shaken || !w.known() || g.has("-f") || len(c.a.functions) > 0
 		}
 	}
 }
 
-// read judges read, mapfile and getopts, which set variables from outside.
-func (c *call) read(name string, g *arguments) {
+// judgeRead judges read, mapfile and getopts, which set variables to unknown texts.
+func judgeRead(c *call, name string, g *arguments) {
 	operands := g.operands
 	for _, o := range g.options {
 		if o.name == "-a" {
@@ -168,31 +141,31 @@ func (c *call) read(name string, g *arguments) {
 	}
 	for _, w := range operands {
 		if !w.known() || strings.ContainsAny(w.text, "[$`") {
-			c.unknown("a variable whose name is not known before it runs")
+			c.unknown("a variable whose name cannot be determined in advance")
 			continue
 		}
-		c.a.tainted[w.text] = c.a.spot(c.node, c.place)
+		c.a.tainted[w.text] = c.place.spot(c.node)
 		does, why := weigh(w.text, word{dynamic: true}, false)
 		c.does(does, why)
 	}
-	c.a.tainted["REPLY"] = c.a.spot(c.node, c.place)
-	c.a.tainted["MAPFILE"] = c.a.spot(c.node, c.place)
+	c.a.tainted["REPLY"] = c.place.spot(c.node)
+	c.a.tainted["MAPFILE"] = c.place.spot(c.node)
 }
 
-func (c *call) printf(g *arguments) {
+func judgePrintf(c *call, _ string, g *arguments) {
 	if !g.has("-v") {
 		if len(g.operands) > 0 && g.operands[0].mayBeOption() && (len(g.operands) > 1 || g.operands[0].splits) {
-			c.unknown("printf may set a variable that is not known")
+			c.unknown("printf may set an unknown variable")
 		}
 		return
 	}
 	for _, o := range g.options {
-		c.read("printf", &arguments{operands: []word{o.text}})
+		judgeRead(c, "printf", &arguments{operands: []word{o.text}})
 	}
 }
 
-// test judges test and [. With -v a name is evaluated.
-func (c *call) test(g *arguments) {
+// judgeTest judges test and [. With -v the shell evaluates a name.
+func judgeTest(c *call, _ string, g *arguments) {
 	words := g.operands
 	if c.words[0].is("[") && len(words) > 0 {
 		words = words[:len(words)-1]
@@ -204,26 +177,26 @@ func (c *call) test(g *arguments) {
 		}
 		switch {
 		case w.splits || w.glob: // it may be an operator with its operand
-			c.unknown("a test that is not known before it runs; quotes make it one word")
+			c.unknown("a test that cannot be determined in advance; quote the word")
 		case i+1 < len(words) && (w.is("-v", "-R") || w.mayBeOption()) && (!next.known() || strings.ContainsAny(next.text, "[$`")):
 			c.unknown("the name of a variable in which the shell may run commands")
 		}
 	}
 }
 
-// Options of shells that do not change what a line does in ways that matter here. Not keyword, by which arguments become
-// variables, nor allexport, nor those by which a pattern means other files: dotglob, globstar, nocaseglob.
+// Options of shells that do not change the effects of a line. Not among them are keyword, which turns arguments into variables,
+// allexport, and options that change the files of a pattern: dotglob, globstar, nocaseglob.
 var (
 	plainOptions = []string{"pipefail", "errexit", "nounset", "xtrace", "noglob", "noclobber", "verbose", "monitor", "posix"}
 	plainShopts  = []string{"nullglob", "failglob", "extglob", "nocasematch"}
 )
 
-// set judges set, shopt and enable.
-func (c *call) set(name string, g *arguments) {
+// judgeSet judges set, shopt and enable.
+func judgeSet(c *call, name string, g *arguments) {
 	for i, w := range g.operands {
 		switch {
 		case w.mayBeOption():
-			c.unknown("options of the shell that are not known before it runs")
+			c.unknown("options of the shell that cannot be determined in advance")
 			return
 		case name == "set" && (w.text == "--" || w.text == "-"):
 			return
@@ -245,8 +218,8 @@ func (c *call) set(name string, g *arguments) {
 	}
 }
 
-// kill only lists signals with -l.
-func (c *call) kill() {
+// judgeKill only lists signals with -l.
+func judgeKill(c *call, _ string, _ *arguments) {
 	for i, w := range c.words {
 		if i == 1 && w.is("-l", "-L", "--list", "--table") {
 			return

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var rewrite = flag.Bool("rewrite", false, "write what is found into the corpus; read the difference before you keep it")
+var rewrite = flag.Bool("rewrite", false, "write the results into the corpus; review the difference")
 
 // written reads the signs that stand for those that a line of the corpus cannot have.
 var written = strings.NewReplacer("⏎", "\n", "␍", "\r")

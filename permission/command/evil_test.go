@@ -196,7 +196,7 @@ func line(t *rapid.T) string {
 	return s
 }
 
-// TestEvil builds lines around a program that nobody knows, in all the ways above and their combinations.
+// TestEvil builds lines around an unknown program, in all the ways above and their combinations.
 func TestEvil(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := line(t)

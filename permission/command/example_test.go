@@ -20,7 +20,7 @@ func Example() {
 	// ["sort" "-o" "out" "in"] [env]
 	//   reads, writes: writes /home/me/project/sub/out; reads /home/me/project/sub/in
 	// ["rm" "-rf" "/home/me/x"] [sh -c]
-	//   writes, destroys: rm -r cannot be taken back; writes /home/me/x
+	//   writes, destroys: rm -r cannot be undone; writes /home/me/x
 	// harmless: false
 }
 
@@ -38,8 +38,8 @@ func ExampleAnalysis_Inspect() {
 	// Output:
 	// git log --oneline | head -5
 	// ls && cat a
-	//   1:7: && is not allowed when inspecting
+	//   1:7: && is not allowed in mode inspect
 	// echo $(date) > a
-	//   1:6: a substitution is not allowed when inspecting
+	//   1:6: a substitution is not allowed in mode inspect
 	//   1:1: writes a
 }

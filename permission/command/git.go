@@ -6,33 +6,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// versions judges the subcommands of git that need more than the table.
-func (c *call) versions(by, name string, g *arguments) bool {
-	switch by {
-	case "git":
-		c.git(g)
-	case "gitconfig":
-		c.gitConfig(g)
-	case "remote":
-		c.remote(name, g)
-	case "checkout":
-		c.checkout(name)
-	case "branch":
-		c.branch(g)
-	case "foreach":
-		c.does(Executes, "")
-		c.text(g.operands, "git submodule foreach", c.place.inner("git submodule foreach").lost())
-	case "filter":
-		c.filter(g)
-	case "gitexec": // what -x runs is in its kind
-	case "archive":
-		g.operands = nil
-	default:
-		return false
-	}
-	return true
-}
-
 // safeSettings are settings of git that run nothing.
 var safeSettings = strings.Fields(`color.* core.quotepath core.pager=cat core.pager= core.abbrev core.autocrlf core.safecrlf core.filemode
 	core.ignorecase core.precomposeunicode advice.* user.name user.email commit.gpgsign=false tag.gpgsign=false
@@ -40,8 +13,8 @@ var safeSettings = strings.Fields(`color.* core.quotepath core.pager=cat core.pa
 	merge.conflictstyle init.defaultbranch protocol.version column.* status.* blame.date blame.coloring push.default pull.rebase pull.ff fetch.prune
 	http.postbuffer rebase.autostash rebase.autosquash`)
 
-// git judges what stands before the subcommand.
-func (c *call) git(g *arguments) {
+// judgeGit judges the options before the subcommand.
+func judgeGit(c *call, _ string, g *arguments) {
 	for _, o := range g.options {
 		if o.name != "-c" {
 			continue
@@ -51,12 +24,12 @@ func (c *call) git(g *arguments) {
 			continue
 		}
 		key, value, _ := strings.Cut(o.text.text, "=")
-		c.setting(key, value, true)
+		gitSetting(c, key, value, true)
 	}
 }
 
-// setting judges giving a setting of git a value.
-func (c *call) setting(key, value string, given bool) {
+// gitSetting judges a setting of git and its value.
+func gitSetting(c *call, key, value string, given bool) {
 	lower := strings.ToLower(key)
 	if given && (listed(lower, safeSettings) || listed(lower+"="+value, safeSettings)) {
 		return
@@ -67,14 +40,14 @@ func (c *call) setting(key, value string, given bool) {
 		} else if c.place.depth < deepest/2 {
 			c.nested("git "+value, "git alias", c.place.inner("git alias"), syntax.LangPOSIX)
 		}
-		c.does(Executes|Unknown, "gives git "+shown(name)+" another meaning")
+		c.does(Executes|Unknown, "redefines git "+shown(name))
 		return
 	}
-	c.does(Executes, "sets "+shown(key)+" of git, which can change what programs run")
+	c.does(Executes, "sets "+shown(key)+" of git, which can change the programs that run")
 }
 
-// gitConfig judges git config: with one name it reads, with a value it writes.
-func (c *call) gitConfig(g *arguments) {
+// judgeGitConfig judges git config: with one name it reads, with a value it writes.
+func judgeGitConfig(c *call, _ string, g *arguments) {
 	words := g.operands
 	reading := g.has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list", "--get-color", "--get-colorbool")
 	if len(words) > 0 && words[0].is("list", "get") {
@@ -103,11 +76,11 @@ func (c *call) gitConfig(g *arguments) {
 	if len(words) > 1 {
 		value = words[1]
 	}
-	c.setting(words[0].text, value.text, value.known())
+	gitSetting(c, words[0].text, value.text, value.known())
 }
 
-// checkout judges git checkout, where what follows -- is paths; after git switch it is a branch.
-func (c *call) checkout(name string) {
+// judgeCheckout judges git checkout, with paths after --; after git switch they are branches.
+func judgeCheckout(c *call, name string, _ *arguments) {
 	for i, w := range c.words {
 		if w.is("--") && name == "git checkout" {
 			for _, file := range c.words[i+1:] {
@@ -118,8 +91,8 @@ func (c *call) checkout(name string) {
 	}
 }
 
-// branch notes that -D, -M and -C are -d, -m and -c with -f.
-func (c *call) branch(g *arguments) {
+// judgeBranch notes that -D, -M and -C are -d, -m and -c with -f.
+func judgeBranch(c *call, _ string, g *arguments) {
 	force := g.has("-f", "--force")
 	for _, o := range [][]string{{"-D", "-d", "--delete"}, {"-M", "-m", "--move"}, {"-C", "-c", "--copy"}} {
 		switch forced, plain := o[0], o[1:]; {
@@ -132,8 +105,17 @@ func (c *call) branch(g *arguments) {
 	}
 }
 
-// filter judges git filter-branch, whose filters are shell commands.
-func (c *call) filter(g *arguments) {
+// judgeForeach judges git submodule foreach.
+func judgeForeach(c *call, _ string, g *arguments) {
+	c.does(Executes, "")
+	c.text(g.operands, "git submodule foreach", c.place.inner("git submodule foreach").lost())
+}
+
+// judgeArchive judges git archive, whose operands name commits.
+func judgeArchive(_ *call, _ string, g *arguments) { g.operands = nil }
+
+// judgeFilter judges git filter-branch, whose filters are shell commands.
+func judgeFilter(c *call, _ string, g *arguments) {
 	for i, w := range g.operands {
 		if i > 0 && strings.HasSuffix(g.operands[i-1].text, "-filter") || strings.HasSuffix(g.operands[max(i-1, 0)].text, "-callback") {
 			c.line(w, "git filter-branch")
@@ -142,15 +124,15 @@ func (c *call) filter(g *arguments) {
 	g.operands = nil
 }
 
-// remote judges fetch, push and their like: the address is in the line, or in git's settings.
-func (c *call) remote(name string, g *arguments) {
+// judgeRemote judges fetch, push and similar commands, with the address in the line or in the settings of git.
+func judgeRemote(c *call, name string, g *arguments) {
 	if g.has("--mirror") {
 		c.implies("--mirror", "-f", "--force")
 	}
 	for i, w := range g.operands {
 		switch {
 		case strings.HasPrefix(w.text, "ext::") || w.dynamic && w.text == "" && i == 0 || w.mayBeOption():
-			c.unknown("where git goes is not known, and addresses can run programs")
+			c.unknown("the remote cannot be determined in advance, and addresses of remotes can run programs")
 		case strings.Contains(w.text, "::"):
 			c.unknown("git runs a helper for " + shown(w.text))
 		case i > 0 && name == "git push" && (strings.HasPrefix(w.text, "+") || strings.HasPrefix(w.text, ":")):

@@ -5,28 +5,7 @@ import (
 	"strings"
 )
 
-// language judges programs whose arguments are programs themselves.
-func (c *call) language(by, name string, g *arguments) bool {
-	switch by {
-	case "find":
-		c.find()
-	case "sed":
-		c.sed(g)
-	case "awk":
-		c.awk(g)
-	case "query":
-		c.query(name, g)
-	case "script":
-		c.script(name)
-	case "gotest":
-		c.goBuild(name, g)
-	default:
-		return false
-	}
-	return true
-}
-
-// What find knows, by how many words follow. Predicates and actions that change something are judged below.
+// The harmless predicates of find, without and with an argument.
 var (
 	findAlone = strings.Fields(`( ) ! , -a -o -not -and -or -true -false -print -print0 -ls -quit -prune -depth -d -empty -mount -xdev -daystart
 		-executable -readable -writable -follow -ignore_readdir_race -noleaf -nouser -nogroup -warn -nowarn -help --help -version --version
@@ -36,8 +15,8 @@ var (
 		-fstype -lname -ilname -context -D -Olevel -flags`)
 )
 
-// find judges find: its starting points are read, some of its actions run programs or change files.
-func (c *call) find() {
+// judgeFind judges find, which reads its starting points. Some of its actions run programs or change files.
+func judgeFind(c *call, _ string, _ *arguments) {
 	args := c.words[1:]
 	starts := []word{}
 	expression := false
@@ -52,11 +31,11 @@ func (c *call) find() {
 		}
 		switch {
 		case w.mayBeOption() || w.dynamic && expression:
-			c.unknown("an argument that is not known before it runs may be an action of find")
+			c.unknown("an argument that cannot be determined in advance may be an action of find")
 		case w.is("-exec", "-execdir", "-ok", "-okdir"):
-			i = c.findExec(w.text, args, i+1, starts)
+			i = findExec(c, w.text, args, i+1, starts)
 		case w.is("-delete"):
-			c.does(Writes|Destroys, "find -delete removes what it finds")
+			c.does(Writes|Destroys, "find -delete deletes files")
 			files = append(files, w)
 		case w.is("-fprint", "-fprint0", "-fls"):
 			c.writes(next())
@@ -74,9 +53,9 @@ func (c *call) find() {
 				c.unknown("an argument that may become several words of find")
 			}
 		case strings.HasPrefix(w.text, "-"):
-			c.unknown(shown(w.text) + " of find is not known")
+			c.unknown("unknown predicate " + shown(w.text) + " of find")
 		case expression:
-			c.unknown("find is given " + shown(w.text) + ", which is not known")
+			c.unknown("unknown argument " + shown(w.text) + " of find")
 		default:
 			starts = append(starts, w)
 		}
@@ -91,8 +70,8 @@ func (c *call) find() {
 	}
 }
 
-// findExec judges the program of -exec, and returns where it ends.
-func (c *call) findExec(action string, args []word, i int, starts []word) int {
+// findExec judges the program of -exec, and returns the index of its end.
+func findExec(c *call, action string, args []word, i int, starts []word) int {
 	end := i
 	for end < len(args) && !args[end].is(";") && !(args[end].is("+") && end > i && args[end-1].is("{}")) {
 		end++
@@ -118,14 +97,14 @@ func (c *call) findExec(action string, args []word, i int, starts []word) int {
 		in.dirs = []string{""}
 	}
 	if words[0].splits || words[0].glob {
-		c.unknown("the program is not known before it runs")
+		c.unknown("the program cannot be determined in advance")
 	}
 	c.outside(in, words)
 	return end
 }
 
-// sed judges the scripts of sed, whose commands w and e write files and run programs.
-func (c *call) sed(g *arguments) {
+// judgeSed judges the scripts of sed, whose commands w and e write files and run programs.
+func judgeSed(c *call, _ string, g *arguments) {
 	scripts := []word{}
 	for _, o := range g.options {
 		switch o.name {
@@ -145,7 +124,7 @@ func (c *call) sed(g *arguments) {
 	for _, w := range scripts {
 		if w.dynamic || w.splits || w.glob {
 			if !g.has("--sandbox") {
-				c.unknown("the script of sed is not known before it runs")
+				c.unknown("the script of sed cannot be determined in advance")
 			}
 		} else if why := sedScript(w.text); why != "" && !g.has("--sandbox") {
 			c.does(Unknown, why)
@@ -153,10 +132,10 @@ func (c *call) sed(g *arguments) {
 	}
 }
 
-// sedScript reads a script of sed as far as needed to know that it runs nothing and writes nothing. The result says why
-// that is not known.
+// sedScript parses a script of sed as far as needed to determine that it runs nothing and writes nothing. The result is the reason if
+// it cannot.
 func sedScript(s string) string {
-	strange := "the script of sed can do more than is known here"
+	strange := "the script of sed may have unknown effects"
 	for {
 		s = strings.TrimLeft(s, " \t\n;{}!")
 		if s == "" {
@@ -194,7 +173,7 @@ func sedScript(s string) string {
 			rest, flags, ok := sedSubstitution(s)
 			if !ok || name == 's' && strings.Trim(flags, "gpiImM0123456789") != "" {
 				if ok && strings.Contains(flags, "e") {
-					return "the script of sed runs what it reads (s///e)"
+					return "the script of sed runs its input (s///e)"
 				}
 				return strange
 			}
@@ -212,7 +191,7 @@ func sedScript(s string) string {
 	}
 }
 
-// sedText skips the text of a, i and c, which goes on after a backslash at the end of a line.
+// sedText skips the text of a, i and c, which continues after a backslash at the end of a line.
 func sedText(s string) string {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
@@ -248,7 +227,7 @@ func sedAddress(s string) (string, bool) {
 	}
 }
 
-// sedEnd finds the sign that ends a pattern. Brackets are not read, so a pattern with the sign in brackets is refused later.
+// sedEnd finds the character that ends a pattern. It refuses a pattern with that character in brackets.
 func sedEnd(s string, sign byte) int {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
@@ -296,8 +275,8 @@ func sedSubstitution(s string) (rest, flags string, ok bool) {
 	return s[end:], s[:end], true
 }
 
-// awk judges programs of awk: system, pipes and redirections are looked for in the text.
-func (c *call) awk(g *arguments) {
+// judgeAwk judges programs of awk: it searches the text for system, pipes and redirections.
+func judgeAwk(c *call, _ string, g *arguments) {
 	if g.has("-f", "--file", "-E", "--exec", "-i", "--include", "-l", "--load") {
 		c.does(Executes, "the program of awk is in a file")
 		return
@@ -309,7 +288,7 @@ func (c *call) awk(g *arguments) {
 	g.operands = g.operands[1:]
 	switch {
 	case script.dynamic || script.splits || script.glob:
-		c.unknown("the program of awk is not known before it runs")
+		c.unknown("the program of awk cannot be determined in advance")
 	case awkActs(script.text):
 		c.unknown("the program of awk may run programs or write files")
 	}
@@ -322,8 +301,8 @@ func (c *call) awk(g *arguments) {
 	g.operands = files
 }
 
-// awkActs reports whether a program of awk may do more than read and print. Comparisons with > in a pattern are
-// allowed outside of actions that print; whatever else looks like a pipe or a redirection is not.
+// awkActs reports whether a program of awk may do more than read and print. It allows comparisons with > outside of actions that
+// print, and nothing else that looks like a pipe or a redirection.
 func awkActs(s string) bool {
 	s, plain := awkPlain(s)
 	for _, word := range []string{"system", "getline", "@", "extension", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "SYMTAB", "FUNCTAB"} {
@@ -348,10 +327,10 @@ func awkActs(s string) bool {
 	return false
 }
 
-// awkPlain takes the strings and regular expressions from a program of awk, where it is certain which they are.
+// awkPlain removes the strings and regular expressions of a program of awk, if it can identify them.
 func awkPlain(s string) (string, bool) {
 	var b strings.Builder
-	last := byte(';') // the last sign that is no space
+	last := byte(';') // the last character that is no space
 	for i := 0; i < len(s); i++ {
 		switch sign := s[i]; {
 		case sign == '\\' || sign == '#' || sign == '/' && strings.IndexByte("(,{};!~&|\n", last) < 0: // a division, perhaps
@@ -372,8 +351,8 @@ func awkPlain(s string) (string, bool) {
 	return b.String(), true
 }
 
-// query judges jq and yq, whose programs can read files.
-func (c *call) query(name string, g *arguments) {
+// judgeQuery judges jq and yq, whose programs can read files.
+func judgeQuery(c *call, name string, g *arguments) {
 	if g.has("-f", "--from-file") {
 		c.reads(word{dynamic: true})
 		return
@@ -382,7 +361,7 @@ func (c *call) query(name string, g *arguments) {
 		return
 	}
 	scripts := g.operands[:1]
-	if name == "yq" { // where the first may be a command such as eval
+	if name == "yq" { // the first may be a command such as eval
 		scripts = g.operands
 	}
 	for _, script := range scripts {
@@ -397,10 +376,10 @@ func (c *call) query(name string, g *arguments) {
 	}
 }
 
-// script judges interpreters: all they run is code that is not in the line, or not for us to read.
-func (c *call) script(name string) {
+// judgeScript judges interpreters: Tenon does not analyze the code that they run.
+func judgeScript(c *call, name string, _ *arguments) {
 	if len(c.words) == 1 {
-		c.does(Executes, name+" runs what comes on its input")
+		c.does(Executes, name+" runs its input")
 		return
 	}
 	for _, w := range c.words[1:] {
@@ -419,15 +398,15 @@ func (c *call) script(name string) {
 	c.does(Executes, name+" runs code")
 }
 
-// goBuild judges flags of the go command that name programs, and what go list asks the network for.
-func (c *call) goBuild(name string, g *arguments) {
+// judgeGo judges flags of the go command that name programs, and the network access of go list.
+func judgeGo(c *call, name string, g *arguments) {
 	for _, o := range g.options {
 		if o.name == "-mod" && !o.text.is("vendor", "readonly") {
 			c.does(Writes|Network, "may fetch modules and change go.mod")
 		}
 		if o.name == "-exec" || o.name == "-toolexec" || o.name == "-vettool" {
 			if o.text.dynamic {
-				c.unknown("the program of go " + o.name + " is not known before it runs")
+				c.unknown("the program of go " + o.name + " cannot be determined in advance")
 				continue
 			}
 			c.text([]word{o.text}, "go "+o.name, c.place.inner("go "+o.name))

@@ -5,41 +5,8 @@ import (
 	"strings"
 )
 
-// connection judges programs that talk to other machines.
-func (c *call) connection(by, name string, g *arguments) bool {
-	switch by {
-	case "ssh":
-		c.ssh(g)
-	case "copy":
-		c.copy(name, g)
-	case "download":
-		c.download(name, g)
-	case "packages":
-		c.packages(g)
-	default:
-		return false
-	}
-	return true
-}
-
-// host notes whom an address names: a URL, or a host as scp and git write it.
-func (c *call) host(w word) {
-	if h, known := hostOf(w); !known {
-		c.reaches("")
-	} else if h != "" {
-		c.reaches(h)
-	}
-}
-
-// reaches notes a host, "" for one that is not known.
-func (c *call) reaches(h string) {
-	if !slices.Contains(c.cmd.Hosts, h) {
-		c.cmd.Hosts = append(c.cmd.Hosts, h)
-	}
-}
-
-// hostOf returns the host of an address, "" for a place on this machine, and whether that is known: programs differ in what they
-// make of strange signs in an address.
+// hostOf returns the host of an address, "" for a path on this machine, and whether it is known: programs parse unusual characters in
+// an address differently.
 func hostOf(w word) (host string, known bool) {
 	s := w.text
 	scheme, rest, url := strings.Cut(s, "://")
@@ -54,10 +21,10 @@ func hostOf(w word) (host string, known bool) {
 	case end >= 0:
 		rest = rest[:end]
 	case w.dynamic:
-		return "", false // the rest of the name is not known
+		return "", false // the rest of the name is unknown
 	}
 	if before, after, ok := strings.Cut(rest, ":"); ok && !url && !isNumber(after) && !strings.Contains(after, "]") {
-		rest = before // what follows is a path
+		rest = before // the rest is a path
 	}
 	host = rest[strings.LastIndexByte(rest, '@')+1:]
 	switch {
@@ -71,8 +38,8 @@ func hostOf(w word) (host string, known bool) {
 	return host, true
 }
 
-// ssh judges a command on another machine. It is shown; its paths are not ours.
-func (c *call) ssh(g *arguments) {
+// judgeSSH judges a command on another machine. The analysis lists it, but its paths are not ours.
+func judgeSSH(c *call, _ string, g *arguments) {
 	c.does(Network|Executes, "runs on another machine")
 	if len(g.operands) == 0 {
 		return
@@ -85,8 +52,8 @@ func (c *call) ssh(g *arguments) {
 	c.text(g.operands[1:], "ssh", in)
 }
 
-// copy judges scp, sftp and rsync: operands with a colon are on another machine.
-func (c *call) copy(name string, g *arguments) {
+// judgeCopy judges scp, sftp and rsync: operands with a colon are on another machine.
+func judgeCopy(c *call, name string, g *arguments) {
 	for i, w := range g.operands {
 		before, _, far := strings.Cut(w.text, ":")
 		switch last := i == len(g.operands)-1; {
@@ -114,22 +81,22 @@ func bracketed(host string) bool {
 	return ok && host[0] == '[' && !strings.Contains(inner, "[") && (port == "" || port[0] == ':')
 }
 
-// download judges curl and wget.
-func (c *call) download(name string, g *arguments) {
+// judgeDownload judges curl and wget.
+func judgeDownload(c *call, name string, g *arguments) {
 	c.does(Network, "")
 	for _, w := range g.operands {
-		c.address(w)
+		fetched(c, w)
 	}
 	for _, o := range g.options {
 		switch {
 		case o.name == "--url":
-			c.address(o.text)
+			fetched(c, o.text)
 		case o.name == "-T" || o.name == "--upload-file":
-			if strings.ContainsAny(o.text.text, "{[") { // which curl expands
+			if strings.ContainsAny(o.text.text, "{[") { // curl expands these
 				c.reads(word{dynamic: true})
 			}
 		default:
-			c.sends(o)
+			curlSends(c, o)
 		}
 	}
 	if g.has("-K", "--config", "-i", "--input-file", "-B", "--base", "-e", "--execute", "--resolve", "--connect-to") {
@@ -141,18 +108,18 @@ func (c *call) download(name string, g *arguments) {
 	g.operands = nil
 }
 
-// address judges what curl and wget fetch: a host that may come without a scheme, or a file of this machine.
-func (c *call) address(w word) {
+// fetched judges the address for curl and wget: a host, perhaps without a scheme, or a file of this machine.
+func fetched(c *call, w word) {
 	scheme, rest, ok := strings.Cut(w.text, ":")
 	rest = strings.TrimLeft(rest, "/")
 	switch {
 	case ok && strings.EqualFold(scheme, "file"):
-		if after, far := strings.CutPrefix(w.text[len("file:"):], "//"); far { // what comes before the path is a host
+		if after, far := strings.CutPrefix(w.text[len("file:"):], "//"); far { // a host comes before the path
 			_, rest, _ = strings.Cut(after, "/")
 		}
 		c.reads(word{text: "/" + rest, dynamic: w.dynamic || strings.ContainsAny(rest, "%{[")})
 	case ok && !isNumber(strings.SplitN(rest, "/", 2)[0]) && !strings.ContainsAny(scheme, ".@[/"):
-		c.host(word{text: scheme + "://" + rest, dynamic: w.dynamic}) // any number of slashes will do
+		c.host(word{text: scheme + "://" + rest, dynamic: w.dynamic}) // curl accepts any number of slashes
 	default:
 		c.host(word{text: "http://" + strings.TrimLeft(w.text, "/"), dynamic: w.dynamic})
 	}
@@ -164,8 +131,8 @@ var (
 	sendsNamed = strings.Fields("--data-urlencode --url-query --variable")
 )
 
-// sends judges an option of curl whose value may name a file.
-func (c *call) sends(o given) {
+// curlSends judges an option of curl whose value may name a file.
+func curlSends(c *call, o given) {
 	text, form := o.text.text, o.name == "-F" || o.name == "--form"
 	whole, named := slices.Contains(sendsWhole, o.name), slices.Contains(sendsNamed, o.name)
 	switch {
@@ -177,7 +144,7 @@ func (c *call) sends(o given) {
 	at := strings.IndexByte(text, '@')
 	switch {
 	case form:
-		c.form(text)
+		curlForm(c, text)
 	case at == 0, named && at > 0 && !strings.Contains(text[:at], "="):
 		c.reads(word{text: text[at+1:], dynamic: o.text.dynamic})
 	case strings.Contains(text, "%output{"):
@@ -185,10 +152,10 @@ func (c *call) sends(o given) {
 	}
 }
 
-// form reads name=@file,file;headers=<file of curl -F.
-func (c *call) form(text string) {
+// curlForm reads name=@file,file;headers=<file of curl -F.
+func curlForm(c *call, text string) {
 	_, value, _ := strings.Cut(text, "=")
-	file := false // what a comma separates are more files
+	file := false // a comma separates files
 	for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == ';' }) {
 		if i := strings.IndexAny(part, "@<"); i == 0 || i > 0 && part[i-1] == '=' {
 			part, file = part[i+1:], true
@@ -201,8 +168,8 @@ func (c *call) form(text string) {
 	}
 }
 
-// packages notes the addresses among the names of packages.
-func (c *call) packages(g *arguments) {
+// judgePackages notes the addresses among the names of packages.
+func judgePackages(c *call, _ string, g *arguments) {
 	for _, w := range g.operands {
 		if strings.Contains(w.text, "://") {
 			c.host(w)

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Sort takes the words of a command apart as its program does, by what the table says of it. Options have all their spellings;
-// operands begin with the program. Where not all of that is known, ok is false: the options are then the words that begin with a
-// dash, with the spellings that are known, and what may be their values is among the operands.
+// Sort splits the words of a command as its program does, by the table of programs. Options have all their spellings. Operands start
+// with the program. If the table does not have everything, ok is false: the options are then the words that start with a dash, with
+// the known spellings, and their values may be among the operands.
 func Sort(words []string) (options []Option, operands []string, ok bool) {
 	if len(words) == 0 {
 		return nil, nil, false
@@ -39,7 +39,7 @@ func Sort(words []string) (options []Option, operands []string, ok bool) {
 			return options, operands, true
 		}
 		var next string
-		if next, p, args = subcommand(name, g.operands); next != name {
+		if next, p, args = programs().subcommand(name, g.operands); next != name {
 			operands = append(operands, g.operands[0].text)
 		}
 		name = next
@@ -49,7 +49,7 @@ func Sort(words []string) (options []Option, operands []string, ok bool) {
 // Known reports whether the table has a program of this name.
 func Known(program string) bool { return programs()[program] != nil }
 
-// guess is [Sort] where not all is known. The program may be nil.
+// guess is [Sort] for a partly unknown command. The program may be nil.
 func (p *program) guess(words []string) (options []Option, operands []string, ok bool) {
 	operands = words[:1:1]
 	for _, w := range words[1:] {
@@ -69,10 +69,10 @@ func (p *program) guess(words []string) (options []Option, operands []string, ok
 	return options, operands, false
 }
 
-// certain reports whether the options are all that there are, and all that there can be.
+// certain reports whether the list of options is complete.
 func (g *arguments) certain() bool { return g.sorted && g.strange == "" && !g.hidden }
 
-// listed is an option as others see it.
+// listed is the exported form of the option.
 func (o *given) listed() Option {
 	return Option{
 		Names: strings.Split(o.names, ","), Given: o.name, Value: o.text.text, Dynamic: o.text.dynamic,

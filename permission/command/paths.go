@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Paths in a line are those of a POSIX shell; a directory given by the caller may be another system's.
+// Paths in a line are those of a POSIX shell. Directories of the caller may be those of another system.
 
-// paths returns the absolute paths that a word names from each directory where the command may stand.
-func (a *analyzer) paths(w word, c place) (all []string) {
-	if c.remote {
+// paths returns the absolute paths of a word, from each possible directory of the command.
+func (e expander) paths(w word) (all []string) {
+	if e.place.remote {
 		return nil
 	}
 	if w.dynamic {
 		for _, b := range w.below {
-			all = add(all, a.paths(b, c))
+			all = add(all, e.paths(b))
 		}
 		if len(w.below) == 0 {
 			all = []string{""}
@@ -25,7 +25,7 @@ func (a *analyzer) paths(w word, c place) (all []string) {
 	}
 	p := w.text
 	if w.tilde {
-		rest, ok := a.home(p)
+		rest, ok := e.home(p)
 		if !ok {
 			return []string{""}
 		}
@@ -37,7 +37,7 @@ func (a *analyzer) paths(w word, c place) (all []string) {
 	if absolute(p) {
 		return ups(p)
 	}
-	for _, dir := range c.dirs {
+	for _, dir := range e.place.dirs {
 		if dir == "" {
 			return []string{""}
 		}
@@ -47,30 +47,31 @@ func (a *analyzer) paths(w word, c place) (all []string) {
 }
 
 // home replaces the ~ at the start of a path.
-func (a *analyzer) home(p string) (string, bool) {
-	if a.options.Home == "" || p != "~" && !strings.HasPrefix(p, "~/") || a.known("HOME") {
+func (e expander) home(p string) (string, bool) {
+	if e.a.options.Home == "" || p != "~" && !strings.HasPrefix(p, "~/") || e.a.known("HOME") {
 		return "", false
 	}
-	return a.options.Home + p[1:], true
+	return e.a.options.Home + p[1:], true
 }
 
 func absolute(p string) bool { return strings.HasPrefix(p, "/") || filepath.IsAbs(p) }
 
-// ups is a path made clean, and with it each directory below which it goes up: such a directory may be a link, and then
-// the path leads elsewhere.
+// ups returns a path, and each directory below which it goes up. Such a directory may be a link, and the path then leads elsewhere:
+// such a path is not cleaned, so that resolving it finds the file that the system opens.
 func ups(p string) (all []string) {
-	if strings.Contains(p, "/..") {
-		parts := strings.Split(p, "/")
-		for i := 1; i < len(parts); i++ {
-			if parts[i] == ".." && parts[i-1] != ".." && parts[i-1] != "." && parts[i-1] != "" {
-				all = add(all, []string{path.Clean(strings.Join(parts[:i], "/"))})
-			}
+	if !strings.Contains(p, "/..") {
+		return []string{path.Clean(p)}
+	}
+	parts := strings.Split(p, "/")
+	for i := 1; i < len(parts); i++ {
+		if parts[i] == ".." && parts[i-1] != ".." && parts[i-1] != "." && parts[i-1] != "" {
+			all = add(all, []string{path.Clean(strings.Join(parts[:i], "/"))})
 		}
 	}
-	return add(all, []string{path.Clean(p)})
+	return add(all, []string{p})
 }
 
-// add appends what is not there yet.
+// add appends the missing elements.
 func add(all, more []string) []string {
 	for _, p := range more {
 		if !slices.Contains(all, p) {
@@ -81,18 +82,18 @@ func add(all, more []string) []string {
 }
 
 // enter returns the directories that going to w leads to.
-func (a *analyzer) enter(w word, c place) (dirs []string) {
-	if w.dynamic || w.glob || c.remote {
+func (e expander) enter(w word) (dirs []string) {
+	if w.dynamic || w.glob || e.place.remote {
 		return []string{""}
 	}
 	p := w.text
 	if w.tilde {
 		var ok bool
-		if p, ok = a.home(p); !ok {
+		if p, ok = e.home(p); !ok {
 			return []string{""}
 		}
 	}
-	for _, dir := range c.dirs {
+	for _, dir := range e.place.dirs {
 		switch {
 		case absolute(p):
 			dirs = union(dirs, []string{path.Clean(p)})
@@ -105,7 +106,7 @@ func (a *analyzer) enter(w word, c place) (dirs []string) {
 	return dirs
 }
 
-// shown is a text for people: one line, cut when it is long.
+// shown is a text for people: one line, truncated.
 func shown(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -124,7 +125,7 @@ func shown(s string) string {
 
 func shownWord(w word) string {
 	if w.dynamic {
-		return "what is not known before it runs"
+		return "something that cannot be determined in advance"
 	}
 	return shown(w.text)
 }

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// effect is what a redirection adds to the command that it stands at.
+// effect is the effect of a redirection on its command.
 type effect struct {
 	does  Does
 	path  word
@@ -19,20 +19,20 @@ type effect struct {
 
 type effects []effect
 
-// redirects judges the redirections of a statement, and notes what its standard input becomes.
+// redirects judges the redirections of a statement, and notes its standard input.
 func (a *analyzer) redirects(list []*syntax.Redirect, c *place) (all effects) {
 	for _, r := range list {
 		if r.N != nil && strings.HasPrefix(r.N.Value, "{") {
-			a.assigned(r, *c, strings.Trim(r.N.Value, "{}"), word{text: "10"})
+			a.at(*c).assigned(r, strings.Trim(r.N.Value, "{}"), word{text: "10"})
 		}
 		stdin := r.N == nil || r.N.Value == "0"
-		e := effect{op: r.Op.String(), path: a.value(r.Word, *c)}
-		if g := a.glob(r.Word); g {
+		e := effect{op: r.Op.String(), path: a.at(*c).value(r.Word)}
+		if globs(r.Word) {
 			e.path = word{dynamic: true}
 		}
 		switch r.Op {
 		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
-			if in := a.document(r, *c); stdin {
+			if in := a.at(*c).document(r); stdin {
 				c.in = in
 			}
 			continue
@@ -55,7 +55,7 @@ func (a *analyzer) redirects(list []*syntax.Redirect, c *place) (all effects) {
 		default:
 			e.does = Writes
 		}
-		a.device(&e)
+		e.device()
 		if e.does != 0 {
 			all = append(all, e)
 		}
@@ -63,8 +63,8 @@ func (a *analyzer) redirects(list []*syntax.Redirect, c *place) (all effects) {
 	return all
 }
 
-// device knows the places that are no files.
-func (a *analyzer) device(e *effect) {
+// device notes that a path is a connection, or no file at all.
+func (e *effect) device() {
 	connects := strings.HasPrefix(e.path.text, "/dev/tcp/") || strings.HasPrefix(e.path.text, "/dev/udp/")
 	switch {
 	case connects && e.path.dynamic:
@@ -90,8 +90,8 @@ func silent(p string) bool {
 	return ok && isNumber(n)
 }
 
-// glob reports whether a word would be expanded to file names: some shells do that in redirections, and to only one name.
-func (a *analyzer) glob(w *syntax.Word) bool {
+// globs reports whether a shell may expand the target of a redirection to file names: some do, and to one name only.
+func globs(w *syntax.Word) bool {
 	for _, p := range w.Parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
@@ -106,9 +106,9 @@ func (a *analyzer) glob(w *syntax.Word) bool {
 }
 
 // document returns the text of a here-document or here-string.
-func (a *analyzer) document(r *syntax.Redirect, c place) input {
+func (e expander) document(r *syntax.Redirect) input {
 	if r.Op == syntax.WordHdoc {
-		v := a.value(r.Word, c)
+		v := e.value(r.Word)
 		return input{text: v.text + "\n", known: !v.dynamic, other: true}
 	}
 	if r.Hdoc == nil {
@@ -128,16 +128,16 @@ func (a *analyzer) document(r *syntax.Redirect, c place) input {
 			}
 			all = all.then(word{text: text})
 		} else {
-			all = all.then(a.part(p, c, false))
+			all = all.then(e.part(p, false))
 		}
 	}
 	return input{text: all.text, known: !all.dynamic, other: true}
 }
 
-// hereText takes the backslashes from a here-document whose word is not quoted; a quote is a plain sign there.
+// hereText removes the backslashes of a here-document whose word is not quoted. A quote is a plain character there.
 func hereText(s string) string { return doubleQuoted(strings.ReplaceAll(s, `\"`, `\\"`)) }
 
-// apply adds the redirections to the command at index main; where there is none they are a command of their own.
+// apply adds the redirections to the command at index main. Without one they are a command of their own.
 func (all effects) apply(a *analyzer, s *syntax.Stmt, c place, main, before int) {
 	for _, e := range all {
 		why := e.why
@@ -151,7 +151,7 @@ func (all effects) apply(a *analyzer, s *syntax.Stmt, c place, main, before int)
 		cmd := &a.out.Commands[at]
 		cmd.Does |= e.does
 		cmd.Hosts = append(cmd.Hosts, e.hosts...)
-		paths := a.paths(e.path, c)
+		paths := a.at(c).paths(e.path)
 		if len(paths) == 0 && !c.remote {
 			paths = []string{""}
 		}
@@ -173,8 +173,8 @@ func (all effects) apply(a *analyzer, s *syntax.Stmt, c place, main, before int)
 	}
 }
 
-// piped returns what a statement writes to the next one of a pipe, where that is known.
-func (a *analyzer) piped(s *syntax.Stmt, c place) input {
+// piped returns the text that a statement writes into a pipe, if it is known.
+func (e expander) piped(s *syntax.Stmt) input {
 	unknown := input{other: true}
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Assigns) > 0 || len(call.Args) == 0 || s.Negated || s.Background {
@@ -198,16 +198,16 @@ func (a *analyzer) piped(s *syntax.Stmt, c place) input {
 		if !lone {
 			return unknown
 		}
-		v := a.value(w, c)
-		if v.dynamic || a.glob(w) || v.tilde {
+		v := e.value(w)
+		if v.dynamic || globs(w) || v.tilde {
 			return unknown
 		}
 		words = append(words, v.text)
 	}
-	if a.wary || a.aliases[words[0]] {
+	if e.a.wary || e.a.aliases[words[0]] {
 		return unknown
 	}
-	a.trusted = a.trusted || slices.Contains(writers, words[0])
+	e.a.trusted = e.a.trusted || slices.Contains(writers, words[0])
 	switch {
 	case words[0] == "echo" && len(s.Redirs) == 0 && (len(words) < 2 || !strings.HasPrefix(words[1], "-")):
 		text := strings.Join(words[1:], " ")
@@ -218,9 +218,9 @@ func (a *analyzer) piped(s *syntax.Stmt, c place) input {
 		return input{text: words[2] + "\n", known: true, other: true}
 	case words[0] == "cat" && len(words) == 1 && len(s.Redirs) == 1 && s.Redirs[0].N == nil:
 		if op := s.Redirs[0].Op; op == syntax.Hdoc || op == syntax.DashHdoc || op == syntax.WordHdoc {
-			quiet := newAnalyzer(a.options)
-			quiet.functions, quiet.aliases = a.functions, a.aliases
-			return quiet.document(s.Redirs[0], c)
+			quiet := newAnalyzer(e.a.table, e.a.options)
+			quiet.functions, quiet.aliases = e.a.functions, e.a.aliases
+			return quiet.at(e.place).document(s.Redirs[0])
 		}
 	}
 	return unknown

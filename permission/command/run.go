@@ -8,57 +8,27 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// quiet is what is said of a command that does nothing that matters.
-const quiet = "changes nothing"
-
-// call is one command that is being judged.
+// call is a command during its judgement.
 type call struct {
-	a     *analyzer
-	place place
+	facts
 	words []word
-	cmd   Command
-	whys  []string
+	given arguments // split by the table
 	node  syntax.Node
 	ends  ends
-	last  int  // the index of the last command that was emitted for what it runs
-	clear bool // a wrapper: it need not be listed when it does nothing itself
+	last  int  // the index of the last command that it runs
+	clear bool // a wrapper: listed only if it has effects itself
 }
 
-// does adds to what the command does, and why.
-func (c *call) does(d Does, why string) {
-	if c.cmd.Does |= d; why != "" && !slices.Contains(c.whys, why) {
-		c.whys = append(c.whys, why)
-	}
-}
-
-func (c *call) unknown(why string) { c.does(Unknown, why) }
-
-func (c *call) reads(w word) {
-	if paths := c.a.paths(w, c.place); len(paths) > 0 || c.place.remote {
-		c.cmd.ReadPaths = add(c.cmd.ReadPaths, paths)
-		c.does(Reads, "")
-	}
-}
-
-func (c *call) writes(w word) {
-	if paths := c.a.paths(w, c.place); len(paths) > 0 || c.place.remote {
-		if c.cmd.WritePaths = add(c.cmd.WritePaths, paths); w.text == "." {
-			c.cmd.Trees = add(c.cmd.Trees, paths)
-		}
-		c.does(Writes, "")
-	}
-}
-
-// name is what the command is called in words for people.
+// name is the name of the command for people.
 func (c *call) name() string { return shown(path.Base(c.words[0].text)) }
 
 // simple judges a simple command: assignments and words.
 func (a *analyzer) simple(x *syntax.CallExpr, c place) (int, ends) {
 	stay := ends{c.dirs, c.dirs}
-	does, why, set := a.assigns(x.Assigns, c, len(x.Args) > 0)
-	var words []word
+	does, why, set := a.at(c).assigns(x.Assigns, len(x.Args) > 0)
+	words, at := make([]word, 0, len(x.Args)), a.at(c)
 	for _, w := range x.Args {
-		words = append(words, a.fields(w, c)...)
+		words = append(words, at.fields(w)...)
 	}
 	if len(words) == 0 {
 		if does == 0 {
@@ -75,15 +45,15 @@ func (a *analyzer) simple(x *syntax.CallExpr, c place) (int, ends) {
 	return a.run(x, c, words)
 }
 
-// emit lists a command whose judgement is already made.
+// emit lists a judged command.
 func (a *analyzer) emit(n syntax.Node, c place, words []word, does Does, why string) int {
-	k := &call{a: a, place: c, words: words, node: n}
+	k := &call{facts: facts{a: a, place: c}, words: words, node: n}
 	k.does(does, why)
 	return k.emit()
 }
 
 func (c *call) emit() int {
-	a, at := c.a, c.a.spot(c.node, c.place)
+	a, at := c.a, c.place.spot(c.node)
 	if a.looked++; a.full || a.looked > mostCommands && a.enough(at, "too many commands") {
 		return -1
 	}
@@ -99,6 +69,7 @@ func (c *call) emit() int {
 	if len(c.place.dirs) == 1 && !c.place.remote {
 		cmd.Dir = c.place.dirs[0]
 	}
+	cmd.Words = make([]string, 0, len(c.words))
 	for i, w := range c.words {
 		if w.dynamic {
 			cmd.Dynamic = append(cmd.Dynamic, i)
@@ -106,60 +77,37 @@ func (c *call) emit() int {
 		}
 		cmd.Words = append(cmd.Words, w.text)
 	}
-	cmd.Why = c.why(cmd)
+	cmd.Why = c.why(cmd, c.name())
 	a.out.Commands = append(a.out.Commands, cmd)
 	return len(a.out.Commands) - 1
 }
 
-// why puts in words what the command does.
-func (c *call) why(cmd Command) string {
-	all := slices.Clone(c.whys)
-	say := func(d Does, verb, nameless string, what ...string) {
-		switch {
-		case cmd.Does&d == 0:
-			return
-		case len(what) == 0 && len(all) > 0:
-			return
-		case len(what) == 0 || what[0] == "":
-			verb += nameless
-		default:
-			verb += shown(what[0])
-		}
-		if len(what) > 1 {
-			verb += " and others"
-		}
-		all = append(all, verb)
+// run judges a program with its arguments. The result is the index of its command in the list, or -1.
+func (a *analyzer) run(n syntax.Node, c place, words []word) (int, ends) {
+	if len(a.idle) == 0 {
+		a.idle = append(a.idle, new(call))
 	}
-	say(Writes, "writes ", "files that are not known before it runs", cmd.WritePaths...)
-	say(Network, "talks to ", "other machines", cmd.Hosts...)
-	say(Reads, "reads ", "files that are not known before it runs", cmd.ReadPaths...)
-	say(Destroys, "", "destroys what is there")
-	say(Executes, "", "runs code")
-	say(Unknown, "", "nothing is known of "+c.name())
-	switch {
-	case len(all) == 0:
-		return quiet
-	case len(all) > 3:
-		all = all[:3]
-	}
-	return strings.Join(all, "; ")
+	k := a.idle[len(a.idle)-1]
+	a.idle = a.idle[:len(a.idle)-1]
+	*k = call{facts: facts{a: a, place: c}, words: words, node: n, ends: ends{c.dirs, c.dirs}, last: -1}
+	listed, ends := k.run()
+	a.idle = append(a.idle, k)
+	return listed, ends
 }
 
-// run judges a program with its arguments. The result is the index of the command that was listed for it, or -1.
-func (a *analyzer) run(n syntax.Node, c place, words []word) (int, ends) {
-	k := &call{a: a, place: c, words: words, node: n, ends: ends{c.dirs, c.dirs}, last: -1}
-	if c.depth++; a.full || c.depth > deepest && a.enough(a.spot(n, c), "nested too deep") {
-		return -1, k.ends
+func (c *call) run() (int, ends) {
+	a, at := c.a, c.place.spot(c.node)
+	if c.place.depth++; a.full || c.place.depth > deepest && a.enough(at, "nested too deep") {
+		return -1, c.ends
 	}
-	k.place.depth = c.depth
-	if a.looked++; a.looked > mostCommands && a.enough(a.spot(n, c), "too many commands") {
-		return -1, k.ends
+	if a.looked++; a.looked > mostCommands && a.enough(at, "too many commands") {
+		return -1, c.ends
 	}
-	k.judge()
-	if k.clear && k.cmd.Does == 0 && k.last >= 0 {
-		return k.last, k.ends
+	c.judge()
+	if c.clear && c.cmd.Does == 0 && c.last >= 0 {
+		return c.last, c.ends
 	}
-	return k.emit(), k.ends
+	return c.emit(), c.ends
 }
 
 // judge finds the program in the table.
@@ -167,20 +115,20 @@ func (c *call) judge() {
 	first := c.words[0]
 	switch {
 	case !first.known() || first.tilde:
-		c.unknown("the program is not known before it runs")
+		c.unknown("the program cannot be determined in advance")
 		return
 	case first.text == "":
 		c.unknown("the program has no name")
 		return
 	case c.a.aliases[first.text]:
-		c.unknown("the line gives " + c.name() + " another meaning")
+		c.unknown("the line redefines " + c.name())
 		return
 	}
 	name := first.text
 	if strings.Contains(name, "/") {
 		if name = c.standard(name); name == "" {
 			c.does(Executes, "runs "+shown(first.text)+", a program of its own")
-			c.cmd.ReadPaths = add(c.cmd.ReadPaths, c.a.paths(first, c.place))
+			c.cmd.ReadPaths = add(c.cmd.ReadPaths, c.a.at(c.place).paths(first))
 			return
 		}
 	}
@@ -191,32 +139,19 @@ func (c *call) judge() {
 		}
 		return
 	}
-	p := programs()[name]
+	p := c.a.table[name]
 	if p == nil && strings.Contains(name, ".") { // python3.12
-		p = programs()[strings.TrimRight(name, "0123456789.")]
+		p = c.a.table[strings.TrimRight(name, "0123456789.")]
 	}
 	if p == nil || strings.Contains(name, " ") {
-		c.unknown("nothing is known of " + shown(name))
+		c.unknown("unknown command " + shown(name))
 		return
 	}
 	c.cmd.Sorted = true
 	c.apply(p, name, c.words[1:])
 }
 
-// sorted lists the options of the command.
-func (c *call) sorted(g *arguments) {
-	c.cmd.Sorted = c.cmd.Sorted && g.certain()
-	for _, o := range g.options {
-		c.cmd.Options = append(c.cmd.Options, o.listed())
-	}
-}
-
-// implies lists an option that the command does not have, but something else that says the same.
-func (c *call) implies(given string, names ...string) {
-	c.cmd.Options = append(c.cmd.Options, Option{Names: names, Given: given})
-}
-
-// standard returns the name of a program in a directory of the system, "" for a program elsewhere.
+// standard returns the name of a program in a system directory, "" for other programs.
 func (c *call) standard(name string) string {
 	switch dir := path.Dir(name); dir {
 	case "/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin", "/lib", "/lib64":
@@ -227,7 +162,7 @@ func (c *call) standard(name string) string {
 	return ""
 }
 
-// apply judges the arguments by what the table says of the program.
+// apply judges the arguments by the entry of the program.
 func (c *call) apply(p *program, name string, args []word) {
 	if len(args) == 1 && slices.ContainsFunc(p.only, func(o string) bool { return args[0].is(o) }) {
 		return
@@ -235,8 +170,9 @@ func (c *call) apply(p *program, name string, args []word) {
 	if c.does(p.does, p.why); p.git {
 		c.repository()
 	}
-	g := p.sort(args)
-	c.sorted(&g)
+	c.given = p.sort(args)
+	g := &c.given
+	c.sorted(g)
 	if g.strange != "" {
 		c.unknown(g.strange)
 	}
@@ -250,82 +186,66 @@ func (c *call) apply(p *program, name string, args []word) {
 		c.subcommand(p, name, g)
 		return
 	}
-	defer func() {
-		if somewhere := p.does&Writes != 0 || g.effect('W'); somewhere {
-			c.somewhere()
-		}
-	}()
-	if p.by != "" {
-		c.special(p, name, &g)
+	if p.rule != nil {
+		p.rule(c, name, g)
 	}
 	c.operands(p, name, g)
-	if p.fills || g.effect('f') {
+	if p.fills || g.effect(fills) {
 		c.cmd.Trees, c.cmd.Copies = add(c.cmd.Trees, c.cmd.WritePaths), p.copies
 	}
-	if (p.here || g.effect('h')) && len(c.cmd.ReadPaths) == 0 {
+	if (p.here || g.effect(readsHere)) && len(c.cmd.ReadPaths) == 0 {
 		c.reads(word{text: "."})
+	}
+	if p.does&Writes != 0 || g.effect('W') {
+		c.somewhere()
 	}
 }
 
-// hidden judges an argument that is not known before it runs and may be an option.
+// hidden judges an argument that cannot be determined in advance and may be an option. The option -D of a program is rarely harmless,
+// and the letter of effects that destroy is a D too.
 func (c *call) hidden(p *program, name string) {
 	switch p.danger {
 	case canWrite:
 		if strings.Contains(p.options, "D") {
-			c.does(Destroys, "an argument of "+name+" that is not known may be an option")
+			c.does(Destroys, "an argument of "+name+" that cannot be determined in advance may be an option")
 		}
 		c.writes(word{dynamic: true})
 	case canRun:
-		c.unknown("an argument of " + name + " that is not known may be an option")
+		c.unknown("an argument of " + name + " that cannot be determined in advance may be an option")
 	}
 }
 
-// somewhere notes that files are written which the line does not name.
-func (c *call) somewhere() {
-	for _, p := range c.cmd.WritePaths {
-		if path.Base(p) != ".git" {
-			return
-		}
-	}
-	c.writes(word{dynamic: true})
-}
-
-// repository notes a change of what git keeps.
-func (c *call) repository() {
-	c.writes(word{text: ".git"})
-}
-
-func (c *call) subcommand(p *program, name string, g arguments) {
-	if p.by != "" {
-		c.special(p, name, &g)
+func (c *call) subcommand(p *program, name string, g *arguments) {
+	if p.rule != nil {
+		p.rule(c, name, g)
 	}
 	if len(g.operands) == 0 {
-		if bare := programs()[name+" -"]; bare != nil {
+		if bare := c.a.table[name+" -"]; bare != nil {
 			c.apply(bare, name, nil)
 		}
 		return
 	}
 	if !g.operands[0].known() {
 		c.cmd.Sorted = false
-		c.unknown("the subcommand of " + name + " is not known before it runs")
+		c.unknown("the subcommand of " + name + " cannot be determined in advance")
 		return
 	}
-	name, next, args := subcommand(name, g.operands)
+	name, next, args := c.a.table.subcommand(name, g.operands)
 	if next == nil {
 		c.cmd.Sorted = false
-		c.unknown("nothing is known of " + shown(name))
+		c.unknown("unknown command " + shown(name))
 		return
 	}
 	c.apply(next, name, args)
 }
 
-// subcommand finds what the table says of a subcommand, and what its arguments are.
-func subcommand(name string, operands []word) (string, *program, []word) {
+// subcommand finds the entry of a subcommand, and its arguments.
+func (t table) subcommand(name string, operands []word) (string, *program, []word) {
 	whole := name + " " + operands[0].text
-	if p := programs()[whole]; p != nil && !strings.Contains(operands[0].text, " ") && operands[0].text != "-" {
+	if p := t[whole]; p != nil && !strings.Contains(operands[0].text, " ") && operands[0].text != "-" {
 		return whole, p, operands[1:]
 	}
-	if p := programs()[name+" *"]; p != nil {
+	if p := t[name+" *"]; p != nil {
 		return name, p, operands
 	}
 	return whole, nil, nil
@@ -334,26 +254,26 @@ func subcommand(name string, operands []word) (string, *program, []word) {
 func (c *call) option(name string, o given) {
 	if o.value && (!o.optional || o.text.text != "" || o.text.dynamic) {
 		c.argument(o.kind, o.text, name+" "+o.name)
-	} else if o.value { // what it takes for granted is not known here
+	} else if o.value { // the default value is unknown
 		c.argument(o.kind, word{dynamic: true}, name+" "+o.name)
 	}
 	for _, l := range o.effects {
 		switch l {
-		case 'M':
+		case changesGit:
 			c.does(Writes, "")
 			c.repository()
-		case 'O':
+		case writesHere:
 			c.writes(word{text: "."})
-		case 'r', 'w', 'h', 'e', 't', 'f':
+		case onlyReads, edits, readsHere, noPattern, noTarget, fills:
 		default:
 			why := name + " " + o.name
 			switch l {
 			case 'D':
-				why += " cannot be taken back"
+				why += " cannot be undone"
 			case 'X':
 				why += " runs code"
 			case 'U':
-				why += " can do more than is known here"
+				why += " may have unknown effects"
 			default:
 				why = ""
 			}
@@ -362,76 +282,76 @@ func (c *call) option(name string, o given) {
 	}
 }
 
-// operands judges what is neither an option nor the value of one.
-func (c *call) operands(p *program, name string, g arguments) {
-	if g.effect('e') { // the pattern was an option
+// operands judges the words that are neither options nor their values.
+func (c *call) operands(p *program, name string, g *arguments) {
+	if g.effect(noPattern) { // an option has the pattern
 		rest := *p
 		rest.operands = p.operands[1:]
 		p = &rest
 	}
 	kinds := p.kinds(len(g.operands))
-	if g.effect('t') { // where it writes was an option
+	if g.effect(noTarget) { // an option has the target
 		for i := range kinds {
-			kinds[i] = p.operands[0][0]
+			kinds[i] = p.operands[0].kind
 		}
 	}
 	if kinds == nil && len(g.operands) > 0 {
-		if p.by == "" && (p.does == 0 || len(p.operands) > 0) {
-			c.unknown(name + " is given more than is known here")
+		if p.rule == nil && (p.does == 0 || len(p.operands) > 0) {
+			c.unknown(name + " has unknown arguments")
 		}
 		return
 	}
-	onlyReads, writes := g.effect('r'), g.effect('w')
+	readsOnly, writes := g.effect(onlyReads), g.effect(edits)
 	loose := p.loose(g.operands)
 	for i, w := range g.operands {
 		kind := kinds[i]
-		if kind == 'p' && g.has("--no-index") { // git diff, of files that git does not know
-			kind = 'R'
+		if kind == maybePath && g.has("--no-index") { // git diff of untracked files
+			kind = readPath
 		}
-		if loose && kind != 'P' {
+		if loose && kind != subprogram {
 			for _, k := range p.operands {
-				if k[0] != 'P' {
-					c.operand(k[0], w, name, onlyReads, writes)
+				if k.kind != subprogram {
+					c.operand(k.kind, w, name, readsOnly, writes)
 				} else {
-					c.unknown("which program runs is not known before")
+					c.unknown("the program cannot be determined in advance")
 				}
 			}
-		} else if kind != 'P' {
-			c.operand(kind, w, name, onlyReads, writes)
+		} else if kind != subprogram {
+			c.operand(kind, w, name, readsOnly, writes)
 		}
-		if kind == 'P' {
+		if kind == subprogram {
 			c.wrapped(name, g.operands[i:], c.place.inner(name))
 			return
 		}
 	}
-	if len(p.operands) > 0 && p.operands[len(p.operands)-1] == "P" {
+	if len(p.operands) > 0 && p.operands[len(p.operands)-1] == (operand{kind: subprogram}) {
 		c.clear = false
 	}
 }
 
-func (c *call) operand(kind byte, w word, name string, onlyReads, writes bool) {
+func (c *call) operand(kind kind, w word, name string, readsOnly, writes bool) {
 	switch {
-	case onlyReads && (kind == 'M' || kind == 'W'):
-		kind = '_'
-	case onlyReads && kind == 'B':
-		kind = 'R'
-	case writes && kind == 'R':
-		kind = 'B'
+	case readsOnly && (kind == gitState || kind == writePath):
+		kind = anyText
+	case readsOnly && kind == editPath:
+		kind = readPath
+	case writes && kind == readPath:
+		kind = editPath
 	}
 	c.argument(kind, w, name)
 }
 
 // argument judges one value by its kind.
-func (c *call) argument(kind byte, w word, name string) {
+func (c *call) argument(kind kind, w word, name string) {
 	switch kind {
-	case 'R', '3':
+	case readPath, textAndRead:
 		if !w.is("-") {
 			c.reads(w)
 		}
-	case 'L':
+	case fileList:
 		c.reads(w)
 		c.reads(word{dynamic: true})
-	case 'p':
+	case maybePath:
 		commit, file, ok := strings.Cut(w.text, ":")
 		ok = ok && !w.dynamic && !strings.Contains(commit, "/")
 		if w.dynamic || w.tilde || !ok && strings.ContainsAny(w.text, "/.") {
@@ -443,31 +363,31 @@ func (c *call) argument(kind byte, w word, name string) {
 			}
 			c.reads(word{text: file})
 		}
-	case 'W':
+	case writePath:
 		c.writes(w)
-	case 'S':
+	case outputPath:
 		if !w.is("-") {
 			c.writes(w)
 		}
-	case 'B':
+	case editPath:
 		c.reads(w)
 		c.writes(w)
-	case 'M':
+	case gitState:
 		c.does(Writes, "")
 		c.repository()
-	case 'N':
+	case netHost:
 		c.does(Network, "")
 		c.host(w)
-	case 'C':
+	case shellLine:
 		c.line(w, name)
-	case 'X':
-		c.does(Executes, name+" runs code that it is given")
-	case 'F':
+	case code:
+		c.does(Executes, name+" runs code in its arguments")
+	case scriptFile:
 		c.does(Executes, name+" runs "+shownWord(w))
 		c.reads(w)
-	case 'G':
-		c.place.dirs = c.a.enter(w, c.place)
-	case 'U':
-		c.unknown("an argument of " + name + " can do more than is known here")
+	case directory:
+		c.place.dirs = c.a.at(c.place).enter(w)
+	case unjudged:
+		c.unknown("an argument of " + name + " may have unknown effects")
 	}
 }

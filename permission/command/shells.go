@@ -6,28 +6,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// shells judges what runs texts of shell commands.
-func (c *call) shells(by, name string, g *arguments) bool {
-	switch by {
-	case "shell":
-		c.shell(name)
-	case "stranger":
-		c.stranger(name)
-	case "eval":
-		c.eval(g.operands)
-	case "source":
-		c.source(g.operands)
-	default:
-		return false
-	}
-	return true
-}
-
-// shell judges bash, sh and their like: a text of commands, a file of them, or what comes on the input.
-func (c *call) shell(name string) {
+// judgeShell judges bash, sh and similar shells: commands in an argument, in a file, or on the input.
+func judgeShell(c *call, name string, _ *arguments) {
 	args := c.words[1:]
 	if len(args) == 2 && args[0].is("-n") && args[1].known() && !strings.HasPrefix(args[1].text, "-") && name != "zsh" {
-		c.reads(args[1]) // and says whether it is well written
+		c.reads(args[1]) // it only checks the syntax
 		return
 	}
 	interactive := false
@@ -35,7 +18,7 @@ func (c *call) shell(name string) {
 		w := args[i]
 		switch {
 		case w.mayBeOption():
-			c.unknown("what " + name + " runs is not known before")
+			c.unknown("the commands of " + name + " cannot be determined in advance")
 			return
 		case strings.HasPrefix(w.text, "--"):
 			switch {
@@ -43,25 +26,25 @@ func (c *call) shell(name string) {
 				return
 			case w.is("--norc", "--noprofile", "--posix", "--login", "--"):
 			default:
-				c.unknown("option " + shown(w.text) + " of " + name + " is not known")
+				c.unknown("unknown option " + shown(w.text) + " of " + name)
 				return
 			}
 		case len(w.text) > 1 && (w.text[0] == '-' || w.text[0] == '+'):
 			if strings.Trim(w.text[1:], "bcefhilmnprstuvxBCEHPToO") != "" || w.dynamic {
-				c.unknown("option " + shown(w.text) + " of " + name + " is not known")
+				c.unknown("unknown option " + shown(w.text) + " of " + name)
 				return
 			}
 			interactive = interactive || strings.ContainsAny(w.text, "ils")
 			if strings.ContainsAny(w.text, "oO") {
 				i++ // the name of an option of the shell
-				c.shellOption(name, args, i)
+				shellOption(c, name, args, i)
 			}
 			if strings.Contains(w.text, "c") && w.text[0] == '-' {
-				c.shellText(name, args[min(i+1, len(args)):], interactive)
+				shellText(c, name, args[min(i+1, len(args)):], interactive)
 				return
 			}
 			if strings.Contains(w.text, "s") {
-				c.shellInput(name)
+				shellInput(c, name)
 				return
 			}
 		default:
@@ -70,18 +53,18 @@ func (c *call) shell(name string) {
 			return
 		}
 	}
-	c.shellInput(name)
+	shellInput(c, name)
 }
 
-// shellOption judges the name after -o or -O.
-func (c *call) shellOption(name string, args []word, i int) {
+// shellOption judges the option name after -o or -O.
+func shellOption(c *call, name string, args []word, i int) {
 	if i < len(args) && !args[i].is(plainOptions...) && !args[i].is(plainShopts...) {
-		c.unknown("option " + shownWord(args[i]) + " of " + name + " is not known")
+		c.unknown("unknown option " + shownWord(args[i]) + " of " + name)
 	}
 }
 
-// stranger shows the commands that another kind of shell is given, as far as they are like those of others.
-func (c *call) stranger(name string) {
+// judgeStranger lists the commands of another kind of shell, as far as they parse.
+func judgeStranger(c *call, name string, _ *arguments) {
 	for i, w := range c.words[:len(c.words)-1] {
 		if text := c.words[i+1]; i > 0 && w.is("-c", "--command", "-qc", "-Command", "/c", "/C") && text.known() {
 			c.shellLine(text.text, name+" -c", c.place.inner(name+" -c"), syntax.LangBash)
@@ -90,19 +73,19 @@ func (c *call) stranger(name string) {
 }
 
 // shellText judges sh -c TEXT. Options may still come before the text.
-func (c *call) shellText(name string, args []word, interactive bool) {
+func shellText(c *call, name string, args []word, interactive bool) {
 	for len(args) > 0 && len(args[0].text) > 1 && (args[0].text[0] == '-' || args[0].text[0] == '+') && args[0].known() {
 		if strings.ContainsAny(args[0].text, "oO") && len(args) > 1 {
-			c.shellOption(name, args, 1)
+			shellOption(c, name, args, 1)
 			args = args[1:]
 		}
 		if strings.Trim(args[0].text[1:], "bcefhilmnprstuvxBCEHPToO") != "" && strings.IndexByte("-+", args[0].text[0]) >= 0 {
-			c.unknown("option " + shown(args[0].text) + " of " + name + " is not known")
+			c.unknown("unknown option " + shown(args[0].text) + " of " + name)
 		}
 		args = args[1:]
 	}
 	if len(args) == 0 {
-		c.unknown(name + " -c is given nothing")
+		c.unknown(name + " -c has no argument")
 		return
 	}
 	if interactive {
@@ -113,11 +96,11 @@ func (c *call) shellText(name string, args []word, interactive bool) {
 		c.mystery(name + " -c")
 		return
 	}
-	c.commands(name, args[0].text, name+" -c")
+	shellCommands(c, name, args[0].text, name+" -c")
 }
 
-// commands judges a text that a shell of this name runs.
-func (c *call) commands(name, text, via string) {
+// shellCommands judges a text for the shell of this name.
+func shellCommands(c *call, name, text, via string) {
 	in := c.place.inner(via)
 	switch name {
 	case "bash":
@@ -138,7 +121,7 @@ func (c *call) commands(name, text, via string) {
 	}
 }
 
-// bounded returns a text that the parser may be given, or one that it refuses.
+// bounded returns a text within the bounds of the parser, or one that it rejects.
 func bounded(text string) string {
 	if len(text) > longestLine || openings(text) > mostOpen {
 		return ")"
@@ -146,20 +129,21 @@ func bounded(text string) string {
 	return text
 }
 
-func (c *call) shellInput(name string) {
+func shellInput(c *call, name string) {
 	switch in := c.place.in; {
 	case in.known:
 		c.clear = true
-		c.commands(name, in.text, name)
+		shellCommands(c, name, in.text, name)
 	case in.other:
-		c.does(Executes|Unknown, name+" runs what comes on its input")
+		c.does(Executes|Unknown, name+" runs its input")
 	default:
-		c.does(Executes, name+" runs what comes on its input")
+		c.does(Executes, name+" runs its input")
 	}
 }
 
-// eval judges eval: its words, joined, are read again.
-func (c *call) eval(words []word) {
+// judgeEval judges eval, which joins its words and parses them again.
+func judgeEval(c *call, _ string, g *arguments) {
+	words := g.operands
 	var text []string
 	for _, w := range words {
 		if !w.known() {
@@ -172,7 +156,8 @@ func (c *call) eval(words []word) {
 	c.ends = c.nested(strings.Join(text, " "), "eval", c.place.inner("eval"), syntax.LangBash)
 }
 
-func (c *call) source(words []word) {
+func judgeSource(c *call, _ string, g *arguments) {
+	words := g.operands
 	c.ends = ends{[]string{""}, []string{""}}
 	if len(words) == 0 {
 		return
@@ -181,7 +166,7 @@ func (c *call) source(words []word) {
 	c.reads(words[0])
 }
 
-// text judges words that a program joins and gives to a shell.
+// text judges words that a program joins and passes to a shell.
 func (c *call) text(words []word, via string, in place) {
 	var text []string
 	for _, w := range words {
@@ -210,16 +195,16 @@ func (c *call) shellLine(text, via string, in place, lang syntax.LangVariant) {
 	c.a.outside(func() { c.nested(text, via, in, lang) })
 }
 
-// mystery lists, beside the command itself, one of which nothing is known: a rule that denies may mean it.
+// mystery lists an unknown command in addition to the command itself: a deny rule may match it.
 func (c *call) mystery(via string) {
-	why := "the commands of " + via + " are not known before they run"
+	why := "the commands of " + via + " cannot be determined in advance"
 	c.unknown(why)
 	c.a.emit(c.node, c.place.inner(via), []word{{dynamic: true}}, Unknown, why)
 }
 
 // nested judges a text of commands within this one.
 func (c *call) nested(text, via string, in place, lang syntax.LangVariant) ends {
-	in.at = c.a.spot(c.node, c.place)
+	in.at = c.place.spot(c.node)
 	in.nested, in.sure, in.in.known = true, false, false
 	before := len(c.a.out.Commands)
 	e := c.a.text(text, in, lang)

@@ -6,12 +6,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// ends are the directories where a statement may leave the shell: when it succeeds, and when it fails.
+// ends are the possible directories of the shell after a statement: if it succeeds, and if it fails.
 type ends struct{ ok, bad []string }
 
 func (e ends) both() []string { return union(e.ok, e.bad) }
 
-// union of few directories; too many are one that is not known.
+// union merges lists of directories. Too many are one unknown directory.
 func union(x, y []string) []string {
 	all := slices.Clone(x)
 	for _, d := range y {
@@ -39,7 +39,7 @@ func (a *analyzer) stmts(list []*syntax.Stmt, c place) ends {
 
 func (a *analyzer) stmt(s *syntax.Stmt, c place) ends {
 	stay := ends{c.dirs, c.dirs}
-	if c.depth++; a.full || c.depth > deepest && a.enough(a.spot(s, c), "nested too deep") {
+	if c.depth++; a.full || c.depth > deepest && a.enough(c.spot(s), "nested too deep") {
 		return stay
 	}
 	if s.Background || s.Coprocess || s.Disown {
@@ -49,10 +49,10 @@ func (a *analyzer) stmt(s *syntax.Stmt, c place) ends {
 	redirected := a.redirects(s.Redirs, &c)
 	before := len(a.out.Commands)
 	if len(s.Redirs) > 0 {
-		c.sure = false // one that fails keeps it from running
+		c.sure = false // if one fails, the command does not run
 	}
 	if _, alone := s.Cmd.(*syntax.CallExpr); !alone {
-		c.in.known = false // several commands read it, each from where another stopped
+		c.in.known = false // several commands share it
 	}
 	main, e := a.command(s.Cmd, c)
 	redirected.apply(a, s, c, main, before)
@@ -65,10 +65,10 @@ func (a *analyzer) stmt(s *syntax.Stmt, c place) ends {
 	return e
 }
 
-// command walks what a statement holds. The first result is the index of the simple command that it is, or -1.
+// command walks the command of a statement. The first result is the index if it is a simple command, or -1.
 func (a *analyzer) command(cmd syntax.Command, c place) (int, ends) {
 	stay := ends{c.dirs, c.dirs}
-	part := c // what may run or not, or several times
+	part := c // the context of parts that run never, once or several times
 	part.sure = false
 	switch x := cmd.(type) {
 	case nil:
@@ -107,20 +107,20 @@ func (a *analyzer) command(cmd syntax.Command, c place) (int, ends) {
 	case *syntax.CoprocClause:
 		a.chained(x, c, "coproc")
 		if x.Name != nil {
-			a.assigned(x, c, a.value(x.Name, c).text, word{text: "0"})
+			a.at(c).assigned(x, a.at(c).value(x.Name).text, word{text: "0"})
 		}
 		a.stmt(x.Stmt, c.apart())
 		return -1, stay
 	case *syntax.ArithmCmd:
-		a.arithm(x.X, c)
+		a.at(c).arithm(x.X)
 	case *syntax.LetClause:
 		for _, e := range x.Exprs {
-			a.arithm(e, c)
+			a.at(c).arithm(e)
 		}
 	case *syntax.TestClause:
 		a.test(x.X, c)
 	default:
-		a.problem(a.spot(x, c), "a kind of command that is not known here")
+		a.problem(c.spot(x), "an unknown kind of command")
 	}
 	return -1, stay
 }
@@ -141,7 +141,7 @@ func (a *analyzer) binary(x *syntax.BinaryCmd, c place) ends {
 	}
 	a.stmt(x.X, c.apart())
 	last := c.apart()
-	last.in = a.piped(x.X, c)
+	last.in = a.at(c).piped(x.X)
 	e := a.stmt(x.Y, last)
 	return ends{union(c.dirs, e.ok), union(c.dirs, e.bad)} // some shells run the last one themselves
 }
@@ -165,7 +165,7 @@ func (a *analyzer) conditional(x *syntax.IfClause, c place) ends {
 	return ends{out, out}
 }
 
-// loop walks the body of a loop; again when the body leaves the shell in another directory, as the next round begins there.
+// loop walks the body of a loop, and walks it again if it changes the directory, where the next round starts.
 func (a *analyzer) loop(c place, body func(place) ends) ends {
 	start, problems, chain := len(a.out.Commands), len(a.out.Problems), len(a.out.chain)
 	e := body(c)
@@ -185,39 +185,39 @@ func (a *analyzer) forLoop(x *syntax.ForClause, c place) ends {
 	case *syntax.WordIter:
 		items := []word{}
 		for _, w := range l.Items {
-			items = append(items, a.fields(w, c)...)
+			items = append(items, a.at(c).fields(w)...)
 		}
 		if !l.InPos.IsValid() {
 			items = append(items, word{dynamic: true})
 		}
 		for _, item := range items {
-			a.assigned(l, c, l.Name.Value, item)
+			a.at(c).assigned(l, l.Name.Value, item)
 		}
 		if x.Select {
-			a.assigned(l, c, "REPLY", word{dynamic: true})
+			a.at(c).assigned(l, "REPLY", word{dynamic: true})
 		}
 	case *syntax.CStyleLoop:
 		for _, e := range []syntax.ArithmExpr{l.Init, l.Cond, l.Post} {
-			a.arithm(e, c)
+			a.at(c).arithm(e)
 		}
 	}
 	return a.loop(c, func(c place) ends { return a.stmts(x.Do, c) })
 }
 
 func (a *analyzer) choice(x *syntax.CaseClause, c place) ends {
-	a.value(x.Word, c)
+	a.at(c).value(x.Word)
 	out := c.dirs
 	for _, item := range x.Items {
 		for _, p := range item.Patterns {
-			a.value(p, c)
+			a.at(c).value(p)
 		}
-		c.dirs = out // ;& goes on in the next one
+		c.dirs = out // ;& continues in the next one
 		out = union(out, a.stmts(item.Stmts, c).both())
 	}
 	return ends{out, out}
 }
 
-// Builtins that come before functions in a shell that follows POSIX, and those whose text in a pipe is read.
+// Builtins that POSIX shells prefer to functions, and builtins whose text in a pipe the analysis reads.
 var (
 	strongest = []string{
 		".", ":", "break", "continue", "eval", "exec", "exit", "export", "readonly", "return", "set", "shift", "source", "times", "trap", "unset",
@@ -225,24 +225,24 @@ var (
 	writers = []string{"echo", "printf", "cat"}
 )
 
-// function walks the body of a function where it is declared. It may be called from anywhere.
+// function walks the body of a function at its declaration. Any part of the line may call it.
 func (a *analyzer) function(x *syntax.FuncDecl, c place) {
 	names := x.Names
 	if x.Name != nil {
 		names = append(names, x.Name)
 	}
-	_, joined := x.Body.Cmd.(*syntax.BinaryCmd) // the parser takes all of f() { :; } | cat for the body, and no shell then has the function
+	_, joined := x.Body.Cmd.(*syntax.BinaryCmd) // the parser takes f() { :; } | cat for the body, and a shell then declares no function
 	sure := c.sure && !joined
 	body := c.apart()
 	if body.dirs = []string{""}; len(names) == 0 {
-		a.problem(a.spot(x, c), "a function without a name")
+		a.problem(c.spot(x), "a function without a name")
 	}
 	for _, n := range names {
 		body = body.inner(n.Value + "()")
 	}
 	a.chained(x, c, "a function")
 	e := a.stmt(x.Body, body)
-	moves := slices.ContainsFunc(e.both(), func(d string) bool { return d != "" }) || a.movesAway(x.Body)
+	moves := slices.ContainsFunc(e.both(), func(d string) bool { return d != "" }) || movesAway(x.Body, a.functions)
 	for _, n := range names {
 		a.shaken = a.shaken || slices.Contains(writers, n.Value)
 		if sure && !slices.Contains(strongest, n.Value) {
@@ -251,15 +251,15 @@ func (a *analyzer) function(x *syntax.FuncDecl, c place) {
 	}
 }
 
-// movesAway reports whether a function may leave the shell in another directory; mentioning it is enough.
-func (a *analyzer) movesAway(n syntax.Node) (moves bool) {
+// movesAway reports whether a function may change the directory. It only needs to contain such a command.
+func movesAway(n syntax.Node, functions map[string]bool) (moves bool) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if w, ok := n.(*syntax.CallExpr); ok && len(w.Args) > 0 {
 			switch w.Args[0].Lit() {
 			case "cd", "pushd", "popd", "eval", "source", ".", "command", "builtin", "":
 				moves = true
 			}
-			moves = moves || a.functions[w.Args[0].Lit()]
+			moves = moves || functions[w.Args[0].Lit()]
 		}
 		return !moves
 	})
@@ -274,7 +274,7 @@ func (a *analyzer) test(x syntax.TestExpr, c place) {
 		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
 			for _, e := range []syntax.TestExpr{x.X, x.Y} {
 				if w, ok := e.(*syntax.Word); ok {
-					a.arithm(w, c)
+					a.at(c).arithm(w)
 				}
 			}
 			return
@@ -283,13 +283,13 @@ func (a *analyzer) test(x syntax.TestExpr, c place) {
 		a.test(x.Y, c)
 	case *syntax.UnaryTest:
 		if w, ok := x.X.(*syntax.Word); ok && (x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar) {
-			a.subscript(w, c, a.value(w, c))
+			a.at(c).subscript(w, a.at(c).value(w))
 			return
 		}
 		a.test(x.X, c)
 	case *syntax.ParenTest:
 		a.test(x.X, c)
 	case *syntax.Word:
-		a.value(x, c)
+		a.at(c).value(x)
 	}
 }

@@ -12,45 +12,104 @@ import (
 //go:embed programs/*.txt
 var programFiles embed.FS
 
-// program is what the table says of a program or of a subcommand of one. programs/README.txt explains the table.
+// program is the entry of a program, or of a subcommand of one.
 type program struct {
-	operands []string // the kind of each operand
-	does     Does     // what it does whatever it is given
-	git      bool     // it changes what git keeps
-	by       string   // the name of a special rule
+	operands []operand
+	does     Does     // effects in every case
+	git      bool     // it changes what git stores
+	by       string   // the name of the rule
+	rule     rule     // judges the parts that the table cannot describe; may be nil
 	style    string   // how options are written: "", "go", "plain"
 	stop     bool     // the first operand ends the options
-	only     []string // given as its only argument, these make it harmless
+	only     []string // arguments that make it harmless if alone
 	sub      bool     // the first operand names a subcommand, which is in the table as "git log"
-	options  string   // " -a,--all -o,--output=W "
-	here     bool     // without paths it reads the directory where it runs
-	fills    bool     // what it writes may become a directory with files in it
-	copies   bool     // where what it reads is one
-	danger   danger   // what an argument can do that turns out to be an option
-	why      string   // what it does, when that needs own words
+	options  string   // in the short form: " -a,--all -o,--output=W "
+	here     bool     // without paths it reads the current directory
+	fills    bool     // a path that it writes may become a directory with files in it
+	copies   bool     // only if it reads a directory
+	danger   danger   // the danger of an argument that turns out to be an option
+	why      string   // explains its effects, "" for the usual words
 }
 
-// option is what the table says of an option.
+// operand is the kind of one operand, or of any number of them.
+type operand struct {
+	kind kind
+	many bool
+}
+
+// option is the entry of an option.
 type option struct {
-	name     string // as it was asked for
+	name     string // the requested spelling
 	names    string // all its spellings: "-r,-R,--recursive"
 	value    bool   // it takes a value
-	optional bool   // only when the value is attached
-	kind     byte   // what the value is
-	effects  string // what giving it does
+	optional bool   // only if the value is attached
+	kind     kind   // of the value
+	effects  string // the letters of its effects
 }
 
-// programs returns the table. It is read once, when the first command is judged.
-var programs = sync.OnceValue(func() map[string]*program {
-	table, err := readPrograms()
+// kind is the meaning of an operand, or of the value of an option.
+type kind byte
+
+// The kinds, see programs/README.txt. A program keeps its options as a text with one letter for each kind and each effect.
+const (
+	anyText     kind = '_'
+	readPath    kind = 'R'
+	writePath   kind = 'W'
+	editPath    kind = 'B'
+	outputPath  kind = 'S'
+	fileList    kind = 'L'
+	maybePath   kind = 'p'
+	gitState    kind = 'M'
+	netHost     kind = 'N'
+	directory   kind = 'G'
+	shellLine   kind = 'C'
+	subprogram  kind = 'P'
+	scriptFile  kind = 'F'
+	code        kind = 'X'
+	unjudged    kind = 'U'
+	twoTexts    kind = '2'
+	textAndRead kind = '3'
+)
+
+var kinds = map[string]kind{
+	"_": anyText, "read": readPath, "write": writePath, "edit": editPath, "output": outputPath, "list": fileList, "maybe": maybePath,
+	"git": gitState, "host": netHost, "dir": directory, "line": shellLine, "program": subprogram, "script": scriptFile, "code": code,
+	"unknown": unjudged, "two": twoTexts, "two-read": textAndRead,
+}
+
+// The letters of effects that are not in [Does].
+const (
+	changesGit = 'M'
+	onlyReads  = 'r'
+	edits      = 'w'
+	readsHere  = 'h'
+	noPattern  = 'e'
+	noTarget   = 't'
+	writesHere = 'O'
+	fills      = 'f'
+)
+
+var effectNames = map[string]string{
+	"reads": "R", "writes": "W", "network": "N", "executes": "X", "destroys": "D", "unknown": "U",
+	"git": string(changesGit), "only-reads": string(onlyReads), "edits": string(edits), "here": string(readsHere),
+	"no-pattern": string(noPattern), "no-target": string(noTarget), "writes-here": string(writesHere), "fills": string(fills),
+}
+
+// table is the programs and their subcommands by name.
+type table map[string]*program
+
+// programs returns the table of the embedded files. It is read once, when the first command is judged.
+var programs = sync.OnceValue(func() table {
+	t, err := readPrograms()
 	if err != nil {
 		panic(err) // a test reads the same files
 	}
-	return table
+	return t
 })
 
-func readPrograms() (map[string]*program, error) {
-	table := make(map[string]*program, 600)
+func readPrograms() (table, error) {
+	t := make(table, 600)
+	rules := rules()
 	names, err := fs.Glob(programFiles, "programs/*.txt")
 	if err != nil {
 		return nil, err
@@ -60,15 +119,16 @@ func readPrograms() (map[string]*program, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := readTable(table, string(text)); err != nil {
+		if err := t.read(string(text), rules); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return table, nil
+	return t, nil
 }
 
-func readTable(table map[string]*program, text string) error {
+func (t table) read(text string, rules map[string]rule) error {
 	var p *program
+	options := []byte{' '} // of p, in the short form
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
@@ -79,29 +139,41 @@ func readTable(table map[string]*program, text string) error {
 			if p == nil {
 				return fmt.Errorf("line %d: options without a program", n)
 			}
-			p.options += strings.TrimSpace(line) + " "
-			p.danger = max(p.danger, dangerOf(line))
+			for word := range strings.FieldsSeq(line) {
+				o, err := readOption(word)
+				if err != nil {
+					return fmt.Errorf("line %d: %w", n, err)
+				}
+				p.danger = max(p.danger, o.danger())
+				options = o.short(options)
+			}
 		default:
+			if p != nil {
+				p.options, options = string(options), options[:1]
+			}
 			head, rest, ok := strings.Cut(line+" ", ": ")
 			if !ok {
 				return fmt.Errorf("line %d: no colon after the names", n)
 			}
 			var err error
-			if p, err = readProgram(rest); err != nil {
+			if p, err = readProgram(rest, rules); err != nil {
 				return fmt.Errorf("line %d: %w", n, err)
 			}
 			for name := range strings.SplitSeq(head, ",") {
-				if name = strings.TrimSpace(name); table[name] != nil {
+				if name = strings.TrimSpace(name); t[name] != nil {
 					return fmt.Errorf("line %d: %s is there already", n, name)
 				}
-				table[name] = p
+				t[name] = p
 			}
 		}
+	}
+	if p != nil {
+		p.options = string(options)
 	}
 	return nil
 }
 
-// danger is what an option can do that was not seen to be one.
+// danger is the worst effect of an option.
 type danger uint8
 
 const (
@@ -110,24 +182,35 @@ const (
 	canRun            // it can run programs
 )
 
-// dangerOf says what the worst of the options does.
-func dangerOf(options string) (worst danger) {
-	for o := range strings.FieldsSeq(options) {
-		d := readOption(o)
-		switch {
-		case strings.Trim(d.effects, "rRhetwWDMOf") != "" || d.value && strings.IndexByte("_RLWBS23", d.kind) < 0:
-			return canRun
-		case strings.Trim(d.effects, "rRhe") != "" || d.value && strings.IndexByte("_RL23", d.kind) < 0:
-			worst = canWrite
-		}
+// The letters of effects without danger, and of effects that at most write.
+const (
+	noHarm = "R" + string(onlyReads) + string(readsHere) + string(noPattern)
+	noRun  = noHarm + "WD" + string(changesGit) + string(edits) + string(noTarget) + string(writesHere) + string(fills)
+)
+
+// danger returns the danger of the option.
+func (o option) danger() danger {
+	value := cannotHarm
+	switch o.kind {
+	case 0, anyText, readPath, fileList, twoTexts, textAndRead:
+	case writePath, editPath, outputPath:
+		value = canWrite
+	default:
+		value = canRun
 	}
-	return worst
+	switch {
+	case strings.Trim(o.effects, noRun) != "":
+		return canRun
+	case strings.Trim(o.effects, noHarm) != "":
+		return max(value, canWrite)
+	}
+	return value
 }
 
 var letters = map[rune]Does{'R': Reads, 'W': Writes, 'N': Network, 'X': Executes, 'D': Destroys, 'U': Unknown}
 
-func readProgram(s string) (*program, error) {
-	p := &program{options: " "}
+func readProgram(s string, rules map[string]rule) (*program, error) {
+	p := &program{}
 	s, why, _ := strings.Cut(s, `"`)
 	why, rest, _ := strings.Cut(why, `"`)
 	p.why = why
@@ -135,14 +218,20 @@ func readProgram(s string) (*program, error) {
 		key, value, _ := strings.Cut(f, "=")
 		switch key {
 		case "does":
-			for _, l := range value {
-				if p.git = p.git || l == 'M'; l != 'M' && letters[l] == 0 {
-					return nil, fmt.Errorf("%q does nothing that is known", l)
+			effects, err := readEffects(value)
+			if err != nil {
+				return nil, err
+			}
+			for _, l := range effects {
+				if p.git = p.git || l == changesGit; l != changesGit && letters[l] == 0 {
+					return nil, fmt.Errorf("%q is the effect of an option", f)
 				}
 				p.does |= letters[l]
 			}
 		case "by":
-			p.by = value
+			if p.by, p.rule = value, rules[value]; p.rule == nil {
+				return nil, fmt.Errorf("there is no rule %q", value)
+			}
 		case "style":
 			p.style = value
 		case "only":
@@ -156,12 +245,13 @@ func readProgram(s string) (*program, error) {
 		case "sub":
 			p.sub, p.stop = true, true
 		default:
-			if len(key) > 2 || strings.IndexByte("_RWBMNCPXFGUSLp", key[0]) < 0 || len(key) == 2 && key[1] != '*' {
-				return nil, fmt.Errorf("%q is no kind of operand", f)
+			name, many := strings.CutSuffix(f, "*")
+			k, ok := kinds[name]
+			if !ok {
+				return nil, fmt.Errorf("unknown kind of operand %q", f)
 			}
-			p.operands = append(p.operands, key)
-			p.stop = p.stop || key[0] == 'P'
-			if strings.IndexByte("_RLpWBM", key[0]) < 0 {
+			p.operands = append(p.operands, operand{k, many})
+			if p.stop = p.stop || k == subprogram; !slices.Contains(safeOperands, k) {
 				p.danger = canRun
 			}
 		}
@@ -169,14 +259,65 @@ func readProgram(s string) (*program, error) {
 	return p, nil
 }
 
-// readOption reads a word of a list of options: -a,--all, -o=W, --color=?_, -D!D.
-func readOption(s string) (o option) {
+// safeOperands are the kinds of operands that run nothing if one of them turns out to be an option.
+var safeOperands = []kind{anyText, readPath, fileList, maybePath, writePath, editPath, gitState}
+
+// readOption reads a word of a list of options, such as -a,--all, -o=write, --color=?_ or -D!destroys.
+func readOption(s string) (o option, err error) {
+	s, effects, _ := strings.Cut(s, "!")
+	if o.effects, err = readEffects(effects); err != nil {
+		return o, err
+	}
+	name := ""
+	if o.names, name, o.value = strings.Cut(s, "="); !o.value {
+		return o, nil
+	}
+	name, o.optional = strings.CutPrefix(name, "?")
+	if o.kind = kinds[name]; o.kind == 0 {
+		return o, fmt.Errorf("unknown kind of value %q", s)
+	}
+	return o, nil
+}
+
+// readEffects turns names of effects, separated by commas, into their letters.
+func readEffects(s string) (letters string, err error) {
+	if s == "" {
+		return "", nil
+	}
+	for name := range strings.SplitSeq(s, ",") {
+		l := effectNames[name]
+		if l == "" {
+			return "", fmt.Errorf("unknown effect %q", name)
+		}
+		letters += l
+	}
+	return letters, nil
+}
+
+// short appends the short form of the option, with a space after it.
+func (o option) short(to []byte) []byte {
+	to = append(to, o.names...)
+	if o.value {
+		to = append(to, '=')
+		if o.optional {
+			to = append(to, '?')
+		}
+		to = append(to, byte(o.kind))
+	}
+	if o.effects != "" {
+		to = append(append(to, '!'), o.effects...)
+	}
+	return append(to, ' ')
+}
+
+// optionOf reads the short form of an option.
+func optionOf(s string) (o option) {
 	s, o.effects, _ = strings.Cut(s, "!")
 	o.names, s, o.value = strings.Cut(s, "=")
 	if s, o.optional = strings.CutPrefix(s, "?"); s != "" {
-		o.kind = s[0]
+		o.kind = kind(s[0])
 	} else {
-		o.kind = '_'
+		o.kind = anyText
 	}
 	o.name, _, _ = strings.Cut(o.names, ",")
 	return o
@@ -194,18 +335,18 @@ func (p *program) option(name string) (option, bool) {
 		if i > 0 && strings.IndexByte(" ,", p.options[i-1]) >= 0 && from < len(p.options) && strings.IndexByte(" ,=!", p.options[from]) >= 0 {
 			start := strings.LastIndexByte(p.options[:i], ' ') + 1
 			word, _, _ := strings.Cut(p.options[start:], " ")
-			o := readOption(word)
+			o := optionOf(word)
 			o.name = name
 			return o, true
 		}
 	}
 }
 
-// abbreviated finds a long option by its beginning. Where several begin so, they must be the same to the analysis.
+// abbreviated finds a long option by a prefix. If several match, they must have the same effects.
 func (p *program) abbreviated(name string) (option, bool) {
 	var found []option
 	for word := range strings.FieldsSeq(p.options) {
-		o := readOption(word)
+		o := optionOf(word)
 		for n := range strings.SplitSeq(o.names, ",") {
 			if strings.HasPrefix(n, name) {
 				o.name = n

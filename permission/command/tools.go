@@ -5,34 +5,9 @@ import (
 	"strings"
 )
 
-// tool judges what reads and writes files in ways of its own.
-func (c *call) tool(by, name string, g *arguments) bool {
-	switch by {
-	case "tar":
-		c.tar()
-	case "dd":
-		c.dd(g)
-	case "date":
-		c.date(g)
-	case "split":
-		c.split(g)
-	case "unzip":
-		c.unzip(g)
-	case "link":
-		c.link(g)
-	case "patch":
-		c.patch(name, g)
-	case "listed":
-		c.listed(name, g)
-	default:
-		return false
-	}
-	return true
-}
-
-// tar judges tar, whose first word may be options without a dash.
-func (c *call) tar() {
-	p := programs()["tar options"]
+// judgeTar judges tar, whose first word may be options without a dash.
+func judgeTar(c *call, _ string, _ *arguments) {
+	p := c.a.table["tar options"]
 	g := p.sort(oldTar(c.words[1:]))
 	c.cmd.Sorted = true
 	c.sorted(&g)
@@ -52,7 +27,7 @@ func (c *call) tar() {
 			if text, ok := strings.CutPrefix(o.text.text, "exec="); ok {
 				c.line(word{text: text, dynamic: o.text.dynamic}, "tar --checkpoint-action")
 			} else if o.text.dynamic {
-				c.unknown("what tar does at a checkpoint is not known before it runs")
+				c.unknown("the checkpoint action of tar cannot be determined in advance")
 			}
 			continue
 		}
@@ -66,7 +41,7 @@ func (c *call) tar() {
 	if before, _, ok := strings.Cut(archive.text, ":"); ok && !strings.Contains(before, "/") && !g.has("--force-local") {
 		c.does(Network|Executes, "tar reaches another machine")
 	}
-	inside := c.place // -C came into force, but not for the archive
+	inside := c.place // -C does not apply to the archive
 	c.place = start
 	if stdio := archive.is("-"); !stdio && mode != "" {
 		if strings.Contains("-c -r -u -a -A", mode) {
@@ -87,7 +62,7 @@ func (c *call) tar() {
 			c.reads(w)
 		}
 	default:
-		c.unknown("what tar does is not known")
+		c.unknown("an unknown mode of tar")
 	}
 }
 
@@ -107,14 +82,14 @@ func oldTar(args []word) []word {
 	return append(all, rest...)
 }
 
-// dd judges if=, of= and the rest of dd's settings.
-func (c *call) dd(g *arguments) {
+// judgeDD judges if=, of= and the other settings of dd.
+func judgeDD(c *call, _ string, g *arguments) {
 	for _, w := range g.operands {
 		key, value, ok := strings.Cut(w.text, "=")
-		v := word{text: value, dynamic: w.dynamic, tilde: strings.HasPrefix(value, "~")} // as bash has it in what looks like an assignment
+		v := word{text: value, dynamic: w.dynamic, tilde: strings.HasPrefix(value, "~")} // as bash reads an assignment
 		switch {
 		case !ok || w.splits || w.glob:
-			c.unknown("a setting of dd is not known")
+			c.unknown("an unknown setting of dd")
 		case key == "if":
 			c.reads(v)
 		case key == "of":
@@ -122,14 +97,14 @@ func (c *call) dd(g *arguments) {
 				c.does(Destroys, "writes to a device")
 			}
 		case !slices.Contains(strings.Fields("bs ibs obs cbs count skip seek iseek oseek conv iflag oflag status"), key):
-			c.unknown("a setting of dd is not known")
+			c.unknown("an unknown setting of dd")
 		}
 	}
 	g.operands = nil
 }
 
-// date sets the clock with an operand that does not begin with +.
-func (c *call) date(g *arguments) {
+// judgeDate judges date, which sets the clock if an operand does not start with +.
+func judgeDate(c *call, _ string, g *arguments) {
 	for _, w := range g.operands {
 		if !strings.HasPrefix(w.text, "+") {
 			c.does(Unknown, "date may set the clock")
@@ -138,8 +113,8 @@ func (c *call) date(g *arguments) {
 	g.operands = nil
 }
 
-// split writes files whose names begin with its second operand.
-func (c *call) split(g *arguments) {
+// judgeSplit judges split, which writes files whose names start with its second operand.
+func judgeSplit(c *call, _ string, g *arguments) {
 	to := word{text: "."}
 	if len(g.operands) > 1 {
 		to = g.operands[len(g.operands)-1]
@@ -153,8 +128,8 @@ func (c *call) split(g *arguments) {
 	g.operands = nil
 }
 
-// patch judges patch and git apply, whose files are named in the patch.
-func (c *call) patch(name string, g *arguments) {
+// judgePatch judges patch and git apply. The patch names their files.
+func judgePatch(c *call, name string, g *arguments) {
 	if name == "git apply" && g.has("--check", "--stat", "--numstat", "--summary") && !g.has("--apply") {
 		for _, w := range g.operands {
 			c.reads(w)
@@ -178,9 +153,9 @@ func (c *call) patch(name string, g *arguments) {
 	g.operands = nil
 }
 
-// link judges ln. What is written through a link changes what it leads to, so that counts as written too; a relative
-// way up begins where the link is, which may be a directory that the line does not name.
-func (c *call) link(g *arguments) {
+// judgeLink judges ln. A write through a link changes its target, so the target counts as written. A relative target with ..
+// starts at the directory of the link, which the line may not name.
+func judgeLink(c *call, _ string, g *arguments) {
 	for _, w := range g.operands {
 		if g.has("-s", "--symbolic") && !w.dynamic && !absolute(w.text) && strings.Contains(w.text, "..") {
 			c.writes(word{dynamic: true})
@@ -188,8 +163,8 @@ func (c *call) link(g *arguments) {
 	}
 }
 
-// listed judges the binutils, which take arguments from a file that is named after an @; an option may load a library.
-func (c *call) listed(name string, g *arguments) {
+// judgeListed judges the binutils, which read arguments from a file after an @. An option may load a library.
+func judgeListed(c *call, name string, g *arguments) {
 	for _, w := range g.operands {
 		if strings.HasPrefix(w.text, "@") || w.mayBeOption() {
 			c.unknown(name + " may take options from " + shownWord(w))
@@ -197,8 +172,8 @@ func (c *call) listed(name string, g *arguments) {
 	}
 }
 
-// unzip writes where it runs when it does not only list or print.
-func (c *call) unzip(g *arguments) {
+// judgeUnzip judges unzip, which writes in its directory unless it only lists or prints.
+func judgeUnzip(c *call, _ string, g *arguments) {
 	if g.has("-l", "-v", "-Z", "-z", "-t", "-p", "-c") {
 		return
 	}

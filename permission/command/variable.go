@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Variables that change what programs do, and those that are known not to. Names that end in * are beginnings.
+// Variables that change the effects of programs, and harmless ones. Names that end in * are prefixes.
 var (
 	steering = strings.Fields(`LD_* DYLD_* GIT_* BASH_* GCONV_* MALLOC_* NODE_* PYTHON* PERL* RUBY* GEM_* BUNDLE_* GO* CGO_*
 		CARGO* RUST* NPM_* npm_* YARN_* PNPM_* PIP_* UV_* JAVA_* MAVEN_* GRADLE_* LUA_* PHP* R_* DOCKER_* SSH_* SUDO_* CVS_*
@@ -34,10 +34,10 @@ func listed(name string, names []string) bool {
 	})
 }
 
-// named reports whether programs make the name of a file of a variable, which is harmless as long as it is a plain name.
+// named reports whether programs use the variable as a file name. Only a plain name is harmless.
 func named(name string) bool { return name == "TERM" || listed(name, []string{"LANG*", "LC_*"}) }
 
-// weigh says what giving a variable a value means. Exported ones reach other programs.
+// weigh returns the effects of setting a variable. Exported variables reach other programs.
 func weigh(name string, value word, exported bool) (Does, string) {
 	switch {
 	case named(name) && (value.dynamic || strings.Contains(value.text, "/")):
@@ -57,45 +57,52 @@ func weigh(name string, value word, exported bool) (Does, string) {
 		return Executes, "sets " + name + ", in whose value the shell may run commands"
 	}
 	if name == "" || listed(name, steering) || strings.HasPrefix(name, "BASH_FUNC") {
-		return Executes, "sets " + shown(name) + ", which can change what programs run"
+		return Executes, "sets " + shown(name) + ", which can change the programs that run"
 	}
 	if exported {
-		return Unknown, "sets " + name + ", which is not known to be harmless"
+		return Unknown, "sets " + name + ", which may not be harmless"
 	}
 	return 0, ""
 }
 
-// assigned judges that a variable gets a value in this shell, and notes the value for arithmetic.
-func (a *analyzer) assigned(n syntax.Node, c place, name string, value word) {
-	a.taint(a.spot(n, c), name, value)
+// assigned judges an assignment in this shell, and notes the value for arithmetic.
+func (e expander) assigned(n syntax.Node, name string, value word) {
+	e.a.taint(e.place.spot(n), name, value)
 	if does, why := weigh(name, value, false); does != 0 {
-		a.emit(n, c, []word{{text: name + "=" + value.text, dynamic: value.dynamic}}, does, why)
+		e.a.emit(n, e.place, []word{{text: name + "=" + value.text, dynamic: value.dynamic}}, does, why)
 	}
 }
 
-// taint notes a value that arithmetic would run commands from.
-func (a *analyzer) taint(at spot, name string, value word) {
+// variables are the variables of a line, as far as arithmetic needs them: bash evaluates their text.
+type variables struct {
+	tainted map[string]spot     // variables with unknown text, and the position of the assignment
+	names   map[string][]string // the names in the text of a variable, which arithmetic evaluates too
+	counted []use               // variables that arithmetic evaluates
+}
+
+// taint notes a value that may run commands in arithmetic.
+func (v *variables) taint(at spot, name string, value word) {
 	if value.dynamic || value.glob || strings.ContainsAny(value.text, "[$`") {
-		a.tainted[name] = at
+		v.tainted[name] = at
 	} else if value.text != "" && !isNumber(value.text) {
-		a.names[name] = append(a.names[name], identifiers(value.text)...)
+		v.names[name] = append(v.names[name], identifiers(value.text)...)
 	}
 }
 
-// identifiers returns what arithmetic over a text takes for variables.
+// identifiers returns the variables in an arithmetic text.
 func identifiers(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	})
 }
 
-// assigns judges assignments: of this shell, or, exported, of one program.
-func (a *analyzer) assigns(list []*syntax.Assign, c place, exported bool) (does Does, why string, words []word) {
+// assigns judges assignments: in this shell, or exported to one program.
+func (e expander) assigns(list []*syntax.Assign, exported bool) (does Does, why string, words []word) {
 	for _, as := range list {
 		if as.Name == nil {
 			continue
 		}
-		v := a.assign(as, c)
+		v := e.assign(as)
 		d, w := weigh(as.Name.Value, v, exported)
 		if does |= d; w != "" && why == "" {
 			why = w
@@ -106,15 +113,15 @@ func (a *analyzer) assigns(list []*syntax.Assign, c place, exported bool) (does 
 }
 
 // assign walks the value of one assignment and notes it for arithmetic.
-func (a *analyzer) assign(as *syntax.Assign, c place) word {
-	a.arithm(as.Index, c)
-	v := a.value(as.Value, c)
+func (e expander) assign(as *syntax.Assign) word {
+	e.arithm(as.Index)
+	v := e.value(as.Value)
 	if as.Array != nil {
-		for _, e := range as.Array.Elems {
-			a.arithm(e.Index, c)
-			if e.Value != nil {
-				for _, w := range a.fields(e.Value, c) {
-					a.taint(a.spot(as, c), as.Name.Value, w)
+		for _, elem := range as.Array.Elems {
+			e.arithm(elem.Index)
+			if elem.Value != nil {
+				for _, w := range e.fields(elem.Value) {
+					e.a.taint(e.place.spot(as), as.Name.Value, w)
 				}
 			}
 		}
@@ -128,7 +135,7 @@ func (a *analyzer) assign(as *syntax.Assign, c place) word {
 			_, number = as.Value.Parts[0].(*syntax.ArithmExp)
 		}
 		if !number {
-			a.taint(a.spot(as, c), as.Name.Value, v)
+			e.a.taint(e.place.spot(as), as.Name.Value, v)
 		}
 	}
 	return v
@@ -147,7 +154,7 @@ func (a *analyzer) declaration(x *syntax.DeclClause, c place) int {
 	exported := x.Variant.Value == "export"
 	for _, as := range x.Args {
 		if as.Name != nil {
-			v := a.assign(as, c)
+			v := a.at(c).assign(as)
 			if as.Naked && !exported {
 				words = append(words, word{text: as.Name.Value})
 				continue
@@ -156,11 +163,11 @@ func (a *analyzer) declaration(x *syntax.DeclClause, c place) int {
 			words = append(words, word{text: as.Name.Value + "=" + v.text, dynamic: v.dynamic})
 			continue
 		}
-		for _, w := range a.fields(as.Value, c) {
+		for _, w := range a.at(c).fields(as.Value) {
 			words = append(words, w)
 			switch {
 			case !w.known() || strings.ContainsAny(w.text, "[=$`"):
-				say(Unknown, "declares what is not known before it runs")
+				say(Unknown, "declares a variable that cannot be determined in advance")
 			case strings.HasPrefix(w.text, "-") && strings.ContainsAny(w.text, "nx"):
 				exported = true
 				if strings.Contains(w.text, "n") && x.Variant.Value != "export" {
@@ -178,33 +185,33 @@ func (a *analyzer) declaration(x *syntax.DeclClause, c place) int {
 }
 
 // parameter walks an expansion: $a, ${a:=b}, ${a[i]}.
-func (a *analyzer) parameter(p *syntax.ParamExp, c place) word {
+func (e expander) parameter(p *syntax.ParamExp) word {
 	name := ""
 	if p.Param != nil {
 		name = p.Param.Value
 	}
 	if i, ok := p.Index.(*syntax.Word); !ok || i.Lit() != "@" && i.Lit() != "*" {
-		a.arithm(p.Index, c)
+		e.arithm(p.Index)
 	}
 	if p.Slice != nil {
-		a.arithm(p.Slice.Offset, c)
-		a.arithm(p.Slice.Length, c)
+		e.arithm(p.Slice.Offset)
+		e.arithm(p.Slice.Length)
 	}
 	if p.Repl != nil {
-		a.value(p.Repl.Orig, c)
-		a.value(p.Repl.With, c)
+		e.value(p.Repl.Orig)
+		e.value(p.Repl.With)
 	}
 	if p.Excl && p.Names == 0 || p.NestedParam != nil || p.Flags != nil {
-		a.problem(a.spot(p, c), "an expansion of a variable that another one names")
+		e.a.problem(e.place.spot(p), "an indirect expansion of a variable")
 	}
 	if p.Exp != nil {
-		v := a.value(p.Exp.Word, c)
+		v := e.value(p.Exp.Word)
 		switch p.Exp.Op {
 		case syntax.AssignUnset, syntax.AssignUnsetOrNull:
-			a.assigned(p, c, name, v)
+			e.assigned(p, name, v)
 		case syntax.OtherParamOps:
 			if v.text == "P" || v.dynamic {
-				a.problem(a.spot(p, c), "${%s@P} runs the commands in its value", name)
+				e.a.problem(e.place.spot(p), "${%s@P} runs the commands in its value", name)
 			}
 		}
 	}
@@ -212,15 +219,15 @@ func (a *analyzer) parameter(p *syntax.ParamExp, c place) word {
 	switch {
 	case p.Length || name == "#" || name == "?" || name == "$":
 		return word{dynamic: true}
-	case plain && name == "HOME" && a.options.Home != "" && !c.remote && !a.known(name):
-		return word{text: a.options.Home}
-	case plain && name == "PWD" && len(c.dirs) == 1 && c.dirs[0] != "" && !c.remote && !a.known(name):
-		return word{text: c.dirs[0]}
+	case plain && name == "HOME" && e.a.options.Home != "" && !e.place.remote && !e.a.known(name):
+		return word{text: e.a.options.Home}
+	case plain && name == "PWD" && len(e.place.dirs) == 1 && e.place.dirs[0] != "" && !e.place.remote && !e.a.known(name):
+		return word{text: e.place.dirs[0]}
 	}
 	return word{dynamic: true, splits: true}
 }
 
-// known reports whether the line has given the variable a value so far.
+// known reports whether the line has set the variable so far.
 func (a *analyzer) known(name string) bool {
 	_, ok := a.tainted[name]
 	return ok || slices.ContainsFunc(a.out.Commands, func(c Command) bool {
@@ -229,93 +236,94 @@ func (a *analyzer) known(name string) bool {
 }
 
 // arithm walks arithmetic. Bash evaluates the text of variables in it again, and commands within that text.
-func (a *analyzer) arithm(x syntax.ArithmExpr, c place) {
+func (e expander) arithm(x syntax.ArithmExpr) {
 	switch x := x.(type) {
 	case *syntax.BinaryArithm:
 		if w, ok := x.X.(*syntax.Word); ok && strings.HasSuffix(x.Op.String(), "=") {
 			switch x.Op {
 			case syntax.Eql, syntax.Neq, syntax.Leq, syntax.Geq:
 			default:
-				a.assigned(x, c, w.Lit(), word{text: "0"})
+				e.assigned(x, w.Lit(), word{text: "0"})
 			}
 		}
-		a.arithm(x.X, c)
-		a.arithm(x.Y, c)
+		e.arithm(x.X)
+		e.arithm(x.Y)
 	case *syntax.UnaryArithm:
-		a.arithm(x.X, c)
+		e.arithm(x.X)
 	case *syntax.ParenArithm:
-		a.arithm(x.X, c)
+		e.arithm(x.X)
 	case *syntax.FlagsArithm:
-		a.arithm(x.X, c)
+		e.arithm(x.X)
 	case *syntax.Word:
-		a.operand(x, c)
+		e.operand(x)
 	}
 }
 
-func (a *analyzer) operand(w *syntax.Word, c place) {
+func (e expander) operand(w *syntax.Word) {
 	if w == nil {
 		return
 	}
-	at := a.spot(w, c)
+	at := e.place.spot(w)
 	if len(w.Parts) == 1 {
 		switch p := w.Parts[0].(type) {
 		case *syntax.Lit:
 			if !isNumber(p.Value) {
-				a.counted = append(a.counted, use{p.Value, at})
+				e.a.counted = append(e.a.counted, use{p.Value, at})
 			}
 			if strings.ContainsAny(p.Value, "[`$") {
-				a.problem(at, "arithmetic over text that the shell may run")
+				e.a.problem(at, "arithmetic on text that the shell may run")
 			}
 			return
 		case *syntax.ParamExp:
 			if p.Param != nil && (syntax.ValidName(p.Param.Value) || strings.Contains("#?$!", p.Param.Value)) && p.Exp == nil && p.Repl == nil {
-				a.parameter(p, c)
-				a.counted = append(a.counted, use{p.Param.Value, at})
+				e.parameter(p)
+				e.a.counted = append(e.a.counted, use{p.Param.Value, at})
 				return
 			}
 		}
 	}
-	v := a.value(w, c)
+	v := e.value(w)
 	if v.dynamic || strings.ContainsAny(v.text, "[$`=") {
-		a.problem(at, "arithmetic over text that is not known, which the shell may run")
+		e.a.problem(at, "arithmetic on unknown text, which the shell may run")
 	}
 	for _, n := range identifiers(v.text) {
-		a.counted = append(a.counted, use{n, at})
+		e.a.counted = append(e.a.counted, use{n, at})
 	}
 }
 
-// subscript judges the name of a variable that a builtin is given: in a[...] the shell runs substitutions.
-func (a *analyzer) subscript(n syntax.Node, c place, w word) {
+// subscript judges the name of a variable in an argument of a builtin: the shell runs substitutions in a[...].
+func (e expander) subscript(n syntax.Node, w word) {
 	if !w.known() || strings.ContainsAny(w.text, "[$`") {
-		a.problem(a.spot(n, c), "the name of a variable in which the shell may run commands")
+		e.a.problem(e.place.spot(n), "the name of a variable in which the shell may run commands")
 	}
 }
 
-// fromLine is variables that the shell sets to texts from the line.
+// fromLine are variables that the shell sets to texts from the line.
 var fromLine = []string{
 	"_", "OPTARG", "REPLY", "MAPFILE", "BASH_REMATCH", "BASH_COMMAND", "BASH_EXECUTION_STRING", "BASH_ARGV", "BASH_ARGV0", "BASH_SOURCE", "FUNCNAME",
 	"COMP_LINE", "COMP_WORDS", "READLINE_LINE",
 }
 
-// numbers is variables whose values are arithmetic.
+// numbers are variables whose values are arithmetic.
 var numbers = []string{"OPTIND", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "HISTCMD", "EPOCHSECONDS", "EPOCHREALTIME", "BASHPID", "TMOUT"}
 
-// arithmetic tells, at the end, where it would evaluate text that is not known.
-func (a *analyzer) arithmetic() {
+// evaluated returns the variables with unknown text that arithmetic evaluates.
+func (v *variables) evaluated() (unknown []use) {
 	done := map[string]bool{}
-	for i := 0; i < len(a.counted); i++ {
-		u := a.counted[i]
+	for i := 0; i < len(v.counted); i++ {
+		u := v.counted[i]
 		if done[u.name] {
 			continue
 		}
 		done[u.name] = true
-		for _, n := range a.names[u.name] {
-			a.counted = append(a.counted, use{n, u.at})
+		for _, n := range v.names[u.name] {
+			v.counted = append(v.counted, use{n, u.at})
 		}
-		if _, bad := a.tainted[u.name]; bad || slices.Contains(fromLine, u.name) {
-			a.problem(u.at, "arithmetic over %s, whose text is not known and may be run", u.name)
+		if _, bad := v.tainted[u.name]; bad || slices.Contains(fromLine, u.name) {
+			unknown = append(unknown, u)
 		}
 	}
+	return unknown
 }
 
 func isNumber(s string) bool {

@@ -9,19 +9,19 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// word is what the shell makes of a word, as far as that is known before it runs.
+// word is the result of expanding a word, as far as it can be determined in advance.
 type word struct {
-	text    string // without quotes and backslashes; when it is dynamic, what comes before the first unknown part
-	dynamic bool   // a part of it is not known
-	splits  bool   // it may become no word or several
+	text    string // without quotes and backslashes; if dynamic, the text before the first unknown part
+	dynamic bool   // a part of it is unknown
+	splits  bool   // it may expand to no word or several
 	glob    bool   // the shell may replace it by file names; text is the pattern
 	tilde   bool   // it begins with a ~ that the shell replaces
-	below   []word // when it is not known: where all that it may be lies
+	below   []word // if unknown: the words below which it lies
 }
 
 func (w word) known() bool { return !w.dynamic && !w.glob }
 
-// mayBeOption reports whether a word that is not known may turn out to begin with a dash.
+// mayBeOption reports whether an unknown word may start with a dash.
 func (w word) mayBeOption() bool {
 	if w.known() || w.tilde && !w.splits {
 		return false
@@ -29,7 +29,7 @@ func (w word) mayBeOption() bool {
 	return w.splits || w.text == "" || strings.IndexByte("-*?[@+!", w.text[0]) >= 0
 }
 
-// is reports whether the word is surely one of these.
+// is reports whether the word is certainly one of these.
 func (w word) is(texts ...string) bool { return w.known() && slices.Contains(texts, w.text) }
 
 // then is the word followed by another part.
@@ -42,35 +42,44 @@ func (w word) then(p word) word {
 	return w
 }
 
-// fields returns the words that one word becomes, and walks the commands in it.
-func (a *analyzer) fields(w *syntax.Word, c place) []word {
-	split := *w // what the parser made stays as it is: the tree may be walked again
-	syntax.SplitBraces(&split)
-	return a.parts(split.Parts, c, true)
+// expander expands the words of a command at a place as the shell does, and walks the commands within them.
+type expander struct {
+	a     *analyzer
+	place place
 }
 
-// value returns a word where the shell makes exactly one of it: in assignments, redirections and quotes.
-func (a *analyzer) value(w *syntax.Word, c place) word {
+// fields expands one word to several, and walks the commands in it.
+func (e expander) fields(w *syntax.Word) []word {
+	split := *w // keeps the syntax tree, which may be walked again
+	syntax.SplitBraces(&split)
+	return e.parts(split.Parts, true)
+}
+
+// value expands a word to exactly one: in assignments, redirections and quotes.
+func (e expander) value(w *syntax.Word) word {
 	if w == nil {
 		return word{}
 	}
 	all := word{}
 	for i, p := range w.Parts {
-		all = all.then(a.part(p, c, i == 0))
+		all = all.then(e.part(p, i == 0))
 	}
 	all.splits, all.glob = false, false
 	return all
 }
 
-func (a *analyzer) parts(parts []syntax.WordPart, c place, start bool) []word {
+func (e expander) parts(parts []syntax.WordPart, start bool) []word {
 	all := []word{{}}
 	for i, p := range parts {
-		next := []word{}
-		if b, ok := p.(*syntax.BraceExp); ok {
-			next = a.braces(b, c, start && i == 0)
-		} else {
-			next = append(next, a.part(p, c, start && i == 0))
+		b, ok := p.(*syntax.BraceExp)
+		if !ok {
+			next := e.part(p, start && i == 0)
+			for j, x := range all {
+				all[j] = x.then(next)
+			}
+			continue
 		}
+		next := e.braces(b, start && i == 0)
 		if len(all)*len(next) > mostWords {
 			return []word{{dynamic: true, splits: true}}
 		}
@@ -85,9 +94,9 @@ func (a *analyzer) parts(parts []syntax.WordPart, c place, start bool) []word {
 	return all
 }
 
-func (a *analyzer) braces(b *syntax.BraceExp, c place, start bool) (all []word) {
-	for _, e := range b.Elems {
-		all = append(all, a.parts(e.Parts, c, start)...)
+func (e expander) braces(b *syntax.BraceExp, start bool) (all []word) {
+	for _, elem := range b.Elems {
+		all = append(all, e.parts(elem.Parts, start)...)
 	}
 	if b.Sequence {
 		return []word{{dynamic: true, splits: true}}
@@ -95,8 +104,8 @@ func (a *analyzer) braces(b *syntax.BraceExp, c place, start bool) (all []word) 
 	return all
 }
 
-// part returns what one part of a word stands for. start says that it begins the word.
-func (a *analyzer) part(p syntax.WordPart, c place, start bool) word {
+// part expands one part of a word. Start says that it is the first one.
+func (e expander) part(p syntax.WordPart, start bool) word {
 	switch p := p.(type) {
 	case *syntax.Lit:
 		return unquoted(p.Value, start)
@@ -106,40 +115,40 @@ func (a *analyzer) part(p syntax.WordPart, c place, start bool) word {
 		}
 		return word{text: p.Value}
 	case *syntax.DblQuoted:
-		return a.quoted(p, c)
+		return e.quoted(p)
 	case *syntax.ParamExp:
-		return a.parameter(p, c)
+		return e.parameter(p)
 	case *syntax.CmdSubst:
-		a.chained(p, c, "a substitution")
-		sub := c.apart().inner("$(...)")
-		a.stmts(p.Stmts, sub)
+		e.a.chained(p, e.place, "a substitution")
+		sub := e.place.apart().inner("$(...)")
+		e.a.stmts(p.Stmts, sub)
 		return word{dynamic: true, splits: true}
 	case *syntax.ProcSubst:
-		a.chained(p, c, "a substitution")
-		sub := c.apart().inner("<(...)")
+		e.a.chained(p, e.place, "a substitution")
+		sub := e.place.apart().inner("<(...)")
 		sub.in = input{other: true}
-		a.stmts(p.Stmts, sub)
+		e.a.stmts(p.Stmts, sub)
 		return word{text: "/dev/fd/63"}
 	case *syntax.ArithmExp:
-		a.arithm(p.X, c)
+		e.arithm(p.X)
 		return word{dynamic: true}
 	case *syntax.ExtGlob:
 		return word{text: p.Op.String(), glob: true, dynamic: true}
 	case *syntax.BraceExp:
 		return word{dynamic: true, splits: true}
 	}
-	a.problem(a.spot(p, c), "a part of a word that is not known here")
+	e.a.problem(e.place.spot(p), "an unknown kind of expansion")
 	return word{dynamic: true, splits: true}
 }
 
-func (a *analyzer) quoted(q *syntax.DblQuoted, c place) word {
+func (e expander) quoted(q *syntax.DblQuoted) word {
 	all := word{}
 	for _, p := range q.Parts {
 		if l, ok := p.(*syntax.Lit); ok {
 			all = all.then(word{text: doubleQuoted(l.Value)})
 			continue
 		}
-		w := a.part(p, c, false)
+		w := e.part(p, false)
 		if x, ok := p.(*syntax.ParamExp); !ok || !many(x) {
 			w.splits = false
 		}
@@ -149,7 +158,7 @@ func (a *analyzer) quoted(q *syntax.DblQuoted, c place) word {
 	return all
 }
 
-// many reports whether an expansion becomes several words even in quotes: "$@", "${a[@]}".
+// many reports whether an expansion results in several words even in quotes: "$@", "${a[@]}".
 func many(p *syntax.ParamExp) bool {
 	if p.Param != nil && p.Param.Value == "@" || p.Names != 0 {
 		return true
@@ -158,7 +167,7 @@ func many(p *syntax.ParamExp) bool {
 	return ok && i.Lit() == "@"
 }
 
-// unquoted takes the backslashes from text outside of quotes.
+// unquoted removes the backslashes from text outside of quotes.
 func unquoted(s string, start bool) word {
 	w := word{tilde: start && strings.HasPrefix(s, "~")}
 	if !strings.ContainsAny(s, "\\*?[") {
@@ -184,7 +193,7 @@ func unquoted(s string, start bool) word {
 	return w
 }
 
-// doubleQuoted takes the backslashes from text in double quotes.
+// doubleQuoted removes the backslashes from text in double quotes.
 func doubleQuoted(s string) string {
 	if !strings.Contains(s, "\\") {
 		return s
@@ -201,7 +210,7 @@ func doubleQuoted(s string) string {
 	return b.String()
 }
 
-// ansi reads $'...'. Escapes that shells read in different ways make it dynamic.
+// ansi expands $'...'. Escapes that shells read in different ways make it dynamic.
 func ansi(s string) word {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

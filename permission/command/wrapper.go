@@ -7,56 +7,25 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// wrapper judges programs that run others.
-func (c *call) wrapper(by, name string, g *arguments) bool {
-	switch by {
-	case "env":
-		c.env(g)
-	case "xargs":
-		c.xargs(g)
-	case "sudo":
-		c.sudo(name, g)
-	case "su":
-		c.su(g)
-	case "joined":
-		c.joined(name, g)
-	case "elsewhere":
-		c.elsewhere(name, g)
-	case "container":
-		c.container(g)
-	case "applet":
-		c.applet(name, g)
-	case "flock":
-		c.flock(g)
-	case "tracer":
-		c.tracer(name, g)
-	case "guess":
-		c.guess(name)
-	default:
-		return false
-	}
-	return true
-}
-
-// wrapped judges the program that a wrapper runs.
+// wrapped judges the program of a wrapper.
 func (c *call) wrapped(name string, words []word, in place) {
 	c.clear = true
 	if len(words) == 0 {
 		return
 	}
 	if words[0].splits || words[0].glob {
-		c.unknown("the program is not known before it runs")
+		c.unknown("the program cannot be determined in advance")
 	}
 	c.outside(in, words)
 }
 
-// outside judges a program that runs as a process of its own.
+// outside judges a program in a process of its own.
 func (c *call) outside(in place, words []word) {
 	c.a.outside(func() { c.last, _ = c.a.run(c.node, in, words) })
 }
 
-// env judges env: assignments, -S, then a program.
-func (c *call) env(g *arguments) {
+// judgeEnv judges env: assignments, -S, then a program.
+func judgeEnv(c *call, _ string, g *arguments) {
 	words := g.operands
 	for _, o := range g.options {
 		if o.name == "-S" || o.name == "--split-string" {
@@ -67,10 +36,10 @@ func (c *call) env(g *arguments) {
 			words = append(split, words...)
 		}
 	}
-	if g.has("-S", "--split-string") { // what was split may begin with options again
-		again := programs()["env"].sort(words)
+	if g.has("-S", "--split-string") { // the words may start with options again
+		again := c.a.table["env"].sort(words)
 		if again.strange != "" || again.has("-S", "--split-string") {
-			c.unknown("env -S is given options that are not known")
+			c.unknown("env -S has unknown options")
 		}
 		for _, o := range again.options {
 			c.option("env", o)
@@ -83,7 +52,7 @@ func (c *call) env(g *arguments) {
 		name, value, ok := strings.Cut(w.text, "=")
 		if !ok {
 			if w.dynamic || w.glob {
-				c.unknown("the program that env runs is not known before")
+				c.unknown("the program that env runs cannot be determined in advance")
 			}
 			break
 		}
@@ -103,7 +72,7 @@ func (c *call) env(g *arguments) {
 	c.wrapped("env", words, in)
 }
 
-// envSplit splits the value of env -S where it needs none of its own language.
+// envSplit splits the value of env -S, if it has no quotes and no escapes.
 func envSplit(w word) (words []word, ok bool) {
 	if w.dynamic || strings.ContainsAny(w.text, "\\'\"$#") {
 		return nil, false
@@ -114,8 +83,8 @@ func envSplit(w word) (words []word, ok bool) {
 	return words, true
 }
 
-// xargs judges xargs and parallel: a program gets words that come from the input.
-func (c *call) xargs(g *arguments) {
+// judgeXargs judges xargs, whose program gets words from the input.
+func judgeXargs(c *call, _ string, g *arguments) {
 	words := g.operands
 	if len(words) == 0 {
 		words = []word{{text: "echo"}}
@@ -144,7 +113,7 @@ func (c *call) xargs(g *arguments) {
 	c.wrapped("xargs", filled, in)
 }
 
-func (c *call) sudo(name string, g *arguments) {
+func judgeSudo(c *call, name string, g *arguments) {
 	in := c.place.inner(name)
 	in.adds |= Executes
 	in.why = "as another user"
@@ -173,7 +142,7 @@ func (c *call) sudo(name string, g *arguments) {
 	c.clear = len(words) > 0 && !g.has("-s", "--shell", "-i", "--login")
 }
 
-func (c *call) su(g *arguments) {
+func judgeSu(c *call, _ string, g *arguments) {
 	c.does(Executes, "as another user")
 	in := c.place.inner("su -c")
 	in.adds |= Executes
@@ -189,12 +158,12 @@ func (c *call) su(g *arguments) {
 	}
 }
 
-// joined judges watch, parallel and their like, which give their words to a shell.
-func (c *call) joined(name string, g *arguments) {
+// judgeJoined judges watch, parallel and similar programs, which pass their words to a shell.
+func judgeJoined(c *call, name string, g *arguments) {
 	words := g.operands
 	in := c.place.inner(name)
 	if name == "parallel" {
-		c.parallel(words, in)
+		parallel(c, words, in)
 		return
 	}
 	if name == "watch" && g.has("-x", "--exec") {
@@ -205,8 +174,8 @@ func (c *call) joined(name string, g *arguments) {
 	c.text(words, name, in)
 }
 
-// parallel judges GNU parallel: what follows ::: are values, and without {} they come at the end.
-func (c *call) parallel(words []word, in place) {
+// parallel judges GNU parallel: values follow :::, and without {} they come at the end.
+func parallel(c *call, words []word, in place) {
 	in.in = input{other: true}
 	for i, w := range words {
 		if strings.HasPrefix(w.text, "::") {
@@ -215,29 +184,29 @@ func (c *call) parallel(words []word, in place) {
 		}
 	}
 	if len(words) == 0 {
-		c.unknown("parallel runs what it reads")
+		c.unknown("parallel runs its input")
 		return
 	}
 	for _, w := range words {
 		if strings.ContainsAny(w.text, "{;|&$`<>()\n'\"\\*?") || !w.known() {
-			c.unknown("parallel puts what it reads into a line of commands")
+			c.unknown("parallel puts its input into a command line")
 			c.text(words, "parallel", in)
 			return
 		}
 	}
-	c.unknown("parallel gives what it reads to a shell")
+	c.unknown("parallel passes its input to a shell")
 	c.wrapped("parallel", append(words[:len(words):len(words)], word{dynamic: true, splits: true}), in)
 	c.clear = false
 }
 
-// lost is the place of commands that run in directories which are not known.
+// lost is the place of commands in unknown directories.
 func (c place) lost() place {
 	c.dirs = []string{""}
 	return c
 }
 
-// container judges docker run and exec: the program in it is shown, its paths are not ours.
-func (c *call) container(g *arguments) {
+// judgeContainer judges docker run and exec. The analysis lists the program, but its paths are not ours.
+func judgeContainer(c *call, _ string, g *arguments) {
 	in := c.place.inner("container").lost()
 	in.remote = true
 	in.adds |= Executes
@@ -257,8 +226,8 @@ func (c *call) container(g *arguments) {
 	}
 }
 
-// elsewhere judges chroot, docker run and their like: the program sees other files.
-func (c *call) elsewhere(name string, g *arguments) {
+// judgeElsewhere judges chroot and similar programs, whose program sees other files.
+func judgeElsewhere(c *call, name string, g *arguments) {
 	in := c.place.inner(name)
 	in.adds |= Executes
 	in.why = "in another view of the system"
@@ -273,25 +242,25 @@ func (c *call) elsewhere(name string, g *arguments) {
 	}
 }
 
-// applet judges busybox and toybox: the first operand is the program.
-func (c *call) applet(name string, g *arguments) {
+// judgeApplet judges busybox and toybox: the first operand is the program.
+func judgeApplet(c *call, name string, g *arguments) {
 	if len(g.operands) > 0 && !strings.Contains(g.operands[0].text, "/") {
 		c.wrapped(name, g.operands, c.place.inner(name))
 		return
 	}
-	c.unknown("nothing is known of this " + name)
+	c.unknown("an unknown program of " + name)
 }
 
-// flock judges flock, which runs a program or, after -c, a line.
-func (c *call) flock(g *arguments) {
+// judgeFlock judges flock, which runs a program or, after -c, a line.
+func judgeFlock(c *call, _ string, g *arguments) {
 	if len(g.operands) > 1 && g.operands[1].is("-c", "--command") {
 		c.text(g.operands[2:min(3, len(g.operands))], "flock -c", c.place.inner("flock -c"))
 		g.operands = g.operands[:1]
 	}
 }
 
-// tracer judges strace and ltrace, which may pipe what they find into a program.
-func (c *call) tracer(name string, g *arguments) {
+// judgeTracer judges strace and ltrace, which may pipe their output into a program.
+func judgeTracer(c *call, name string, g *arguments) {
 	for _, o := range g.options {
 		if o.name != "-o" && o.name != "--output" {
 			continue
@@ -302,13 +271,13 @@ func (c *call) tracer(name string, g *arguments) {
 	}
 }
 
-// guess shows what a wrapper may run whose options are not known here: from each word on that is a program, or begins a line of
-// one. It stays unknown; this is for the rules that deny what it runs.
-func (c *call) guess(name string) {
+// judgeGuess lists possible programs of a wrapper with unknown options: from each word on that is a program, or starts a command
+// line. The wrapper is unknown anyway; the list is for rules that deny its program.
+func judgeGuess(c *call, name string, _ *arguments) {
 	for i, w := range c.words {
 		first, _, line := strings.Cut(w.text, " ")
 		switch {
-		case i == 0 || !w.known() || programs()[path.Base(first)] == nil:
+		case i == 0 || !w.known() || c.a.table[path.Base(first)] == nil:
 		case line:
 			c.shellLine(w.text, name, c.place.inner(name), syntax.LangBash)
 		default:

@@ -25,7 +25,7 @@ func Example() {
 	}
 	defer w.Close()
 	_, err = w.Append(ctx, session.Stamp{},
-		session.Message{Message: llm.UserText("Does the mill turn?")},
+		session.Message{Message: llm.UserText("Does the mill turn?"), Speaker: session.Speaker{Kind: session.SpeakerPerson}},
 		session.Message{Message: llm.AssistantText("It does.")})
 	if err != nil {
 		log.Fatal(err)

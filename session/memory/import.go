@@ -9,17 +9,14 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// Import implements [session.Store].
-func (s *Store) Import(ctx context.Context, entries iter.Seq2[session.Event, error]) (session.SessionID, error) {
+// Import implements [session.Log].
+func (s *log) Import(ctx context.Context, entries iter.Seq2[session.Event, error]) (session.SessionID, error) {
 	all, err := collect(ctx, entries)
-	if err == nil && len(all) == 0 {
-		all = []session.Event{{}}
-	}
-	if err == nil {
-		err = session.CheckRoot(all[0])
-	}
 	if err != nil {
 		return "", err
+	}
+	if len(all) == 0 || all[0].Kind() != (session.Created{}).Kind() {
+		return "", session.ErrNoRoot
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +104,7 @@ func (j *journal) fits(all []session.Event) error {
 		if there[e.ID] {
 			return fmt.Errorf("session %s: entry %q: %w", j.id, e.ID, session.ErrExists)
 		}
-		there[e.ID], branch[e.ID] = e.ID != "", session.OnBranch(e.Body)
+		there[e.ID], branch[e.ID] = e.ID != "", e.OnBranch()
 	}
 	return nil
 }

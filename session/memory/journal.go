@@ -19,12 +19,12 @@ type journal struct {
 	tip     *entry                // the end of the current branch; nil: none yet
 	base    *entry                // that a fork goes on from
 	origin  *journal              // where base is
-	summary session.Summary
-	writer  *writer         // who holds the lease
-	blobs   map[string]bool // hashes that the session uses
-	forks   int             // sessions whose origin it is
-	purged  bool            // and here for its forks alone
-	changed chan struct{}   // closed and renewed with every change
+	deleted bool                  // it is in the trash
+	writer  *writer               // who holds the lease
+	blobs   map[string]bool       // hashes that the session uses
+	forks   int                   // sessions whose origin it is
+	purged  bool                  // and here for its forks alone
+	changed chan struct{}         // closed and renewed with every change
 }
 
 // entry is an event and the one before it on its branch, in whichever journal that is.
@@ -35,7 +35,7 @@ type entry struct {
 
 func newJournal(id session.SessionID) *journal {
 	return &journal{
-		id: id, summary: session.Summary{ID: id},
+		id:     id,
 		places: map[session.ID]*entry{}, blobs: map[string]bool{}, changed: make(chan struct{}),
 	}
 }
@@ -61,6 +61,9 @@ func (j *journal) baseSeq() int64 {
 
 // append makes entries of bodies, all or none. The store must be locked.
 func (j *journal) append(at session.Stamp, bodies []session.Body) ([]session.Event, error) {
+	if newest := int64(len(j.entries)); at.Expect != 0 && at.Expect != newest {
+		return nil, &session.StaleError{Session: j.id, Expect: at.Expect, Newest: newest}
+	}
 	if len(bodies) == 0 {
 		return nil, nil
 	}
@@ -90,7 +93,7 @@ func (j *journal) add(event session.Event) session.Event {
 	case e.ID == "":
 		e.ID = session.NewID()
 	}
-	if session.OnBranch(e.Body) {
+	if e.OnBranch() {
 		e.before = j.tip
 		if h, ok := e.Body.(session.Head); ok {
 			e.before, _, _ = j.reach(h.To)
@@ -104,11 +107,13 @@ func (j *journal) add(event session.Event) session.Event {
 		j.places[e.ID], j.tip = e, e
 	}
 	j.entries = append(j.entries, e)
-	j.summary.Add(e.Event)
+	if d, ok := e.Body.(session.Deleted); ok {
+		j.deleted = !d.Restored
+	}
 	return e.Event
 }
 
-// wake tells those who watch that something changed.
+// wake wakes the watchers of the session.
 func (j *journal) wake() {
 	close(j.changed)
 	j.changed = make(chan struct{})
@@ -120,7 +125,7 @@ func (j *journal) locked() error {
 
 // writer implements [session.Writer].
 type writer struct {
-	store  *Store
+	store  *log
 	id     session.SessionID
 	owner  string
 	since  time.Time
@@ -172,8 +177,8 @@ func (w *writer) Close() error {
 	return nil
 }
 
-// snapshot returns the entries of a journal as they are now, and what will tell of more.
-func (s *Store) snapshot(ctx context.Context, id session.SessionID) (entries []*entry, changed chan struct{}, err error) {
+// snapshot returns the entries of a journal as they are now, and a channel that closes when it changes.
+func (s *log) snapshot(ctx context.Context, id session.SessionID) (entries []*entry, changed chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j, err := s.find(ctx, id)
@@ -184,7 +189,7 @@ func (s *Store) snapshot(ctx context.Context, id session.SessionID) (entries []*
 }
 
 // leaf returns the entry that a path begins with.
-func (s *Store) leaf(ctx context.Context, id session.SessionID, leaf session.ID) (*entry, error) {
+func (s *log) leaf(ctx context.Context, id session.SessionID, leaf session.ID) (*entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j, err := s.find(ctx, id)
@@ -198,8 +203,8 @@ func (s *Store) leaf(ctx context.Context, id session.SessionID, leaf session.ID)
 	return e, err
 }
 
-// Read implements [session.Store].
-func (s *Store) Read(ctx context.Context, id session.SessionID, after int64, kinds ...string) iter.Seq2[session.Event, error] {
+// Read implements [session.Log].
+func (s *log) Read(ctx context.Context, id session.SessionID, after int64, kinds ...string) iter.Seq2[session.Event, error] {
 	return of(kinds, s.read(ctx, id, after, false))
 }
 
@@ -217,12 +222,12 @@ func of(kinds []string, entries iter.Seq2[session.Event, error]) iter.Seq2[sessi
 	}
 }
 
-// Watch implements [session.Store].
-func (s *Store) Watch(ctx context.Context, id session.SessionID, after int64) iter.Seq2[session.Event, error] {
+// Watch implements [session.Log].
+func (s *log) Watch(ctx context.Context, id session.SessionID, after int64) iter.Seq2[session.Event, error] {
 	return s.read(ctx, id, after, true)
 }
 
-func (s *Store) read(ctx context.Context, id session.SessionID, after int64, follow bool) iter.Seq2[session.Event, error] {
+func (s *log) read(ctx context.Context, id session.SessionID, after int64, follow bool) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
 		for next := max(after, 0); ; {
 			entries, changed, err := s.snapshot(ctx, id)
@@ -250,8 +255,8 @@ func (s *Store) read(ctx context.Context, id session.SessionID, after int64, fol
 	}
 }
 
-// Backward implements [session.Store].
-func (s *Store) Backward(ctx context.Context, id session.SessionID, leaf session.ID) iter.Seq2[session.Event, error] {
+// Backward implements [session.Log].
+func (s *log) Backward(ctx context.Context, id session.SessionID, leaf session.ID) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
 		e, err := s.leaf(ctx, id, leaf)
 		if err != nil {
@@ -264,20 +269,6 @@ func (s *Store) Backward(ctx context.Context, id session.SessionID, leaf session
 				return
 			}
 			if !yield(e.Event, nil) {
-				return
-			}
-		}
-	}
-}
-
-// Annotations implements [session.Store].
-func (s *Store) Annotations(ctx context.Context, id session.SessionID, kinds ...string) iter.Seq2[session.Event, error] {
-	return func(yield func(session.Event, error) bool) {
-		for e, err := range s.Read(ctx, id, 0, kinds...) {
-			if err == nil && session.OnBranch(e.Body) {
-				continue
-			}
-			if !yield(e, err) {
 				return
 			}
 		}

@@ -1,12 +1,11 @@
-// Package memory keeps sessions in memory: a [session.Store] for tests, and for runs that nobody wants to keep.
+// Package memory keeps sessions in memory: a store for tests, and for runs that leave nothing behind.
 //
-// It does all that a store on disk does, leases, fencing and watching included, within one [Store] value; what it keeps
-// ends with it. Bodies are encoded once when they are appended, so that what a store on disk would refuse is refused here
-// too; what is read back is the value that was appended.
+// It does all that a store on disk does, leases, fencing and watching included, within one [Store] value. Bodies are encoded
+// once when they are appended, so that it refuses what a store on disk would refuse. Readers get the values that were appended.
+// It is also the example of a small store: a [session.Log], and an index that [index.Over] makes of it.
 package memory
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -17,31 +16,33 @@ import (
 	"sync"
 
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
-// Store is a [session.Store] in memory. It is safe for concurrent use.
-type Store struct {
+// Store keeps sessions in memory. It is safe for concurrent use.
+type Store struct{ index.Store }
+
+// New returns an empty store.
+func New() *Store {
+	return &Store{index.Over(&log{sessions: map[session.SessionID]*journal{}, blobs: map[string]*blob{}})}
+}
+
+// log implements [session.Log].
+type log struct {
 	mu       sync.Mutex
 	sessions map[session.SessionID]*journal
 	blobs    map[string]*blob
 	closed   bool
 }
 
-// blob is what PutBlob kept, with the number of sessions that use it.
+// blob is data that PutBlob kept, with the number of sessions that use it.
 type blob struct {
 	data []byte
 	uses int
 }
 
-var _ session.Store = (*Store)(nil)
-
-// New returns an empty store.
-func New() *Store {
-	return &Store{sessions: map[session.SessionID]*journal{}, blobs: map[string]*blob{}}
-}
-
 // find returns the journal of a session. The store must be locked.
-func (s *Store) find(ctx context.Context, id session.SessionID) (*journal, error) {
+func (s *log) find(ctx context.Context, id session.SessionID) (*journal, error) {
 	if err := s.usable(ctx); err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func (s *Store) find(ctx context.Context, id session.SessionID) (*journal, error
 	return j, nil
 }
 
-func (s *Store) usable(ctx context.Context) error {
+func (s *log) usable(ctx context.Context) error {
 	if s.closed {
 		return fmt.Errorf("session: use of a closed store: %w", fs.ErrClosed)
 	}
@@ -61,8 +62,8 @@ func (s *Store) usable(ctx context.Context) error {
 
 func notFound(what string) error { return fmt.Errorf("%s: %w", what, session.ErrNotFound) }
 
-// Create implements [session.Store].
-func (s *Store) Create(ctx context.Context, c session.Created) (session.SessionID, error) {
+// Create implements [session.Log].
+func (s *log) Create(ctx context.Context, c session.Created) (session.SessionID, error) {
 	if _, _, err := session.EncodeBody(c); err != nil {
 		return "", err
 	}
@@ -84,7 +85,7 @@ func (s *Store) Create(ctx context.Context, c session.Created) (session.SessionI
 }
 
 // inherit finds what a fork goes on from, and returns its Created with the entry's name.
-func (s *Store) inherit(j *journal, c session.Created) (session.Created, error) {
+func (s *log) inherit(j *journal, c session.Created) (session.Created, error) {
 	if !c.Fork {
 		return c, nil
 	}
@@ -103,15 +104,15 @@ func (s *Store) inherit(j *journal, c session.Created) (session.Created, error) 
 }
 
 // begin puts a new journal among the others.
-func (s *Store) begin(j *journal) {
+func (s *log) begin(j *journal) {
 	s.sessions[j.id] = j
 	if j.origin != nil {
 		j.origin.forks++
 	}
 }
 
-// Open implements [session.Store].
-func (s *Store) Open(ctx context.Context, id session.SessionID, l session.Lease) (session.Writer, error) {
+// Open implements [session.Log].
+func (s *log) Open(ctx context.Context, id session.SessionID, l session.Lease) (session.Writer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j, err := s.find(ctx, id)
@@ -121,15 +122,15 @@ func (s *Store) Open(ctx context.Context, id session.SessionID, l session.Lease)
 	if j.writer != nil && !l.TakeOver {
 		return nil, j.locked()
 	}
-	if !j.summary.Deleted.IsZero() {
-		return nil, session.InTrash(id)
+	if j.deleted {
+		return nil, fmt.Errorf("session %s: %w: it is in the trash; restore it first", id, session.ErrNotFound)
 	}
 	j.writer = &writer{store: s, id: id, owner: l.Owner, since: session.Now()}
 	return j.writer, nil
 }
 
-// Annotate implements [session.Store].
-func (s *Store) Annotate(ctx context.Context, id session.SessionID, bodies ...session.Body) ([]session.Event, error) {
+// Annotate implements [session.Log].
+func (s *log) Annotate(ctx context.Context, id session.SessionID, bodies ...session.Body) ([]session.Event, error) {
 	if err := check(true, bodies); err != nil {
 		return nil, err
 	}
@@ -138,6 +139,9 @@ func (s *Store) Annotate(ctx context.Context, id session.SessionID, bodies ...se
 	j, err := s.find(ctx, id)
 	if err != nil {
 		return nil, err
+	}
+	if len(bodies) == 1 && bodies[0] == (session.Deleted{}) && j.writer != nil {
+		return nil, j.locked()
 	}
 	return j.append(session.Stamp{}, bodies)
 }
@@ -155,50 +159,39 @@ func check(annotation bool, bodies []session.Body) error {
 	return nil
 }
 
-// List implements [session.Store].
-func (s *Store) List(ctx context.Context, q session.Query) iter.Seq2[session.Summary, error] {
-	return func(yield func(session.Summary, error) bool) {
-		all, err := s.summaries(ctx, q)
+// Sessions implements [session.Log].
+func (s *log) Sessions(ctx context.Context) iter.Seq2[session.Listing, error] {
+	return func(yield func(session.Listing, error) bool) {
+		all, err := s.listings(ctx)
 		if err != nil {
-			yield(session.Summary{}, err)
-			return
+			yield(session.Listing{}, err)
 		}
-		slices.SortFunc(all, func(a, b session.Summary) int {
-			return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
-		})
-		if q.Limit > 0 && len(all) > q.Limit {
-			all = all[:q.Limit]
-		}
-		for _, one := range all {
-			if !yield(one, nil) {
+		for _, l := range all {
+			if !yield(l, nil) {
 				return
 			}
 		}
 	}
 }
 
-func (s *Store) summaries(ctx context.Context, q session.Query) ([]session.Summary, error) {
+func (s *log) listings(ctx context.Context) (all []session.Listing, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.usable(ctx); err != nil {
 		return nil, err
 	}
-	var all []session.Summary
-	for _, j := range s.sessions {
-		if !q.Selects(j.summary) {
-			continue
-		}
-		one := j.summary
+	for id, j := range s.sessions {
+		l := session.Listing{ID: id}
 		if j.writer != nil {
-			one.Owner = j.writer.owner
+			l.Owner = j.writer.owner
 		}
-		all = append(all, one)
+		all = append(all, l)
 	}
 	return all, nil
 }
 
-// PutBlob implements [session.Store].
-func (s *Store) PutBlob(ctx context.Context, id session.SessionID, data []byte) (string, error) {
+// PutBlob implements [session.Log].
+func (s *log) PutBlob(ctx context.Context, id session.SessionID, data []byte) (string, error) {
 	sum := sha256.Sum256(data)
 	hash := hex.EncodeToString(sum[:])
 	s.mu.Lock()
@@ -218,8 +211,8 @@ func (s *Store) PutBlob(ctx context.Context, id session.SessionID, data []byte) 
 	return hash, nil
 }
 
-// Blob implements [session.Store].
-func (s *Store) Blob(ctx context.Context, hash string) ([]byte, error) {
+// Blob implements [session.Log].
+func (s *log) Blob(ctx context.Context, hash string) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.usable(ctx); err != nil {
@@ -232,8 +225,8 @@ func (s *Store) Blob(ctx context.Context, hash string) ([]byte, error) {
 	return slices.Clone(b.data), nil
 }
 
-// Close implements [session.Store]. What was kept is gone; whoever watches is told.
-func (s *Store) Close() error {
+// Close implements [session.Log]. The entries are gone, and every Watch ends.
+func (s *log) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true

@@ -5,7 +5,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/memory"
 	"github.com/tenon-agent/tenon/session/storetest"
 )
@@ -13,5 +13,5 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(*testing.T) session.Store { return memory.New() })
+	storetest.Run(t, func(*testing.T) index.Store { return memory.New() })
 }

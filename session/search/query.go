@@ -2,20 +2,18 @@ package search
 
 import (
 	"strings"
-
-	"github.com/tenon-agent/tenon/session"
 )
 
-// Query is what to look for: the Text of a session.SearchQuery, understood.
+// Query is the parsed Text of a Request.
 type Query struct {
 	Terms []Term
 }
 
-// Term is words that stand in a row.
+// Term is a phrase.
 type Term struct {
 	Words  []string // as [Word] has them; never none
-	Prefix bool     // the last is the beginning of a word
-	Not    bool     // they must not be there
+	Prefix bool     // the last word is a prefix
+	Not    bool     // the phrase must not occur
 }
 
 // maxWords is how many words of a query count.
@@ -97,7 +95,7 @@ func StreamsOf(pieces []Piece) Streams {
 	var words, parts, thinking, thought stream // thought are parts of names
 	for i, p := range pieces {
 		words, parts := &words, &parts
-		if p.Kind == session.SaidThinking {
+		if p.Kind == SaidThinking {
 			words, parts = &thinking, &thought
 		}
 		words.Grow(len(p.Text))
@@ -143,7 +141,7 @@ func (q Query) Match(s Streams, thinking bool) bool {
 	return !q.Empty()
 }
 
-// in reports whether the term stands in a stream.
+// in reports whether a stream contains the term.
 func (t Term) in(words string) bool {
 	row := " " + strings.Join(t.Words, " ")
 	if !t.Prefix {

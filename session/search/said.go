@@ -1,17 +1,14 @@
-// Package search is what stores search with: what entries say, the words of it, queries, and the piece of a text around what
-// was found. [Scan] is a whole search, slow and simple, over any store; stores on disk keep an index of the same words.
+// Package search has the parts of a search that all stores share: the texts of entries, their words, queries, and snippets. Stores on disk
+// keep an index of the same words.
 //
 // # Words
 //
-// A word is a run of letters, digits and the marks on them, in lower case and, in Latin and Greek, without accents. Everything else
-// stands between words, so that foo/bar.go:12 is four words in a row and snake_case two; what a query writes in one piece
-// must stand in a row. A name in camelCase is one word, and its parts are words besides. Each character of Chinese,
-// Japanese, Korean, Thai and other scripts that put no spaces between words is a word by itself: two characters in a query are two
-// words in a row, which finds them anywhere.
+// A word is a sequence of letters, digits and their marks, in lower case and, in Latin and Greek, without accents. All other characters
+// separate words: foo/bar.go:12 is a phrase of four words, and snake_case a phrase of two. A name in camelCase is one word, and its parts
+// are words too. Each character of Chinese, Japanese, Korean, Thai and other scripts without spaces is a word.
 //
-// The tokenizers of SQLite do not do: its unicode61 makes one word of a whole Chinese sentence and cannot see the parts of a
-// name; its trigrams find no two characters of Chinese, and need three times the space. So the words are made here, once, for the index
-// and for queries alike.
+// The tokenizers of SQLite are not enough: unicode61 makes one word of a Chinese sentence and does not see the parts of a name; trigram finds
+// no two Chinese characters, and needs three times the space. So this package makes the words, for the index and for queries.
 package search
 
 import (
@@ -25,7 +22,7 @@ import (
 
 // Piece is one thing that an entry says.
 type Piece struct {
-	Kind session.Said
+	Kind Said
 	Text string
 }
 
@@ -36,7 +33,7 @@ const maxText = 1 << 20
 func Pieces(b session.Body) []Piece {
 	var out []Piece
 	left := maxText
-	add := func(kind session.Said, text string) {
+	add := func(kind Said, text string) {
 		if text = cut(text, left); strings.TrimSpace(text) != "" {
 			out = append(out, Piece{kind, text})
 			left -= len(text)
@@ -44,36 +41,38 @@ func Pieces(b session.Body) []Piece {
 	}
 	switch b := b.(type) {
 	case session.Title:
-		add(session.SaidTitle, b.Title)
+		add(SaidTitle, b.Title)
 	case session.Tags:
-		add(session.SaidTags, strings.Join(b.Tags, ", "))
+		add(SaidTags, strings.Join(b.Tags, ", "))
 	case session.Note:
-		add(session.SaidNote, b.Text)
-	case session.Digest:
-		add(session.SaidSummary, b.Summary)
+		add(SaidNote, b.Text)
+	case session.Summarized:
+		add(SaidSummary, b.Summary)
 	case session.Message:
 		for _, p := range b.Content {
 			switch p := p.(type) {
 			case llm.Text:
-				add(kindOf(b.Role), p.Text)
+				add(kindOf(b), p.Text)
 			case llm.Thinking:
-				add(session.SaidThinking, p.Text)
+				add(SaidThinking, p.Text)
 			case llm.ToolCall:
-				add(session.SaidCall, p.Name+" "+values(cut(p.Arguments, left)))
+				add(SaidCall, p.Name+" "+values(cut(p.Arguments, left)))
 			}
 		}
 	}
 	return out
 }
 
-func kindOf(r llm.Role) session.Said {
-	switch r {
-	case llm.RoleAssistant:
-		return session.SaidAssistant
-	case llm.RoleTool:
-		return session.SaidResult
+func kindOf(m session.Message) Said {
+	switch m.Author().Kind {
+	case session.SpeakerPerson:
+		return SaidUser
+	case session.SpeakerModel:
+		return SaidAssistant
+	case session.SpeakerTool:
+		return SaidResult
 	default:
-		return session.SaidUser
+		return SaidNote
 	}
 }
 
@@ -114,13 +113,13 @@ func Weight(b session.Body) float64 {
 	switch b := b.(type) {
 	case session.Title, session.Tags:
 		return 4
-	case session.Note, session.Digest:
+	case session.Note, session.Summarized:
 		return 2
 	case session.Message:
-		switch b.Role {
-		case llm.RoleUser:
+		switch kindOf(b) {
+		case SaidUser:
 			return 3
-		case llm.RoleAssistant:
+		case SaidAssistant:
 			return 2
 		}
 	}

@@ -105,7 +105,7 @@ func TestPiecesAreBounded(t *testing.T) {
 		``:                                      "x ",
 	} {
 		m.Content = llm.Content{llm.ToolCall{Name: "x", Arguments: arguments}}
-		if got := search.Pieces(session.Message{Message: m}); got[0].Text != want || got[0].Kind != session.SaidCall {
+		if got := search.Pieces(session.Message{Message: m}); got[0].Text != want || got[0].Kind != search.SaidCall {
 			t.Errorf("%s says %+v", arguments, got)
 		}
 	}
@@ -118,7 +118,7 @@ func FuzzSearch(f *testing.F) {
 	f.Add("camelCase\x00会话\xff", "Case 会*")
 	f.Add(strings.Repeat("long ", 99)+"needle", "needle long")
 	f.Fuzz(func(t *testing.T, text, query string) {
-		pieces := []search.Piece{{Kind: session.SaidUser, Text: text}}
+		pieces := []search.Piece{{Kind: search.SaidUser, Text: text}}
 		q := search.Parse(query)
 		_, s := q.Snippet(pieces, true)
 		if !utf8.ValidString(s.Text) || len(s.Text) > 1000 {

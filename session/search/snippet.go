@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/tenon-agent/tenon/session"
 )
 
 // The size of snippets, in bytes.
@@ -17,14 +15,14 @@ const (
 )
 
 // Snippet is the piece of what an entry says that shows best why the query found it.
-func (q Query) Snippet(pieces []Piece, thinking bool) (session.Said, session.Snippet) {
+func (q Query) Snippet(pieces []Piece, thinking bool) (Said, Snippet) {
 	var (
 		best  Piece
-		marks []session.Mark
+		marks []Mark
 		most  int
 	)
 	for _, p := range pieces {
-		if p.Kind == session.SaidThinking && !thinking {
+		if p.Kind == SaidThinking && !thinking {
 			continue
 		}
 		found, terms := q.marks(p.Text)
@@ -36,7 +34,7 @@ func (q Query) Snippet(pieces []Piece, thinking bool) (session.Said, session.Sni
 }
 
 // marks are the places in a text that the query finds, in order and apart, and how many of its terms are among them.
-func (q Query) marks(text string) (marks []session.Mark, terms int) {
+func (q Query) marks(text string) (marks []Mark, terms int) {
 	streams := [2][]Word{}
 	names := [2][]string{}
 	for w := range Words(text) {
@@ -51,7 +49,7 @@ func (q Query) marks(text string) (marks []session.Mark, terms int) {
 		for i, words := range streams {
 			for at := range words {
 				if !t.Not && t.at(names[i][at:]) {
-					marks = append(marks, session.Mark{Start: words[at].Start, End: words[at+len(t.Words)-1].End})
+					marks = append(marks, Mark{Start: words[at].Start, End: words[at+len(t.Words)-1].End})
 				}
 			}
 		}
@@ -59,7 +57,7 @@ func (q Query) marks(text string) (marks []session.Mark, terms int) {
 			terms++
 		}
 	}
-	slices.SortFunc(marks, func(a, b session.Mark) int { return cmp.Or(a.Start-b.Start, a.End-b.End) })
+	slices.SortFunc(marks, func(a, b Mark) int { return cmp.Or(a.Start-b.Start, a.End-b.End) })
 	apart := marks[:0]
 	for _, m := range marks {
 		if n := len(apart); n > 0 && m.Start < apart[n-1].End {
@@ -72,7 +70,7 @@ func (q Query) marks(text string) (marks []session.Mark, terms int) {
 }
 
 // snippet is a piece of a text around its first mark, on one line.
-func snippet(text string, marks []session.Mark) session.Snippet {
+func snippet(text string, marks []Mark) Snippet {
 	from := 0
 	if len(marks) > 0 {
 		from = wordAt(text, marks[0].Start-snippetBefore)
@@ -85,7 +83,7 @@ func snippet(text string, marks []session.Mark) session.Snippet {
 			end = from + i
 		}
 	}
-	var out session.Snippet
+	var out Snippet
 	var b strings.Builder
 	if from > 0 {
 		b.WriteString("…")
@@ -107,7 +105,7 @@ func snippet(text string, marks []session.Mark) session.Snippet {
 			space = false
 		}
 		if len(marks) > 0 && at == marks[0].Start {
-			out.Marks = append(out.Marks, session.Mark{Start: b.Len(), End: -1})
+			out.Marks = append(out.Marks, Mark{Start: b.Len(), End: -1})
 		}
 		b.WriteRune(r)
 	}
@@ -120,7 +118,7 @@ func snippet(text string, marks []session.Mark) session.Snippet {
 }
 
 // closeMark ends the last mark, if it is open.
-func closeMark(s *session.Snippet, at int) {
+func closeMark(s *Snippet, at int) {
 	if n := len(s.Marks); n > 0 && s.Marks[n-1].End < 0 {
 		s.Marks[n-1].End = at
 	}

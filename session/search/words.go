@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Word is a word of a text, and where it stands there, in bytes.
+// Word is a word of a text, and its position in bytes.
 type Word struct {
 	Text       string // as it is compared
 	Start, End int

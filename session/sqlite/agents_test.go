@@ -7,10 +7,12 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
 // A run that goes on in another process is that of the same agent.
 func TestTheAgentOfARunThatGoesOn(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, path)
 	w := writerFor(t, s)
@@ -29,7 +31,7 @@ func TestTheAgentOfARunThatGoesOn(t *testing.T) {
 	if _, err := w.Append(t.Context(), session.Stamp{Run: run}, session.Message{Message: answer}); err != nil {
 		t.Fatal(err)
 	}
-	for row, err := range s.Usage(t.Context(), session.UsageQuery{By: []session.Group{session.GroupAgent}}) {
+	for row, err := range s.Usage(t.Context(), index.UsageQuery{By: []index.Group{index.GroupAgent}}) {
 		if err != nil || row.Agent != "helper" || row.Usage.Input != 3 {
 			t.Errorf("%+v, %v", row, err)
 		}

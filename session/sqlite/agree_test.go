@@ -11,12 +11,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/memory"
 )
 
 // side is one of two stores that are treated alike: the same session in both, and what was written there.
 type side struct {
-	store   session.Store
+	store   index.Store
 	id      session.SessionID
 	writers []session.Writer
 	entries []session.Event
@@ -24,6 +25,7 @@ type side struct {
 
 // Whatever is done in whatever order, this store and the one in memory answer the same.
 func TestAgreesWithMemory(t *testing.T) {
+	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "sessions.db"))
 	rapid.Check(t, func(rt *rapid.T) {
 		sides := []*side{{store: s}, {store: memory.New()}}
@@ -157,10 +159,10 @@ func (s *side) shows(t *testing.T, leaf int) string {
 			out = append(out, e.Seq, s.kind(err))
 		}
 	}
-	for e, err := range s.store.Annotations(t.Context(), s.id) {
+	for e, err := range s.store.Read(t.Context(), s.id, 0, session.Title{}.Kind(), session.Note{}.Kind(), session.Queued{}.Kind()) {
 		out = append(out, e.Seq, s.kind(err))
 	}
-	for sum, err := range s.store.List(t.Context(), session.Query{Prefix: string(s.id)}) {
+	for sum, err := range s.store.List(t.Context(), index.Query{Prefix: string(s.id)}) {
 		out = append(out, sum.Title, sum.Named, sum.Entries, sum.Messages, sum.Usage, sum.Owner, sum.Dir, s.kind(err))
 	}
 	text, err := json.Marshal(out)

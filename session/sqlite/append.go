@@ -6,55 +6,48 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/view"
 )
 
-// Create implements [session.Store].
-func (s *Store) Create(ctx context.Context, c session.Created) (session.SessionID, error) {
-	id := session.NewSessionID()
-	events, bodies, err := encode(session.Stamp{}, []session.Body{c})
-	if err != nil {
-		return "", err
-	}
-	e, body := events[0], bodies[0]
-	e.Seq, e.ID = 1, id
-	err = s.write(ctx, "create a session in", false, func(t *txn) error {
-		base, err := t.inherit(&c)
+// Create implements [session.Log].
+func (s *committer) Create(ctx context.Context, c session.Created) (session.SessionID, error) {
+	e := session.Event{ID: session.NewSessionID(), Time: session.Now(), Body: c}
+	err := s.write(ctx, "create a session in", false, func(t *txn) error {
+		r, err := t.create(e)
 		if err != nil {
 			return err
 		}
-		if base != 0 {
-			e.Parent, e.Body = c.From.Entry, c
-			if _, body, err = session.EncodeBody(c); err != nil {
-				return err
-			}
-		}
-		key, err := t.begin(id, c, e.Time.UnixMicro(), 1, base)
-		if err != nil {
-			return err
-		}
-		return t.insert(key, e, body)
+		return r.update(t)
 	})
 	if err != nil {
 		return "", err
 	}
-	return id, nil
+	return e.ID, nil
 }
 
-// begin makes the row of a session.
-func (t *txn) begin(id session.SessionID, c session.Created, time, seq, base int64) (key int64, err error) {
-	if err := t.exec(`INSERT INTO sessions (id, seq, tip, title, named, dir, created, updated, from_session, from_entry, base)
-		VALUES (?, ?, ?, '', 0, ?, ?, ?, ?, ?, ?)`,
-		string(id), seq, string(id), c.Dir, time, time, string(c.From.Session), string(c.From.Entry), base); err != nil {
-		return 0, err
+// create makes the session of a root, without its row, which update writes.
+func (t *txn) create(e session.Event) (row, error) {
+	r := row{stored: stored{sum: index.Summary{ID: e.ID}}}
+	c := e.Body.(session.Created)
+	var err error
+	if r.base, err = t.inherit(&c); err != nil {
+		return r, err
 	}
-	err = t.row(`SELECT key FROM sessions WHERE id = ?`, []any{string(id)}, &key)
-	return key, err
+	if r.base != 0 {
+		e.Body, r.tip = c, c.From.Entry
+	}
+	if err := r.insert(t); err != nil {
+		return r, err
+	}
+	return r, r.put(t, e)
 }
 
-// inherit returns the place of the entry that a fork goes on from, and names it when c does not: 0 for what is no fork.
+// inherit returns the place of the entry that a fork continues from, and adds its ID to c if c has none. It returns 0 if c is no fork.
 func (t *txn) inherit(c *session.Created) (base int64, err error) {
 	if !c.Fork {
 		return 0, nil
@@ -74,19 +67,24 @@ func (t *txn) inherit(c *session.Created) (base int64, err error) {
 	return base, nil
 }
 
-// Annotate implements [session.Store].
-func (s *Store) Annotate(ctx context.Context, id session.SessionID, bodies ...session.Body) ([]session.Event, error) {
+// Annotate implements [index.Store].
+func (s *committer) Annotate(ctx context.Context, id session.SessionID, bodies ...session.Body) ([]session.Event, error) {
 	if err := session.Check(true, bodies...); err != nil {
 		return nil, err
+	}
+	if len(bodies) == 1 {
+		if d, ok := bodies[0].(session.Deleted); ok {
+			return s.trash(ctx, id, d)
+		}
 	}
 	return s.append(ctx, id, noEpoch, session.Stamp{}, bodies)
 }
 
-// noEpoch is the epoch of those who need no lease.
+// noEpoch is the epoch of appends that need no lease.
 const noEpoch = -1
 
-// append makes entries of bodies, provided that the lease has not changed hands since epoch.
-func (s *Store) append(
+// append makes entries of bodies, if the lease still has this epoch.
+func (s *committer) append(
 	ctx context.Context, id session.SessionID, epoch int64, at session.Stamp, bodies []session.Body,
 ) ([]session.Event, error) {
 	if err := session.Check(false, bodies...); err != nil {
@@ -96,8 +94,8 @@ func (s *Store) append(
 	if err != nil {
 		return nil, err
 	}
-	err = s.write(ctx, "append to", mustSync(bodies), func(t *txn) error {
-		return t.append(id, epoch, events, encoded)
+	err = s.share(ctx, "append to", mustSync(bodies), func(t *txn) error {
+		return t.append(id, epoch, at.Expect, events, encoded)
 	})
 	if err != nil || len(events) == 0 {
 		return nil, err
@@ -105,9 +103,12 @@ func (s *Store) append(
 	return events, nil
 }
 
-// append gives events their places and writes them.
-func (t *txn) append(id session.SessionID, epoch int64, events []session.Event, encoded [][]byte) error {
+// append numbers events and writes them.
+func (t *txn) append(id session.SessionID, epoch, expect int64, events []session.Event, encoded [][]byte) error {
 	row, err := t.session(id, epoch)
+	if err == nil && expect != 0 && expect != row.sum.Entries {
+		err = &session.StaleError{Session: id, Expect: expect, Newest: row.sum.Entries}
+	}
 	if err != nil || len(events) == 0 {
 		return err
 	}
@@ -115,15 +116,14 @@ func (t *txn) append(id session.SessionID, epoch int64, events []session.Event, 
 		return err
 	}
 	for i, e := range events {
-		if err := t.insert(row.key, e, encoded[i]); err != nil {
+		if err := row.add(t, e, encoded[i]); err != nil {
 			return err
 		}
 	}
-	t.changed = id
 	return row.update(t)
 }
 
-// mustSync reports whether one of the bodies has to be on the disk before anything else happens.
+// mustSync reports whether Append must sync one of the bodies before it returns.
 func mustSync(bodies []session.Body) bool {
 	for _, b := range bodies {
 		switch b := b.(type) {
@@ -138,7 +138,7 @@ func mustSync(bodies []session.Body) bool {
 	return false
 }
 
-// encode makes events of bodies, without a place yet, and encodes the bodies. It needs no turn.
+// encode makes events of bodies, without numbers yet, and encodes the bodies. It does not need the lane.
 func encode(at session.Stamp, bodies []session.Body) (events []session.Event, encoded [][]byte, err error) {
 	now := session.Now()
 	events, encoded = make([]session.Event, len(bodies)), make([][]byte, len(bodies))
@@ -151,18 +151,14 @@ func encode(at session.Stamp, bodies []session.Body) (events []session.Event, en
 	return events, encoded, nil
 }
 
-// row is what an append has to know of a session, and changes.
+// row is a row of sessions that an append changes.
 type row struct {
-	id  session.SessionID
-	key int64
-	seq int64
-	tip session.ID
-	sum session.Summary // Usage, Messages, Runs, Tags and Deleted are those of the append alone
-
-	tagged, trashed bool // Tags and Deleted change, which is seldom
+	stored
+	was *stored // before; nil: it is new
+	seq int64   // of the last numbered entry
 }
 
-// tags is a list of tags as a row has it.
+// tags is a list of tags in the form of the column.
 type tags string
 
 func packTags(list []string) tags {
@@ -183,34 +179,28 @@ func (t tags) list() (list []string, err error) {
 	return list, err
 }
 
-// session reads the row of a session whose lease has not changed hands since epoch.
+// session reads the row of a session whose lease still has this epoch.
 func (t *txn) session(id session.SessionID, epoch int64) (row, error) {
-	r := row{id: id}
-	var now holder
-	err := t.row(`SELECT key, epoch, token, owner, seq, tip, title, named, model FROM sessions WHERE id = ? AND kept = 0`,
-		[]any{string(id)}, &r.key, &now.epoch, &now.token, &now.owner,
-		&r.seq, (*string)(&r.tip), &r.sum.Title, &r.sum.Named, &r.sum.Model)
+	r, err := t.current(id)
 	switch {
-	case errors.Is(err, sql.ErrNoRows) && epoch != noEpoch: // only a session without a living writer is purged
-		return r, &session.FencedError{Session: id}
-	case errors.Is(err, sql.ErrNoRows):
-		return r, noSession(id)
-	case err == nil && epoch != noEpoch && epoch != now.epoch:
-		return r, &session.FencedError{Session: id, Owner: now.owner}
+	case errors.Is(err, session.ErrNotFound) && epoch != noEpoch: // only a session without a living writer is purged
+		err = &session.FencedError{Session: id}
+	case err == nil && epoch != noEpoch && epoch != r.epoch:
+		err = &session.FencedError{Session: id, Owner: r.sum.Owner}
 	}
-	return r, err
+	return row{stored: r, was: &r, seq: r.sum.Entries}, err
 }
 
-// link gives events their places, after the last entry and from the tip of the branch on.
+// link numbers events after the last entry, and continues the branch from its tip.
 func (r *row) link(t *txn, events []session.Event) error {
 	for i := range events {
 		e := &events[i]
 		r.seq++
 		e.Seq = r.seq
-		if session.OnBranch(e.Body) {
+		if e.OnBranch() {
 			e.Parent = r.tip
 			if h, ok := e.Body.(session.Head); ok {
-				if _, err := locate(t, r.id, r.key, h.To); err != nil {
+				if _, err := locate(t, r.sum.ID, r.key, h.To); err != nil {
 					return err
 				}
 				e.Parent = h.To
@@ -218,12 +208,6 @@ func (r *row) link(t *txn, events []session.Event) error {
 			r.tip = e.ID
 		}
 		r.sum.Add(*e)
-		switch e.Body.(type) {
-		case session.Tags:
-			r.tagged = true
-		case session.Deleted:
-			r.trashed = true
-		}
 	}
 	return nil
 }
@@ -233,8 +217,8 @@ type finder interface {
 	row(text string, args []any, dest ...any) error
 }
 
-// locate returns the place of an entry on a branch of a session, or in what it inherited: what the session that it goes on
-// from had when that entry was written.
+// locate returns the place of an entry on a branch of a session. The entry may be inherited: another session had it when the session was
+// forked.
 func locate(q finder, id session.SessionID, key int64, entry session.ID) (at int64, err error) {
 	until := lastPlace(key)
 	for {
@@ -254,20 +238,23 @@ func locate(q finder, id session.SessionID, key int64, entry session.ID) (at int
 	}
 }
 
-// insert writes an entry, and what it cost.
-func (t *txn) insert(key int64, e session.Event, body []byte) error {
-	at := place(key, e.Seq)
+// add writes a numbered entry and its usage.
+func (r *row) add(t *txn, e session.Event, body []byte) error {
+	key, at := r.key, place(r.key, e.Seq)
 	if body == nil {
 		body = []byte{}
 	}
-	if err := t.exec(`INSERT INTO entries (place, id, parent, run, turn, time, kind, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		at, string(e.ID), string(e.Parent), string(e.Run), e.Turn, e.Time.UnixMicro(), e.Body.Kind(), body); err != nil {
+	t.wrote = true
+	sum := next(r.head, at, &e, e.Body.Kind(), body)
+	if err := t.exec(`INSERT INTO entries (place, id, parent, run, turn, time, kind, sum, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		at, string(e.ID), string(e.Parent), string(e.Run), e.Turn, e.Time.UnixMicro(), e.Body.Kind(), sum[:], body); err != nil {
 		return err
 	}
+	r.head = sum.own()
 	if b, ok := e.Body.(session.RunStarted); ok {
-		t.agents.note(key, e.Run, session.AgentOf(b))
+		t.agents.note(key, e.Run, index.AgentOf(b))
 	}
-	model, u, ok := session.Consumed(e.Body)
+	model, u, ok := view.Consumed(e.Body)
 	if !ok {
 		return nil
 	}
@@ -275,12 +262,21 @@ func (t *txn) insert(key int64, e session.Event, body []byte) error {
 	if err != nil {
 		return err
 	}
-	return t.exec(`INSERT INTO spending (time, place, model, input, cache_read, cache_write, output, reasoning, cost, agent)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		e.Time.UnixMicro(), at, model, u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, u.Cost, agent)
+	return t.spend(`INSERT INTO spending`, at, e.Time.UnixMicro(), model, agent, u)
 }
 
-// agents remembers which agent's runs the last ones were.
+// spend writes a row of spending.
+func (t *txn) spend(insert string, at, time int64, model, agent string, u llm.Usage) error {
+	return t.exec(insert+` (time, place, model, agent, input, cache_read, cache_write, output, reasoning, cost, names)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		time, at, model, agent, u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, u.Cost, namesOf(model, agent))
+}
+
+func namesOf(model, agent string) int64 {
+	return int64(crc32.ChecksumIEEE([]byte(model + "\x00" + agent)))
+}
+
+// agents caches the agents of runs.
 type agents struct {
 	known map[agentRun]string
 }
@@ -290,7 +286,7 @@ type agentRun struct {
 	run session.RunID
 }
 
-// maxAgents bounds what is remembered. What was forgotten is looked up.
+// maxAgents bounds the cache.
 const maxAgents = 1000
 
 func (a *agents) note(key int64, run session.RunID, agent string) {
@@ -316,7 +312,7 @@ func (t *txn) agentOf(key int64, run session.RunID) (string, error) {
 	}
 	agent := ""
 	if b, err := session.DecodeBody("run_started", body); err == nil {
-		agent = session.AgentOf(b.(session.RunStarted))
+		agent = index.AgentOf(b.(session.RunStarted))
 	}
 	t.agents.note(key, run, agent)
 	return agent, nil
@@ -324,26 +320,10 @@ func (t *txn) agentOf(key int64, run session.RunID) (string, error) {
 
 // update writes the row back.
 func (r *row) update(t *txn) error {
-	sum := r.sum
-	if err := t.exec(`UPDATE sessions SET seq = ?, tip = ?, updated = ?, title = ?, named = ?, messages = messages + ?, runs = runs + ? WHERE key = ?`,
-		r.seq, string(r.tip), sum.Updated.UnixMicro(), sum.Title, sum.Named, sum.Messages, sum.Runs, r.key); err != nil {
+	if err := r.save(t, r.was); err != nil {
 		return err
 	}
-	if r.tagged {
-		if err := t.exec(`UPDATE sessions SET tags = ? WHERE key = ?`, string(packTags(sum.Tags)), r.key); err != nil {
-			return err
-		}
-	}
-	if r.trashed {
-		if err := t.exec(`UPDATE sessions SET deleted = ? WHERE key = ?`, microOrNever(sum.Deleted), r.key); err != nil {
-			return err
-		}
-	}
-	u := sum.Usage
-	if u == (llm.Usage{}) && sum.Messages == 0 {
-		return nil
-	}
-	return t.exec(`UPDATE sessions SET model = ?, input = input + ?, cache_read = cache_read + ?, cache_write = cache_write + ?,
-		output = output + ?, reasoning = reasoning + ?, cost = cost + ? WHERE key = ?`,
-		sum.Model, u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, u.Cost, r.key)
+	t.changed, t.head = r.sum.ID, headOf(&r.stored)
+	t.remember(r.stored)
+	return nil
 }

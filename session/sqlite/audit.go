@@ -1,30 +1,33 @@
 package sqlite
 
 import (
+	"bytes"
 	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/search"
 )
 
-// audit computes anew what can be computed of a session from its entries.
+// audit computes the row and the usage of a session from its entries.
 type audit struct {
 	check  *check
 	key    int64
 	id     session.SessionID
 	seq    int64 // of the last entry that was read
 	tip    session.ID
-	lostAt bool  // entries before are missing: the next one's parent is not known
-	base   int64 // where a fork goes on
-	sum    session.Summary
-	broken bool // something is lost, so that sums are not known
+	lostAt bool  // earlier entries are missing: the parent of the next entry is unknown
+	base   int64 // place of the entry that a fork continues from
+	sum    index.Summary
+	broken bool // an entry is lost, so the sums are unknown
 	agents map[session.RunID]string
 	seen   map[session.ID]bool // entries on branches
-	said   []int64             // entries that the index has, and
-	calls  []int64             // results of calls in it
+	last   chain               // of the last entry
+	said   []int64             // entries with text
+	calls  []int64             // results of calls
 }
 
 func (a *audit) docsTo(seq int64) []int64 { return a.said[:upTo(a.said, seq)] }
@@ -35,26 +38,26 @@ func upTo(list []int64, seq int64) int {
 	return n
 }
 
-// tell tells of something wrong with an entry.
-func (a *audit) tell(seq int64, part session.Part, mend func(*txn) error, format string, args ...any) error {
-	a.broken = a.broken || mend == nil
-	return a.check.tell(session.Problem{Session: a.id, Seq: seq, Part: part, Text: fmt.Sprintf(format, args...)}, mend)
+// report reports a problem of an entry.
+func (a *audit) report(seq int64, part index.Part, fix func(*txn) error, format string, args ...any) error {
+	a.broken = a.broken || fix == nil
+	return a.check.report(index.Problem{Session: a.id, Seq: seq, Part: part, Text: fmt.Sprintf(format, args...)}, fix)
 }
 
-// read reads all entries there are, and the row as it was then or later.
+// read reads all entries, and then the row.
 func (a *audit) read() (row stored, err error) {
 	for before := int64(-1); before < a.seq; {
 		before = a.seq
 		if err := a.readOn(); err != nil {
 			return row, err
 		}
-		// An append writes both at once. So a row that was read later is ahead only of entries that were appended since, and those are read
-		// next, or of ones that are missing; and it is never behind.
-		if row, err = storedOf(a.check.store, a.key); err != nil || row.sum.Entries <= a.seq {
+		// An append writes both at once. So a later row is ahead only of entries that were appended since, which are read next, or of
+		// entries that are missing.
+		if row, err = rowOf(a.check.store, a.key); err != nil || row.sum.Entries <= a.seq {
 			return row, err
 		}
 	}
-	return row, a.tell(a.seq+1, session.PartEntries, nil, "entries %d to %d are missing at the end", a.seq+1, row.sum.Entries)
+	return row, a.report(a.seq+1, index.PartEntries, nil, "entries %d to %d are missing at the end", a.seq+1, row.sum.Entries)
 }
 
 // readOn reads the entries after the last one that was read.
@@ -79,30 +82,44 @@ func (a *audit) readOn() error {
 // entry takes the next entry.
 func (a *audit) entry(r record) error {
 	if r.Seq != a.seq+1 {
-		if err := a.tell(a.seq+1, session.PartEntries, nil, "entries %d to %d are missing", a.seq+1, r.Seq-1); err != nil {
+		if err := a.report(a.seq+1, index.PartEntries, nil, "entries %d to %d are missing", a.seq+1, r.Seq-1); err != nil {
 			return err
 		}
 		a.lostAt = true
 	}
-	a.seq = r.Seq
+	linked := r.Seq != a.seq+1 || r.sum.follows(&a.last)
+	a.seq, a.last = r.Seq, r.sum
 	if r.broken != nil {
+		if fixed, err := a.parentOf(r); fixed || err != nil {
+			return err
+		}
 		a.lostAt = a.lostAt || r.Parent != ""
 		if r.Parent != "" {
 			a.seen[r.ID], a.tip = true, r.ID
 		}
-		return a.tell(r.Seq, session.PartEntries, nil, "it cannot be read: %v", r.broken)
+		return a.report(r.Seq, index.PartEntries, nil, "it cannot be read: %v", r.broken)
 	}
+	if !linked {
+		if err := a.report(r.Seq, index.PartEntries, nil, "its checksum does not follow that of the entry before"); err != nil {
+			return err
+		}
+	}
+	return a.take(r)
+}
+
+// take takes an entry that can be read.
+func (a *audit) take(r record) error {
 	if err := a.parent(r); err != nil {
 		return err
 	}
 	if b, ok := r.Body.(session.RunStarted); ok && r.Run != "" {
-		a.agents[r.Run] = session.AgentOf(b)
+		a.agents[r.Run] = index.AgentOf(b)
 	}
 	a.sum.Add(r.Event)
 	if len(search.Pieces(r.Body)) > 0 {
 		a.said = append(a.said, r.Seq)
 	}
-	if row, ok := session.RowOf(r.Event, true); ok && row.Calls > 0 {
+	if row, ok := index.RowOf(r.Event, true); ok && row.Calls > 0 {
 		a.calls = append(a.calls, r.Seq)
 	} else if ok {
 		return a.spent(r, row)
@@ -110,7 +127,7 @@ func (a *audit) entry(r record) error {
 	return nil
 }
 
-// parent compares an entry's parent with the one that it should have.
+// parent compares the parent of an entry with the expected one.
 func (a *audit) parent(r record) error {
 	want, known := session.ID(""), true
 	switch b := r.Body.(type) {
@@ -125,24 +142,53 @@ func (a *audit) parent(r record) error {
 		want = b.To
 		if ok, err := a.reaches(b.To); err != nil || !ok {
 			if err == nil {
-				err = a.tell(r.Seq, session.PartEntries, nil, "it goes back to entry %q, which is missing", b.To)
+				err = a.report(r.Seq, index.PartEntries, nil, "it continues from entry %q, which is missing", b.To)
 			}
 			return err
 		}
 	default:
-		if session.OnBranch(r.Body) {
+		if r.OnBranch() {
 			want, known = a.tip, !a.lostAt
 		}
 	}
-	if session.OnBranch(r.Body) {
+	if r.OnBranch() {
 		a.seen[r.ID], a.tip, a.lostAt = true, r.ID, false
 	}
 	if !known || r.Parent == want {
 		return nil
 	}
-	return a.tell(r.Seq, session.PartEntries, func(t *txn) error {
-		return t.exec(`UPDATE entries SET parent = ? WHERE place = ?`, string(want), place(a.key, r.Seq))
-	}, "it stands after entry %q, not %q", r.Parent, want)
+	return a.report(r.Seq, index.PartEntries, nil, "its parent is entry %q, not %q", r.Parent, want)
+}
+
+// parentOf fixes the parent of an entry if only the parent is wrong, and takes the entry.
+func (a *audit) parentOf(r record) (fixed bool, err error) {
+	wrong, might := r.Parent, []session.ID{a.tip, ""}
+	if b, err := session.DecodeBody(r.kind, r.raw); err == nil {
+		switch b := b.(type) {
+		case session.Head:
+			might = append(might, b.To)
+		case session.Created:
+			might = append(might, b.From.Entry)
+		}
+	}
+	for _, r.Parent = range might {
+		at := place(a.key, r.Seq)
+		if r.raw == nil || r.Parent == wrong || r.sum.verify(at, &r.Event, r.kind, r.raw) != nil {
+			continue
+		}
+		if r.Body, err = session.DecodeBody(r.kind, r.raw); err != nil {
+			return false, nil
+		}
+		err := a.report(r.Seq, index.PartEntries, func(t *txn) error {
+			return t.exec(`UPDATE entries SET parent = ? WHERE place = ?`, string(r.Parent), at)
+		}, "its parent is entry %q, not %q", wrong, r.Parent)
+		if err == nil {
+			r.broken = nil
+			err = a.take(r)
+		}
+		return true, err
+	}
+	return false, nil
 }
 
 // reaches reports whether a head may lead to an entry.
@@ -163,7 +209,7 @@ func (a *audit) reaches(entry session.ID) (bool, error) {
 	return err == nil, err
 }
 
-// origin finds where a fork goes on.
+// origin finds the entry that a fork continues from.
 func (a *audit) origin(r record, b session.Created) error {
 	err := a.check.store.row(`SELECT base FROM sessions WHERE key = ?`, []any{a.key}, &a.base)
 	if err != nil {
@@ -181,58 +227,61 @@ func (a *audit) origin(r record, b session.Created) error {
 	err = a.check.store.row(`SELECT place FROM entries WHERE id = ? AND (parent <> '' OR (place & ?) = 1) ORDER BY place LIMIT 1`,
 		[]any{string(b.From.Entry), int64(1)<<seqBits - 1}, &a.base)
 	if errors.Is(err, sql.ErrNoRows) {
-		return a.tell(r.Seq, session.PartFork, nil, "it goes on from entry %q of session %s, which is missing", b.From.Entry, b.From.Session)
+		return a.report(r.Seq, index.PartFork, nil, "it continues from entry %q of session %s, which is missing", b.From.Entry, b.From.Session)
 	}
 	return err
 }
 
-// spent compares what an entry consumed with the row about it.
-func (a *audit) spent(r record, want session.UsageRow) error {
+// spent compares the usage of an entry with its row.
+func (a *audit) spent(r record, want index.UsageRow) error {
 	want.Agent = a.agents[r.Run]
-	var got session.UsageRow
+	var got index.UsageRow
 	u := &got.Usage
 	at, us := place(a.key, r.Seq), r.Time.UnixMicro()
-	err := a.check.store.row(`SELECT model, agent, input, cache_read, cache_write, output, reasoning, cost FROM spending
-		WHERE time = ? AND place = ?`, []any{us, at}, &got.Model, &got.Agent,
-		&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning, &u.Cost)
-	if err == nil && got.Model == want.Model && got.Agent == want.Agent && sameUsage(got.Usage, want.Usage) {
+	var names int64
+	var even bool
+	err := a.check.store.row(`SELECT model, agent, input, cache_read, cache_write, output, reasoning, cost, names, parity = `+parity+`
+		FROM spending WHERE time = ? AND place = ?`, []any{us, at}, &got.Model, &got.Agent,
+		&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning, &u.Cost, &names, &even)
+	if err == nil && even && names == namesOf(got.Model, got.Agent) && got.Model == want.Model && got.Agent == want.Agent && sameUsage(got.Usage, want.Usage) {
 		return nil
 	}
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	return a.tell(r.Seq, session.PartSpending, func(t *txn) error {
-		u := want.Usage
-		return t.exec(`INSERT OR REPLACE INTO spending (time, place, model, agent, input, cache_read, cache_write, output, reasoning, cost)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			us, at, want.Model, want.Agent, u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, u.Cost)
-	}, "what it consumed is not counted as it should be")
+	return a.report(r.Seq, index.PartSpending, func(t *txn) error {
+		return t.spend(`INSERT OR REPLACE INTO spending`, at, us, want.Model, want.Agent, want.Usage)
+	}, "its usage is not counted correctly")
 }
 
-// difference is something in a row that is not what it should be.
+// difference is a wrong value in a row.
 type difference struct {
-	part session.Part
+	part index.Part
 	text string
 }
 
-// differences compares the row with what was computed.
+// differences compares the row with the computed values.
 func (a *audit) differences(row stored) (list []difference) {
 	want, got := a.sum, row.sum
 	if row.tip != a.tip {
-		list = append(list, difference{session.PartTip, fmt.Sprintf("the branch ends at %q, not %q", a.tip, row.tip)})
+		list = append(list, difference{index.PartTip, fmt.Sprintf("the branch ends at %q, not %q", a.tip, row.tip)})
 	}
 	if row.base != a.base || got.Fork != want.Fork {
-		list = append(list, difference{session.PartFork, "where it goes on from is not what its first entry says"})
+		list = append(list, difference{index.PartFork, "its origin is not that of its first entry"})
 	}
 	same := sameUsage(want.Usage, got.Usage) && slices.Equal(want.Tags, got.Tags)
 	want.Usage, want.Tags, got.Tags, want.Fork, got.Fork = got.Usage, nil, nil, false, false
+	want.Owner, want.Parent = got.Owner, got.Parent // the row has neither
 	if !same || fmt.Sprint(want) != fmt.Sprint(got) {
-		list = append(list, difference{session.PartSummary, "what lists show is not what its entries say"})
+		list = append(list, difference{index.PartSummary, "the data of lists does not match its entries"})
+	}
+	if len(list) == 0 && (row.verify() != nil || !bytes.Equal(row.head, a.last.own())) {
+		list = append(list, difference{index.PartSummary, "the checksum of its row differs"})
 	}
 	return list
 }
 
-// write puts the row right, with what was appended meanwhile.
+// write fixes the row, also for entries that were appended meanwhile.
 func (a *audit) write(t *txn) error {
 	rows, err := t.later(a.key, a.seq)
 	if err != nil {
@@ -240,21 +289,16 @@ func (a *audit) write(t *txn) error {
 	}
 	for _, r := range rows {
 		if r.broken != nil {
-			return nil // another process writes what this one cannot read: nothing is known
+			return nil // another process appends entries that this one cannot read
 		}
-		a.seq = r.Seq
-		if session.OnBranch(r.Body) {
+		a.seq, a.last = r.Seq, r.sum
+		if r.OnBranch() {
 			a.tip = r.ID
 		}
 		a.sum.Add(r.Event)
 	}
-	s, u := a.sum, a.sum.Usage
-	return t.exec(`UPDATE sessions SET seq = ?, tip = ?, title = ?, named = ?, dir = ?, model = ?, created = ?, updated = ?,
-			from_session = ?, from_entry = ?, messages = ?, runs = ?, input = ?, cache_read = ?, cache_write = ?, output = ?, reasoning = ?,
-			cost = ?, base = ?, tags = ?, deleted = ? WHERE key = ?`,
-		s.Entries, string(a.tip), s.Title, s.Named, s.Dir, s.Model, s.Created.UnixMicro(), s.Updated.UnixMicro(),
-		string(s.From.Session), string(s.From.Entry), s.Messages, s.Runs, u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning,
-		u.Cost, a.base, string(packTags(s.Tags)), microOrNever(s.Deleted), a.key)
+	row := stored{key: a.key, sum: a.sum, tip: a.tip, base: a.base, head: a.last.own()}
+	return row.save(t, nil)
 }
 
 // later returns the entries of a session after a number, as the transaction sees them.

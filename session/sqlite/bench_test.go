@@ -16,11 +16,14 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
 func answer(text string) session.Body { return session.Message{Message: llm.AssistantText(text)} }
 
-func user(text string) session.Body { return session.Message{Message: llm.UserText(text)} }
+func user(text string) session.Body {
+	return session.Message{Message: llm.UserText(text), Speaker: session.Speaker{Kind: session.SpeakerPerson}}
+}
 
 // BenchmarkOpen opens a database that is there already, which is a part of every command's start.
 func BenchmarkOpen(b *testing.B) {
@@ -177,7 +180,7 @@ func BenchmarkList(b *testing.B) {
 	for _, limit := range []int{0, 20} {
 		b.Run("limit="+strconv.Itoa(limit), func(b *testing.B) {
 			for b.Loop() {
-				for _, err := range s.List(b.Context(), session.Query{Limit: limit}) {
+				for _, err := range s.List(b.Context(), index.Query{Limit: limit}) {
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -11,8 +11,8 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// PutBlob implements [session.Store].
-func (s *Store) PutBlob(ctx context.Context, id session.SessionID, data []byte) (string, error) {
+// PutBlob implements [index.Store].
+func (s *committer) PutBlob(ctx context.Context, id session.SessionID, data []byte) (string, error) {
 	hash := hashOf(data)
 	if data == nil {
 		data = []byte{}
@@ -33,8 +33,8 @@ func (s *Store) PutBlob(ctx context.Context, id session.SessionID, data []byte) 
 	return hash, nil
 }
 
-// Blob implements [session.Store].
-func (s *Store) Blob(ctx context.Context, hash string) ([]byte, error) {
+// Blob implements [index.Store].
+func (s *reader) Blob(ctx context.Context, hash string) ([]byte, error) {
 	if err := s.ended(ctx); err != nil {
 		return nil, err
 	}

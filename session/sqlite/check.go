@@ -14,13 +14,14 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
-// Check implements [session.Store]. It may run while sessions are written: of each it looks at what was there when it came to it.
-func (s *Store) Check(ctx context.Context, repair bool) iter.Seq2[session.Problem, error] {
-	return func(yield func(session.Problem, error) bool) {
+// Check implements [index.Store]. It may run while other processes write sessions.
+func (s *Store) Check(ctx context.Context, repair bool) iter.Seq2[index.Problem, error] {
+	return func(yield func(index.Problem, error) bool) {
 		c := &check{store: s, ctx: ctx, repair: repair, yield: yield, docs: map[int64]*audit{}}
-		for _, step := range []func() error{c.file, c.orphans, c.sessions, c.spending, c.blobs, c.index} {
+		for _, step := range []func() error{c.file, c.orphans, c.sessions, c.ends, c.spending, c.blobs, c.index} {
 			err := s.ended(ctx)
 			if err == nil {
 				err = c.unreadable("", step())
@@ -29,14 +30,14 @@ func (s *Store) Check(ctx context.Context, repair bool) iter.Seq2[session.Proble
 				return
 			}
 			if err != nil {
-				yield(session.Problem{}, s.fail("check", err))
+				yield(index.Problem{}, s.fail("check", err))
 				return
 			}
 		}
 	}
 }
 
-// errLeft says that the consumer wants no more.
+// errLeft reports that the consumer left.
 var errLeft = errors.New("left")
 
 // check is one run of Check.
@@ -44,28 +45,28 @@ type check struct {
 	store  *Store
 	ctx    context.Context
 	repair bool
-	yield  func(session.Problem, error) bool
-	docs   map[int64]*audit // what the index should have of each session
+	yield  func(index.Problem, error) bool
+	docs   map[int64]*audit // the expected index of each session
 }
 
-// What a person can do.
+// Advice for people.
 const (
 	adviceRepair = "check with repair"
 	adviceTry    = "check with repair; if that is not enough, " + adviceCopy
-	adviceBack   = "put back a copy of the file if there is one"
-	adviceCopy   = adviceBack + "; else fork the session at the entry before the damage and go on there"
+	adviceBack   = "restore a backup if you have one"
+	adviceCopy   = adviceBack + "; else fork the session at the entry before the damage and continue there"
 )
 
-// tell yields a problem, after it was put right, if that was asked for and can be done: with mend nil it cannot.
-func (c *check) tell(p session.Problem, mend func(t *txn) error) error {
+// report yields a problem. With repair it first calls fix; nil: the problem cannot be fixed.
+func (c *check) report(p index.Problem, fix func(t *txn) error) error {
 	switch {
-	case mend == nil:
+	case fix == nil:
 		p.Lost = true
 		if p.Advice == "" {
 			p.Advice = adviceCopy
 		}
 	case c.repair:
-		if err := c.store.write(c.ctx, "repair", true, mend); err != nil {
+		if err := c.store.write(c.ctx, "repair", true, fix); err != nil {
 			return err
 		}
 		p.Fixed, p.Advice = true, ""
@@ -78,30 +79,30 @@ func (c *check) tell(p session.Problem, mend func(t *txn) error) error {
 	return nil
 }
 
-// file lets SQLite look at the file: pages, tables, and the indexes of these.
+// file lets SQLite check the file: pages, tables and their indexes.
 func (c *check) file() error {
 	said, err := c.integrity()
 	if err != nil || said == "" {
 		return err
 	}
-	p := session.Problem{Part: session.PartFile, Text: said}
+	p := index.Problem{Part: index.PartFile, Text: said}
 	if !strings.Contains(said, "index") {
-		return c.tell(p, nil)
+		return c.report(p, nil)
 	}
 	if strings.Contains(said, "Tree") { // of an index, perhaps, or of a table
 		p.Advice = adviceTry
 	}
-	err = c.tell(p, func(t *txn) error { return t.exec(`REINDEX`) })
+	err = c.report(p, func(t *txn) error { return t.exec(`REINDEX`) })
 	if err != nil || !c.repair {
 		return err
 	}
 	if said, err = c.integrity(); err != nil || said == "" {
 		return err
 	}
-	return c.tell(session.Problem{Part: session.PartFile, Text: said}, nil)
+	return c.report(index.Problem{Part: index.PartFile, Text: said}, nil)
 }
 
-// integrity is what SQLite has to say against the file, the first of it.
+// integrity returns the first problems that SQLite finds in the file.
 func (c *check) integrity() (string, error) {
 	rows, err := c.store.readers.QueryContext(c.ctx, `PRAGMA integrity_check(5)`)
 	if err != nil {
@@ -145,17 +146,17 @@ func (c *check) orphans() error {
 		if err != nil {
 			return err
 		}
-		p := session.Problem{Part: session.PartSummary, Text: "entries of a session that is not listed"}
+		p := index.Problem{Part: index.PartSummary, Text: "entries of a session that is not listed"}
 		if len(records) == 0 || records[0].ID == "" {
-			if err := c.tell(p, nil); err != nil {
+			if err := c.report(p, nil); err != nil {
 				return err
 			}
 			continue
 		}
 		p.Session = records[0].ID
-		err = c.tell(p, func(t *txn) error { // what is in the row is for the next step to say
-			return t.exec(`INSERT OR IGNORE INTO sessions (key, id, seq, tip, title, named, dir, created, updated, from_session, from_entry)
-				VALUES (?, ?, (SELECT max(place) FROM entries WHERE place BETWEEN ? AND ?) - ?, ?, '', 0, '', 0, 0, '', '')`,
+		err = c.report(p, func(t *txn) error { // the next step computes the row
+			return t.exec(`INSERT OR IGNORE INTO sessions (key, id, seq, tip, head, mark)
+				VALUES (?, ?, (SELECT max(place) FROM entries WHERE place BETWEEN ? AND ?) - ?, ?, x'', x'')`,
 				key, string(p.Session), place(key, 1), lastPlace(key), place(key, 0), string(p.Session))
 		})
 		if err != nil {
@@ -180,20 +181,59 @@ func (c *check) sessions() error {
 	}
 }
 
-// unreadable tells of pages that cannot be read, and that is no reason not to look at others. It returns any other error.
+// remark reports a row with a wrong checksum, of a session whose row cannot be computed.
+func (c *check) remark(row stored) error {
+	if row.verify() == nil {
+		return nil
+	}
+	p := index.Problem{Session: row.sum.ID, Part: index.PartSummary, Text: "the checksum of its row differs"}
+	return c.report(p, nil)
+}
+
+// ends compares the last entries of sessions with heads.
+func (c *check) ends() error {
+	h := &c.store.heads
+	for _, want := range h.all() {
+		row, err := rowOf(c.store, want.key)
+		if errors.Is(err, sql.ErrNoRows) || err == nil && shortID(row.sum.ID) != shortID(want.id) {
+			row, err = stored{key: want.key, sum: index.Summary{ID: want.id}}, nil
+		}
+		if err != nil {
+			return err
+		}
+		first, last := row.sum.Entries+1, h.expects(want)
+		if now, known := h.of(want.key, want.id); !known || last < first || now.seq != want.seq {
+			continue // purged or appended to meanwhile, or nothing is missing
+		}
+		p := index.Problem{
+			Session: want.id, Seq: first, Part: index.PartEntries, Lost: true, Advice: adviceBack + "; or check with repair to accept the loss",
+			Text: fmt.Sprintf("entries %d to %d were written, and are missing at the end", first, last),
+		}
+		err = c.report(p, func(*txn) error {
+			h.keep(headOf(&row), true)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unreadable reports pages that cannot be read, so that the check continues. It returns any other error.
 func (c *check) unreadable(id session.SessionID, err error) error {
 	if _, cause := classify(err); !errors.Is(cause, session.ErrCorrupt) {
 		return err
 	}
-	p := session.Problem{Session: id, Part: session.PartFile, Text: fmt.Sprintf("not all of it can be read: %v", err)}
+	p := index.Problem{Session: id, Part: index.PartFile, Text: fmt.Sprintf("not all of it can be read: %v", err)}
 	if id != "" {
-		p.Part = session.PartEntries
+		p.Part = index.PartEntries
 	}
-	return c.tell(p, nil)
+	return c.report(p, nil)
 }
 
 func (c *check) session(key int64) error {
-	row, err := storedOf(c.store, key)
+	row, err := rowOf(c.store, key)
 	if errors.Is(err, sql.ErrNoRows) { // purged meanwhile
 		return nil
 	}
@@ -208,60 +248,31 @@ func (c *check) session(key int64) error {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil
 	case err != nil:
-		delete(c.docs, key) // what the index should have of it is not known
+		delete(c.docs, key) // its expected index is unknown
 		return c.unreadable(a.id, err)
 	}
 	if a.broken {
-		return nil // what was computed is not what it should be
+		return c.remark(row) // the computed row is not the right one
 	}
 	for _, d := range a.differences(row) {
-		p := session.Problem{Session: row.sum.ID, Part: d.part, Text: d.text}
-		if err := c.tell(p, func(t *txn) error { return a.write(t) }); err != nil {
+		p := index.Problem{Session: row.sum.ID, Part: d.part, Text: d.text}
+		if err := c.report(p, func(t *txn) error { return a.write(t) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// stored is a row of sessions.
-type stored struct {
-	sum  session.Summary
-	tip  session.ID
-	base int64
-}
-
-// storedOf reads the row of a session.
-func storedOf(q finder, key int64) (r stored, err error) {
-	var base, created, updated, deleted int64
-	var packed tags
-	u := &r.sum.Usage
-	err = q.row(`SELECT id, title, named, dir, model, created, updated, seq, messages, runs,
-			input, cache_read, cache_write, output, reasoning, cost, from_session, from_entry, base, tags, deleted, tip
-		FROM sessions WHERE key = ?`, []any{key}, (*string)(&r.sum.ID), &r.sum.Title, &r.sum.Named, &r.sum.Dir, &r.sum.Model,
-		&created, &updated, &r.sum.Entries, &r.sum.Messages, &r.sum.Runs,
-		&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning, &u.Cost,
-		(*string)(&r.sum.From.Session), (*string)(&r.sum.From.Entry), &base, (*string)(&packed), &deleted, (*string)(&r.tip))
-	if err != nil {
-		return r, err
-	}
-	r.sum.Created, r.sum.Updated, r.sum.Deleted = fromMicro(created), fromMicro(updated), fromMicroOrNever(deleted)
-	r.base, r.sum.Fork = base, base != 0
-	if r.sum.Tags, err = packed.list(); err != nil {
-		r.sum.Tags, err = []string{"\x00"}, nil // which no entry says
-	}
-	return r, nil
-}
-
-// spending compares what was consumed with the entries that say so. The other way, audits have looked for each entry's row.
+// spending finds rows of usage without an entry. The audits have compared the row of each entry.
 func (c *check) spending() error {
 	var extra int
 	const without = `FROM spending WHERE NOT EXISTS (
-		SELECT 1 FROM entries e WHERE e.place = spending.place AND e.time = spending.time AND e.kind IN ('message', 'digest', 'title', 'note'))`
+		SELECT 1 FROM entries e WHERE e.place = spending.place AND e.time = spending.time AND e.kind IN ('message', 'summary', 'title', 'note'))`
 	if err := c.store.row(`SELECT count(*) `+without, nil, &extra); err != nil || extra == 0 {
 		return err
 	}
-	p := session.Problem{Part: session.PartSpending, Text: fmt.Sprintf("%d rows of usage belong to no entry", extra)}
-	return c.tell(p, func(t *txn) error { return t.exec(`DELETE ` + without) })
+	p := index.Problem{Part: index.PartSpending, Text: fmt.Sprintf("%d rows of usage belong to no entry", extra)}
+	return c.report(p, func(t *txn) error { return t.exec(`DELETE ` + without) })
 }
 
 // blobs reads all blobs.
@@ -282,8 +293,8 @@ func (c *check) blobs() error {
 		if hashOf(data) == hash {
 			continue
 		}
-		p := session.Problem{Part: session.PartBlobs, Text: fmt.Sprintf("blob %s has another content", hash), Advice: adviceBack}
-		if err := c.tell(p, nil); err != nil {
+		p := index.Problem{Part: index.PartBlobs, Text: fmt.Sprintf("blob %s has another content", hash), Advice: adviceBack}
+		if err := c.report(p, nil); err != nil {
 			return err
 		}
 	}
@@ -291,11 +302,11 @@ func (c *check) blobs() error {
 	if err := c.store.row(`SELECT count(*) FROM blob_uses WHERE blob NOT IN (SELECT key FROM blobs)`, nil, &lost); err != nil || lost == 0 {
 		return err
 	}
-	p := session.Problem{Part: session.PartBlobs, Text: fmt.Sprintf("%d blobs that sessions use are missing", lost), Advice: adviceBack}
-	return c.tell(p, nil)
+	p := index.Problem{Part: index.PartBlobs, Text: fmt.Sprintf("%d blobs that sessions use are missing", lost), Advice: adviceBack}
+	return c.report(p, nil)
 }
 
-// index compares the index with what the audits expect. Nothing of it is lost: it is made anew.
+// index compares the index with the one that the audits expect. Repair makes it again.
 func (c *check) index() error {
 	s := c.store
 	wrong := ""
@@ -307,12 +318,12 @@ func (c *check) index() error {
 		return err
 	})
 	if err != nil && unindexed(err) || err == nil && wrong == "" {
-		return nil // what cannot be written is not needed: nothing is lost with the index
+		return nil // an index that cannot be written is not needed
 	}
 	if err != nil {
 		return err
 	}
-	p := session.Problem{Part: session.PartSearch, Text: s.index.path + ": " + wrong, Advice: adviceRepair}
+	p := index.Problem{Part: index.PartSearch, Text: s.index.path + ": " + wrong, Advice: adviceRepair}
 	if c.repair {
 		err := s.index.use(c.ctx, func() error {
 			if err := s.index.remove(); err != nil {
@@ -334,8 +345,8 @@ func (c *check) index() error {
 	return nil
 }
 
-// compare says in what the index differs from what it should have, empty for nothing.
-func (x *index) compare(want map[int64]*audit) (string, error) {
+// compare returns the first difference from the expected index, or "".
+func (x *wordIndex) compare(want map[int64]*audit) (string, error) {
 	have, err := x.marks()
 	if err != nil {
 		return "", err
@@ -360,8 +371,8 @@ func (x *index) compare(want map[int64]*audit) (string, error) {
 	return "", x.lane.exec(`INSERT INTO said (said) VALUES ('integrity-check')`)
 }
 
-// differs compares what there is of one session.
-func (x *index) differs(a *audit, until int64) (string, error) {
+// differs compares the index of one session.
+func (x *wordIndex) differs(a *audit, until int64) (string, error) {
 	stmt, err := x.lane.stmt(`SELECT place FROM said JOIN docs ON docs.doc = said.rowid WHERE said MATCH ? ORDER BY place`)
 	if err != nil {
 		return "", err
@@ -393,7 +404,7 @@ func (x *index) differs(a *audit, until int64) (string, error) {
 	return "", nil
 }
 
-// sameUsage compares sums, which need not have been added in the same order.
+// sameUsage compares sums that may have been added in another order.
 func sameUsage(a, b llm.Usage) bool {
 	cost := math.Abs(a.Cost-b.Cost) <= 1e-9*max(1, math.Abs(a.Cost), math.Abs(b.Cost))
 	a.Cost, b.Cost = 0, 0

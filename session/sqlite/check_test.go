@@ -11,10 +11,12 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/search"
 )
 
 // problems is all that a check finds.
-func problems(t *testing.T, s *Store, repair bool) (list []session.Problem) {
+func problems(t *testing.T, s *Store, repair bool) (list []index.Problem) {
 	t.Helper()
 	for p, err := range s.Check(t.Context(), repair) {
 		if err != nil {
@@ -34,7 +36,7 @@ func lived(t *testing.T, s *Store) (id, fork session.SessionID) {
 	m.Model, m.Usage = "p/m", llm.Usage{Input: 10, Cost: 0.1}
 	events, err := w.Append(t.Context(), session.Stamp{Run: run}, session.RunStarted{Run: run, Tag: "again"}, user("Does it?"), // 2 3
 		session.Message{Message: m}, session.Message{Message: llm.ToolText(llm.ToolCall{ID: "c", Name: "read"}, "x", false)}, // 4 5
-		session.Digest{By: "p/s", Usage: llm.Usage{Input: 3}}, session.Title{Title: "The mill"}, session.Tags{Tags: []string{"a"}}) // 6 7 8
+		session.Summarized{By: "p/s", Usage: llm.Usage{Input: 3}}, session.Title{Title: "The mill"}, session.Tags{Tags: []string{"a"}}) // 6 7 8
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,16 +69,16 @@ func everythingOf(t *testing.T, s *Store) (all []any) {
 		all = append(all, v)
 		return true
 	}
-	for sum, err := range s.List(t.Context(), session.Query{}) {
+	for sum, err := range s.List(t.Context(), index.Query{}) {
 		list(sum, err)
 		for e, err := range s.Backward(t.Context(), sum.ID, "") {
 			list(e, err)
 		}
 	}
-	for row, err := range s.Usage(t.Context(), session.UsageQuery{By: []session.Group{session.GroupModel, session.GroupAgent, session.GroupTool}}) {
+	for row, err := range s.Usage(t.Context(), index.UsageQuery{By: []index.Group{index.GroupModel, index.GroupAgent, index.GroupTool}}) {
 		list(row, err)
 	}
-	for hit, err := range s.Search(t.Context(), session.SearchQuery{Text: "mill"}) {
+	for hit, err := range s.Search(t.Context(), search.Request{Text: "mill"}) {
 		list(hit, err)
 	}
 	return all
@@ -84,46 +86,47 @@ func everythingOf(t *testing.T, s *Store) (all []any) {
 
 // What can be computed from the entries is computed anew, whatever was done to it.
 func TestCheckRepairs(t *testing.T) {
+	t.Parallel()
 	const parent, child = "SELECT min(key) FROM sessions", "SELECT max(key) FROM sessions"
 	for name, c := range map[string]struct {
 		search bool // it is the index that is damaged
 		change string
-		part   session.Part
+		part   index.Part
 	}{
-		"a title":               {false, `UPDATE sessions SET title = 'x'`, session.PartSummary},
-		"the directory":         {false, `UPDATE sessions SET dir = 'x'`, session.PartSummary},
-		"the model":             {false, `UPDATE sessions SET model = 'x' WHERE key = (` + parent + `)`, session.PartSummary},
-		"messages":              {false, `UPDATE sessions SET messages = messages + 1`, session.PartSummary},
-		"runs":                  {false, `UPDATE sessions SET runs = 9`, session.PartSummary},
-		"usage":                 {false, `UPDATE sessions SET input = 9`, session.PartSummary},
-		"cost":                  {false, `UPDATE sessions SET cost = 9`, session.PartSummary},
-		"tags":                  {false, `UPDATE sessions SET tags = '["b"]'`, session.PartSummary},
-		"tags that are no tags": {false, `UPDATE sessions SET tags = '{'`, session.PartSummary},
-		"times":                 {false, `UPDATE sessions SET created = 5, updated = 6`, session.PartSummary},
-		"the origin":            {false, `UPDATE sessions SET from_entry = 'x'`, session.PartSummary},
-		"in the trash":          {false, `UPDATE sessions SET deleted = 77`, session.PartSummary},
-		"a row that is behind":  {false, `UPDATE sessions SET seq = seq - 1`, session.PartSummary},
-		"a row that is missing": {false, `DELETE FROM sessions WHERE key = (` + parent + `)`, session.PartSummary},
-		"a tip":                 {false, `UPDATE sessions SET tip = id`, session.PartTip},
-		"a fork's base":         {false, `UPDATE sessions SET base = base + 1 WHERE base <> 0`, session.PartFork},
-		"a base of no fork":     {false, `UPDATE sessions SET base = 7 WHERE base = 0`, session.PartFork},
-		"no base":               {false, `UPDATE sessions SET base = 0`, session.PartFork},
-		"a parent":              {false, `UPDATE entries SET parent = 'x' WHERE place = (` + parent + `) << 36 | 4`, session.PartEntries},
-		"a head's parent":       {false, `UPDATE entries SET parent = 'x' WHERE place = (` + parent + `) << 36 | 9`, session.PartEntries},
-		"a fork's parent":       {false, `UPDATE entries SET parent = '' WHERE place = (` + child + `) << 36 | 1`, session.PartEntries},
-		"a title's parent":      {false, `UPDATE entries SET parent = 'x' WHERE kind = 'title'`, session.PartEntries},
-		"no spending":           {false, `DELETE FROM spending`, session.PartSpending},
-		"spending":              {false, `UPDATE spending SET cost = cost + 1`, session.PartSpending},
-		"a model's spending":    {false, `UPDATE spending SET model = 'x'`, session.PartSpending},
-		"an agent's spending":   {false, `UPDATE spending SET agent = ''`, session.PartSpending},
+		"a title":               {false, `UPDATE sessions SET title = 'x'`, index.PartSummary},
+		"the directory":         {false, `UPDATE sessions SET dir = 'x'`, index.PartSummary},
+		"the model":             {false, `UPDATE sessions SET model = 'x' WHERE key = (` + parent + `)`, index.PartSummary},
+		"messages":              {false, `UPDATE sessions SET messages = messages + 1`, index.PartSummary},
+		"runs":                  {false, `UPDATE sessions SET runs = 9`, index.PartSummary},
+		"usage":                 {false, `UPDATE sessions SET input = 9`, index.PartSummary},
+		"cost":                  {false, `UPDATE sessions SET cost = 9`, index.PartSummary},
+		"tags":                  {false, `UPDATE sessions SET tags = '["b"]'`, index.PartSummary},
+		"tags that are no tags": {false, `UPDATE sessions SET tags = '{'`, index.PartSummary},
+		"times":                 {false, `UPDATE sessions SET created = 5, updated = 6`, index.PartSummary},
+		"the origin":            {false, `UPDATE sessions SET from_entry = 'x'`, index.PartSummary},
+		"in the trash":          {false, `UPDATE sessions SET deleted = 77`, index.PartSummary},
+		"a row that is behind":  {false, `UPDATE sessions SET seq = seq - 1`, index.PartSummary},
+		"a row that is missing": {false, `DELETE FROM sessions WHERE key = (` + parent + `)`, index.PartSummary},
+		"a tip":                 {false, `UPDATE sessions SET tip = id`, index.PartTip},
+		"a fork's base":         {false, `UPDATE sessions SET base = base + 1 WHERE base <> 0`, index.PartFork},
+		"a base of no fork":     {false, `UPDATE sessions SET base = 7 WHERE base = 0`, index.PartFork},
+		"no base":               {false, `UPDATE sessions SET base = 0`, index.PartFork},
+		"a parent":              {false, `UPDATE entries SET parent = 'x' WHERE place = (` + parent + `) << 36 | 4`, index.PartEntries},
+		"a head's parent":       {false, `UPDATE entries SET parent = 'x' WHERE place = (` + parent + `) << 36 | 9`, index.PartEntries},
+		"a fork's parent":       {false, `UPDATE entries SET parent = '' WHERE place = (` + child + `) << 36 | 1`, index.PartEntries},
+		"a title's parent":      {false, `UPDATE entries SET parent = 'x' WHERE kind = 'title'`, index.PartEntries},
+		"no spending":           {false, `DELETE FROM spending`, index.PartSpending},
+		"spending":              {false, `UPDATE spending SET cost = cost + 1`, index.PartSpending},
+		"a model's spending":    {false, `UPDATE spending SET model = 'x'`, index.PartSpending},
+		"an agent's spending":   {false, `UPDATE spending SET agent = ''`, index.PartSpending},
 		"spending of nothing": {false, `INSERT INTO spending (time, place, model, input, cache_read, cache_write, output, reasoning, cost)
-			VALUES (1, 1, '', 1, 1, 1, 1, 1, 1)`, session.PartSpending},
-		"search without texts":     {true, `DELETE FROM docs`, session.PartSearch},
-		"search with another text": {true, `UPDATE docs SET place = place + 1`, session.PartSearch},
-		"search without words":     {true, `DELETE FROM said WHERE rowid = 1`, session.PartSearch},
-		"search without calls":     {true, `DELETE FROM calls`, session.PartSearch},
-		"search of no session":     {true, `INSERT INTO docs (place, time, weight) VALUES (77 << 36 | 1, 1, 1)`, session.PartSearch},
-		"search with a bad block":  {true, `UPDATE said_data SET block = x'00' WHERE id > 10`, session.PartSearch},
+			VALUES (1, 1, '', 1, 1, 1, 1, 1, 1)`, index.PartSpending},
+		"search without texts":     {true, `DELETE FROM docs`, index.PartSearch},
+		"search with another text": {true, `UPDATE docs SET place = place + 1`, index.PartSearch},
+		"search without words":     {true, `DELETE FROM said WHERE rowid = 1`, index.PartSearch},
+		"search without calls":     {true, `DELETE FROM calls`, index.PartSearch},
+		"search of no session":     {true, `INSERT INTO docs (place, time, weight) VALUES (77 << 36 | 1, 1, 1)`, index.PartSearch},
+		"search with a bad block":  {true, `UPDATE said_data SET block = x'00' WHERE id > 10`, index.PartSearch},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "sessions.db")
@@ -159,19 +162,20 @@ func TestCheckRepairs(t *testing.T) {
 
 // What is lost is told, and nothing is changed.
 func TestCheckTellsWhatIsLost(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		change string
-		part   session.Part
+		part   index.Part
 		seq    int64
 	}{
-		"an entry":                 {`DELETE FROM entries WHERE place = (SELECT min(key) FROM sessions) << 36 | 5`, session.PartEntries, 5},
-		"the last entry":           {`DELETE FROM entries WHERE place = (SELECT min(key) FROM sessions) << 36 | 10`, session.PartEntries, 10},
-		"the first entry":          {`DELETE FROM entries WHERE place = (SELECT min(key) FROM sessions) << 36 | 1`, session.PartEntries, 1},
-		"a body":                   {`UPDATE entries SET body = '{' WHERE kind = 'digest'`, session.PartEntries, 6},
-		"what a head leads to":     {`UPDATE entries SET body = '{"to":"x"}' WHERE place = (SELECT min(key) FROM sessions) << 36 | 9`, session.PartEntries, 9},
-		"what a fork goes on from": {`DELETE FROM entries WHERE place = (SELECT max(base) FROM sessions)`, session.PartEntries, 4},
-		"a blob":                   {`UPDATE blobs SET data = x'00'`, session.PartBlobs, 0},
-		"a blob that is not there": {`DELETE FROM blobs`, session.PartBlobs, 0},
+		"an entry":                 {`DELETE FROM entries WHERE place = (SELECT min(key) FROM sessions) << 36 | 5`, index.PartEntries, 5},
+		"the last entry":           {`DELETE FROM entries WHERE place = (SELECT min(key) FROM sessions) << 36 | 10`, index.PartEntries, 10},
+		"the first entry":          {`DELETE FROM entries WHERE place = (SELECT min(key) FROM sessions) << 36 | 1`, index.PartEntries, 1},
+		"a body":                   {`UPDATE entries SET body = '{' WHERE kind = 'summary'`, index.PartEntries, 6},
+		"what a head leads to":     {`UPDATE entries SET body = '{"to":"x"}' WHERE place = (SELECT min(key) FROM sessions) << 36 | 9`, index.PartEntries, 9},
+		"what a fork goes on from": {`DELETE FROM entries WHERE place = (SELECT max(base) FROM sessions)`, index.PartEntries, 4},
+		"a blob":                   {`UPDATE blobs SET data = x'00'`, index.PartBlobs, 0},
+		"a blob that is not there": {`DELETE FROM blobs`, index.PartBlobs, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "sessions.db")
@@ -183,7 +187,7 @@ func TestCheckTellsWhatIsLost(t *testing.T) {
 				if len(found) == 0 || found[0].Part != c.part || found[0].Seq != c.seq || !found[0].Lost || found[0].Fixed {
 					t.Fatalf("with repair %v it found %+v", repair, found)
 				}
-				if advice := found[0].Advice; advice == "" || strings.Contains(advice, "fork") != (c.part == session.PartEntries) {
+				if advice := found[0].Advice; advice == "" || strings.Contains(advice, "fork") != (c.part == index.PartEntries) {
 					t.Errorf("with repair %v it advises %q", repair, advice)
 				}
 			}
@@ -193,6 +197,7 @@ func TestCheckTellsWhatIsLost(t *testing.T) {
 
 // An index of SQLite's that does not fit its table is made anew.
 func TestCheckReindexes(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, path)
 	id, _ := lived(t, s)
@@ -205,7 +210,7 @@ func TestCheckReindexes(t *testing.T) {
 	}
 	s = open(t, path)
 	found := problems(t, s, true)
-	if len(found) == 0 || found[0].Part != session.PartFile {
+	if len(found) == 0 || found[0].Part != index.PartFile {
 		t.Fatalf("it found %+v", found)
 	}
 	for e, err := range s.Backward(t.Context(), id, "") {
@@ -216,6 +221,7 @@ func TestCheckReindexes(t *testing.T) {
 }
 
 func TestCheckStops(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, path)
 	lived(t, s)
@@ -230,6 +236,7 @@ func TestCheckStops(t *testing.T) {
 
 // A damaged index is no reason for an error: it is made anew.
 func TestDamagedIndexIsMadeAnew(t *testing.T) {
+	t.Parallel()
 	for name, damage := range map[string]func(t *testing.T, path string){
 		"missing": func(t *testing.T, path string) {
 			for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -277,6 +284,7 @@ func TestDamagedIndexIsMadeAnew(t *testing.T) {
 
 // The index may be removed while it is open.
 func TestIndexRemovedUnderUs(t *testing.T) {
+	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "sessions.db"))
 	lived(t, s)
 	want := everythingOf(t, s)
@@ -291,6 +299,7 @@ func TestIndexRemovedUnderUs(t *testing.T) {
 }
 
 func TestIndexThatIsNotOurs(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		change string
 		want   error
@@ -320,6 +329,7 @@ func TestIndexThatIsNotOurs(t *testing.T) {
 
 // What was purged is in neither file, not even as free space.
 func TestPurgedWordsAreGone(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, path)
 	w := writerFor(t, s)
@@ -341,58 +351,9 @@ func TestPurgedWordsAreGone(t *testing.T) {
 	}
 }
 
-// A file of the first version is read as if this one had made it.
-func TestMigrationFromVersion1(t *testing.T) {
-	old, err := os.ReadFile(filepath.Join("testdata", "version1.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "sessions.db")
-	if err := os.WriteFile(path, old, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := open(t, path)
-	if found := problems(t, s, false); len(found) != 0 {
-		t.Fatalf("after the migration there is %+v", found)
-	}
-	var sums []session.Summary
-	for sum, err := range s.List(t.Context(), session.Query{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		sums = append(sums, sum)
-	}
-	if len(sums) != 2 || sums[0].Title != "The mill" || sums[0].Runs != 1 || sums[1].Runs != 1 || sums[0].Usage.Cost != 0.25 ||
-		sums[0].Fork || !sums[0].Deleted.IsZero() || sums[0].Tags != nil {
-		t.Errorf("it lists %+v", sums)
-	}
-	agents := map[string]float64{}
-	for row, err := range s.Usage(t.Context(), session.UsageQuery{By: []session.Group{session.GroupAgent}}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		agents[row.Agent] = row.Usage.Cost
-	}
-	if !reflect.DeepEqual(agents, map[string]float64{"": 0.25, "rerun": 0.25}) {
-		t.Errorf("the agents spent %v", agents)
-	}
-	hits := 0
-	for _, err := range s.Search(t.Context(), session.SearchQuery{Text: "mill"}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		hits++
-	}
-	if hits != 7 {
-		t.Errorf("%d hits", hits)
-	}
-	if _, err := s.Create(t.Context(), session.Created{From: session.Origin{Session: sums[0].ID}, Fork: true}); err != nil {
-		t.Error(err)
-	}
-}
-
 // What a note says was spent belongs to that note: nothing is wrong with it, and no repair takes it away.
 func TestCheckKnowsWhatNotesSpent(t *testing.T) {
+	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "sessions.db"))
 	id := newSession(t, s)
 	if _, err := s.Annotate(t.Context(), id, session.Note{Text: "in vain", By: "p/m", Usage: llm.Usage{Input: 7, Cost: 0.5}}); err != nil {

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 )
 
-// Compact gives the space of what was purged back to the system, and takes its words out of the index of searches. It returns by how many
-// bytes the files are smaller. It moves a megabyte at a time, and others write between. A file that was made before versions did so is
-// written anew, once, if nobody holds a lease in it. It may be interrupted; what was moved stays moved.
+// Compact returns the space of purged sessions to the system, and removes their words from the search index. It returns the number of freed
+// bytes. It moves a megabyte at a time, and other processes write in between. After an interruption it continues.
 func (s *Store) Compact(ctx context.Context) (freed int64, err error) {
 	if err := s.ended(ctx); err != nil {
 		return 0, err
@@ -20,7 +18,7 @@ func (s *Store) Compact(ctx context.Context) (freed int64, err error) {
 		return 0, s.unwritable
 	}
 	before := s.onDisk()
-	err = s.fail("make smaller", s.lane.shrink(ctx, s.owner.alone))
+	err = s.fail("make smaller", s.lane.shrink(ctx))
 	if _, none := os.Stat(s.index.path); none == nil {
 		err = errors.Join(err, s.indexFail(s.index.use(ctx, func() error { return s.compactIndex(ctx) })))
 	}
@@ -39,8 +37,8 @@ func (s *Store) onDisk() (size int64) {
 	return size
 }
 
-// compactIndex takes what is of purged sessions out of the index. What is not yet in it can wait for the next search.
-func (s *Store) compactIndex(ctx context.Context) error {
+// compactIndex removes purged sessions from the index. It does not add new entries.
+func (s *searcher) compactIndex(ctx context.Context) error {
 	_, gone, err := s.behind()
 	if err != nil {
 		return err
@@ -51,17 +49,17 @@ func (s *Store) compactIndex(ctx context.Context) error {
 	if err := s.index.tidy(ctx); err != nil {
 		return err
 	}
-	return s.index.lane.shrinkInTurn(ctx) // who searches meanwhile waits
+	return s.index.lane.shrinkInTurn(ctx) // searches wait
 }
 
 // shrink takes the turn for each step.
-func (l *lane) shrink(ctx context.Context, alone func() bool) error {
+func (l *lane) shrink(ctx context.Context) error {
 	for left := math.MaxInt; left > 0; {
 		if err := l.take(ctx); err != nil {
 			return err
 		}
 		var err error
-		left, err = l.shrinkStep(ctx, left, alone)
+		left, err = l.shrinkStep(ctx, left)
 		l.turn <- struct{}{}
 		if err != nil {
 			return err
@@ -70,45 +68,35 @@ func (l *lane) shrink(ctx context.Context, alone func() bool) error {
 	return nil
 }
 
-// shrinkInTurn is shrink for who has the turn.
+// shrinkInTurn is shrink for a caller that has the turn.
 func (l *lane) shrinkInTurn(ctx context.Context) (err error) {
 	for left := math.MaxInt; left > 0 && err == nil; {
-		left, err = l.shrinkStep(ctx, left, func() bool { return true })
+		left, err = l.shrinkStep(ctx, left)
 	}
 	return err
 }
 
-// stepPages is how many pages are moved at once.
+// stepPages is the number of pages to move at once.
 const stepPages = 256
 
-// The values of PRAGMA auto_vacuum.
-const (
-	neverShrinks = 0
-	shrinksAsked = 2
-)
+// shrinksAsked is the value of PRAGMA auto_vacuum for files that shrink on request.
+const shrinksAsked = 2
 
-// shrinkStep moves some pages from the end of the file to free ones before, and returns how many are still free: as many as were left
-// before or more when others free them as well, which is for them to go on with. The last step puts the log into the file, and cuts both.
-func (l *lane) shrinkStep(ctx context.Context, before int, alone func() bool) (left int, err error) {
-	var pages, free, mode int
-	err = l.patiently(ctx, func() error {
-		return l.row(`SELECT page_count, freelist_count, auto_vacuum FROM pragma_page_count, pragma_freelist_count, pragma_auto_vacuum`,
-			nil, &pages, &free, &mode)
-	})
-	switch {
-	case err != nil:
+// shrinkStep moves some pages from the end of the file to free ones, and returns the number of pages that were free before. If it is not
+// smaller than in the previous step, another process shrinks the file too, and this one stops. The last step truncates the file and its log.
+func (l *lane) shrinkStep(ctx context.Context, before int) (left int, err error) {
+	var free int
+	err = l.patiently(ctx, func() error { return l.row(`PRAGMA freelist_count`, nil, &free) })
+	if err != nil {
 		return 0, err
-	case free == 0, free >= before, mode == neverShrinks && free < pages/16: // for so little it is not written anew
+	}
+	if free == 0 || free >= before {
 		return 0, l.patiently(ctx, l.checkpoint)
-	case mode == neverShrinks && !alone():
-		return 0, errors.New("another process writes sessions, and this file, which an earlier version made, must be written anew for it")
-	case mode == neverShrinks:
-		return free, l.patiently(ctx, func() error { return l.writeAnew(ctx) })
 	}
 	return free, l.patiently(ctx, func() error { return l.moveSome(ctx, stepPages) })
 }
 
-// checkpoint puts the log into the file, as far as nobody still reads the file as it was, and empties it.
+// checkpoint moves the log into the file, as far as no reader needs the old state, and truncates the log.
 func (l *lane) checkpoint() error {
 	var busy, pages, moved int
 	err := l.row(`PRAGMA wal_checkpoint(TRUNCATE)`, nil, &busy, &pages, &moved)
@@ -118,7 +106,7 @@ func (l *lane) checkpoint() error {
 	return err
 }
 
-// moveSome is a transaction of its own.
+// moveSome moves pages in a transaction of its own.
 func (l *lane) moveSome(ctx context.Context, pages int) error {
 	rows, err := l.conn.QueryContext(ctx, fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, pages))
 	if err != nil {
@@ -129,25 +117,4 @@ func (l *lane) moveSome(ctx context.Context, pages int) error {
 		continue
 	}
 	return rows.Err()
-}
-
-// writeAnew writes a file anew, in a form that can be made smaller step by step. A copy of it lies in a temporary file meanwhile.
-func (l *lane) writeAnew(ctx context.Context) error {
-	if _, err := l.conn.ExecContext(ctx, fmt.Sprintf(`PRAGMA temp_store = FILE; PRAGMA auto_vacuum = %d`, shrinksAsked)); err != nil {
-		return err
-	}
-	_, err := l.conn.ExecContext(ctx, `VACUUM`)
-	_, back := l.conn.ExecContext(context.WithoutCancel(ctx), `PRAGMA temp_store = MEMORY`)
-	return errors.Join(err, back)
-}
-
-// alone reports whether no other store that lives ever had a lease.
-func (o *owner) alone() bool {
-	files, _ := filepath.Glob(filepath.Join(escape(o.dir), "*"+lockSuffix))
-	for _, path := range files {
-		if path != o.file(o.name) && !o.dead(path) {
-			return false
-		}
-	}
-	return true
 }

@@ -3,13 +3,13 @@ package sqlite
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
 // megabytes makes a session with an entry of so many megabytes, and indexes it.
@@ -27,78 +27,50 @@ func megabytes(t *testing.T, s *Store, n int) session.SessionID {
 	return w.Session()
 }
 
-// older makes a database as versions did that never made it smaller.
-func older(t *testing.T, path string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	raw(t, path, "PRAGMA auto_vacuum = NONE; PRAGMA journal_mode = WAL; "+strings.Join(migrations, ";")+
-		fmt.Sprintf("; PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(migrations)))
-}
-
 // What is purged gives its space back, and what stays is as it was.
 func TestCompact(t *testing.T) {
-	for name, prepare := range map[string]func(*testing.T, string){
-		"new":                func(*testing.T, string) {},
-		"of earlier version": older,
-	} {
-		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "sessions.db")
-			prepare(t, path)
-			s := open(t, path)
-			first, stays, last := megabytes(t, s, 2), megabytes(t, s, 1), megabytes(t, s, 2)
-			want := everythingOf(t, s)
-			for range 2 { // the first time the log is cut
-				freed, err := s.Compact(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Log(freed, "bytes were freed of nothing that was purged")
-			}
-			if got := everythingOf(t, s); !reflect.DeepEqual(got, want) {
-				t.Errorf("it is now\n%v\nwant\n%v", got, want)
-			}
-			reader := open(t, path) // who reads and writes meanwhile
-			other := writerOf(t, reader, stays)
-			if err := errors.Join(s.Purge(t.Context(), first), s.Purge(t.Context(), last)); err != nil {
-				t.Fatal(err)
-			}
-			size := s.onDisk()
-			freed, err := s.Compact(t.Context())
-			if name == "new" {
-				if err != nil || freed < size/2 {
-					t.Errorf("of %d bytes %d were freed (%v)", size, freed, err)
-				}
-				if _, err := other.Append(t.Context(), session.Stamp{}, user("more")); err != nil {
-					t.Error(err)
-				}
-			} else if err == nil || !strings.Contains(err.Error(), "another process writes") {
-				t.Errorf("beside another process: %v", err)
-			}
-			if err := errors.Join(other.Close(), reader.Close()); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := s.Compact(t.Context()); err != nil {
-				t.Error(err)
-			}
-			if now := s.onDisk(); now > size/2 {
-				t.Errorf("it has %d bytes, and had %d", now, size)
-			}
-			sound(t, s)
-			if err := everything(t.Context(), s, stays); err != nil {
-				t.Error(err)
-			}
-			megabytes(t, s, 1) // it grows and shrinks again
-			for sum, err := range s.List(t.Context(), session.Query{}) {
-				if err = errors.Join(err, s.Purge(t.Context(), sum.ID)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if _, err := s.Compact(t.Context()); err != nil || s.onDisk() > 1<<18 {
-				t.Errorf("%d bytes are left of nothing (%v)", s.onDisk(), err)
-			}
-		})
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	s := open(t, path)
+	first, stays, last := megabytes(t, s, 2), megabytes(t, s, 1), megabytes(t, s, 2)
+	want := everythingOf(t, s)
+	for range 2 { // the first time the log is cut
+		freed, err := s.Compact(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Log(freed, "bytes were freed of nothing that was purged")
+	}
+	if got := everythingOf(t, s); !reflect.DeepEqual(got, want) {
+		t.Errorf("it is now\n%v\nwant\n%v", got, want)
+	}
+	reader := open(t, path) // who reads and writes meanwhile
+	other := writerOf(t, reader, stays)
+	if err := errors.Join(s.Purge(t.Context(), first), s.Purge(t.Context(), last)); err != nil {
+		t.Fatal(err)
+	}
+	size := s.onDisk()
+	if freed, err := s.Compact(t.Context()); err != nil || freed < size/2 {
+		t.Errorf("of %d bytes %d were freed (%v)", size, freed, err)
+	}
+	if _, err := other.Append(t.Context(), session.Stamp{}, user("more")); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(other.Close(), reader.Close()); err != nil {
+		t.Fatal(err)
+	}
+	sound(t, s)
+	if err := everything(t.Context(), s, stays); err != nil {
+		t.Error(err)
+	}
+	megabytes(t, s, 1) // it grows and shrinks again
+	for sum, err := range s.List(t.Context(), index.Query{}) {
+		if err = errors.Join(err, s.Purge(t.Context(), sum.ID)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Compact(t.Context()); err != nil || s.onDisk() > 1<<18 {
+		t.Errorf("%d bytes are left of nothing (%v)", s.onDisk(), err)
 	}
 }
 
@@ -114,6 +86,7 @@ func writerOf(t *testing.T, s *Store, id session.SessionID) session.Writer {
 
 // A process that is killed while it makes the file smaller loses nothing, and the next one goes on.
 func TestKilledWhileCompacting(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, path)
 	stays := megabytes(t, s, 1)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
 // raw runs statements on a database file behind the store's back.
@@ -52,13 +53,14 @@ func refused(t *testing.T, path string, want error, says string) {
 }
 
 func TestFilesThatAreRefused(t *testing.T) {
+	t.Parallel()
 	at := func(t *testing.T) string { return filepath.Join(t.TempDir(), "sessions.db") }
 	t.Run("garbage", func(t *testing.T) {
 		path := at(t)
 		if err := os.WriteFile(path, bytes.Repeat([]byte("garbage "), 2000), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		refused(t, path, session.ErrCorrupt, "move it away")
+		refused(t, path, session.ErrCorrupt, "restore a backup")
 	})
 	t.Run("another program's", func(t *testing.T) {
 		path := at(t)
@@ -70,7 +72,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 		if err := errors.Join(open(t, path).Close()); err != nil {
 			t.Fatal(err)
 		}
-		raw(t, path, fmt.Sprintf("PRAGMA user_version = %d", len(migrations)+1))
+		raw(t, path, fmt.Sprintf("PRAGMA user_version = %d", schemaVersion+1))
 		refused(t, path, session.ErrNewer, "update Tenon")
 	})
 	t.Run("a directory", func(t *testing.T) {
@@ -98,7 +100,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 // everything reads all there is of a session, every way.
 func everything(ctx context.Context, s *Store, id session.SessionID) error {
 	var errs []error
-	for _, err := range s.List(ctx, session.Query{}) {
+	for _, err := range s.List(ctx, index.Query{}) {
 		errs = append(errs, err)
 	}
 	for _, err := range s.Read(ctx, id, 0) {
@@ -128,6 +130,7 @@ func filled(t *testing.T, path string) session.SessionID {
 
 // Whatever is wrong with the file, it is said to be damaged; nothing panics and no wrong entry is read.
 func TestTruncated(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	id := filled(t, path)
 	info, err := os.Stat(path)
@@ -149,6 +152,7 @@ func TestTruncated(t *testing.T) {
 }
 
 func TestOverwrittenPages(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	id := filled(t, path)
 	whole, err := os.ReadFile(path)
@@ -172,6 +176,7 @@ func TestOverwrittenPages(t *testing.T) {
 }
 
 func TestDamagedRows(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ change, says string }{
 		"a body that is no JSON":     {`UPDATE entries SET body = '{' WHERE kind = 'message' AND place % 16 = 3`, "entry 3"},
 		"a body of another shape":    {`UPDATE entries SET body = '{"role":1}' WHERE kind = 'message' AND place % 16 = 2`, "entry 2"},
@@ -179,7 +184,7 @@ func TestDamagedRows(t *testing.T) {
 		"an entry that is missing":   {`DELETE FROM entries WHERE place % 16 = 2`, "entry 2"},
 		"the last entry is missing":  {`DELETE FROM entries WHERE place % 16 = 4`, "entry 4"},
 		"all entries are missing":    {`DELETE FROM entries`, "entry 1"},
-		"a number that is not there": {`UPDATE sessions SET seq = 9`, "entry 5"},
+		"a number that is not there": {`UPDATE sessions SET seq = 9`, "checksum"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "sessions.db")
@@ -231,6 +236,7 @@ func TestDamagedRows(t *testing.T) {
 
 // A full disk stops an append whole, and all goes on once there is room.
 func TestFull(t *testing.T) {
+	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "sessions.db"))
 	w := writerFor(t, s)
 	limit := func(pages int) {
@@ -274,6 +280,7 @@ func fillUp(t *testing.T, s *Store, w session.Writer) {
 
 // The index is not to blame for a journal that cannot be read, and stays.
 func TestIndexOfADamagedJournal(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	filled(t, path)
 	s := open(t, path)
@@ -313,6 +320,7 @@ func TestIndexOfADamagedJournal(t *testing.T) {
 
 // What stands before an entry that cannot be read, and after it, can be: exports and forks go as far as that.
 func TestReadingUpToDamage(t *testing.T) {
+	t.Parallel()
 	ctx, path := t.Context(), filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, path)
 	id, err := s.Create(ctx, session.Created{Dir: "/work"})

@@ -1,42 +1,42 @@
-// Package sqlite keeps sessions in one SQLite file: the [session.Store] that programs use. Any number of processes may have
-// the same file open, write different sessions and watch each other's.
+// Package sqlite keeps sessions in one SQLite file. Any number of processes may have the same file open, write different sessions and watch
+// all of them.
 //
 // # Durability
 //
-// What was appended survives the death of the process at any instruction, because the operating system has it. What must
-// also survive the death of the machine is synced to the disk before Append returns: an append that holds a
-// promise not to act twice (a CallStarted that is not idempotent) or the end of a run. A sync carries everything before it
-// along, so what a power cut can take is at most what came after the last of these.
+// Every appended entry survives the death of the process at any instruction, because the operating system has it. Append syncs two kinds of
+// entries to the disk, so that they survive the death of the machine: a CallStarted that must not run twice, and the end of a run. A sync
+// includes all earlier entries, so a power failure loses at most the entries after the last sync.
+//
+// Appends that wait at the same time share one transaction and one sync. Each of them succeeds or fails by itself. An append
+// that needs no sync does not wait for one.
 //
 // # Leases
 //
-// A lease lives in the session's row, with a number that grows whenever it changes hands. Append checks the number in its
-// own transaction, which is what fences a writer that was taken over. Whether the holder still lives is told by a lock of
-// the operating system on a file beside the database, in the directory with its name and ".owners": the lock of a dead
-// process is gone at once, whatever killed it.
+// The row of a session has its lease, with a number that grows with every holder. Append checks the number in its own transaction, so a
+// writer that lost the lease cannot append. A living holder keeps a lock of the operating system on a file in the directory with the name of
+// the database and ".owners". The system releases the lock of a dead process at once.
 //
 // # Forks and the trash
 //
-// A fork's row names the place of the entry that it goes on from; what it inherited is read where it lies. A session that
-// is purged while forks need it keeps a row that nobody finds, and the entries up to the last that one of them needs. What is purged
-// is overwritten in the file, whose space [Store.Compact] gives back to the system.
+// The row of a fork has the place of the entry that it continues from; inherited entries stay where they are. If forks need a session that is
+// purged, it keeps a hidden row and the entries up to the last one that a fork needs. Purge overwrites the removed data in the file, and
+// [Store.Compact] returns the space to the system.
 //
 // # Search
 //
-// The words of all sessions are in a second database, named after the first with "-search" before its ending. It can be
-// removed at any time. An append does not touch it: whoever searches takes in what is new before. What was purged is not found from
-// then on; its words leave the file with the next Index or Compact. No text is in it, but words are: it is to be kept as the journal is.
+// The words of all sessions are in a second database, named after the first with "-search" before its extension. It can be removed at any
+// time. Appends do not change it: a search adds the new entries first. A search does not find purged entries; Index and Compact remove their
+// words from the file. The file has words but no texts: protect it like the journal.
 //
 // # Watching
 //
-// Whoever writes rings a bell: it writes a byte to a file in the same directory, and the operating system wakes those who
-// watch. Nothing polls. Where the operating system offers no such notification, or has none left to give, watching looks
-// twice a second instead.
+// Every writer rings a bell: it writes to a file in the same directory, and the operating system wakes the watchers. Without notifications
+// of the operating system, watchers look twice a second.
 //
 // # Files
 //
-// The database is in write-ahead mode, so two more files named after it, ending in "-wal" and "-shm", lie beside it while
-// it is open. All files are for their owner alone (0600), and directories that are made too (0700). The file system must be
-// a local one. A file that is damaged, newer than this package or another program's is refused and never changed. One that cannot be
-// written, or lies on a full disk, can still be read: see [OpenToRead].
+// The database is in write-ahead mode, so two more files, ending in "-wal" and "-shm", are next to it while it is open. Only their owner can
+// read the files (0600) and the directories that Open makes (0700). The file system must be local. Open refuses a file that is damaged, newer
+// than this package or of another program, and does not change it. A file that cannot be written, or is on a full disk, can still be read:
+// see [OpenToRead].
 package sqlite

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/sqlite"
 )
 
@@ -36,7 +37,7 @@ func Example() {
 	}
 	defer w.Close()
 	_, err = w.Append(ctx, session.Stamp{},
-		session.Message{Message: llm.UserText("Does the mill turn?")},
+		session.Message{Message: llm.UserText("Does the mill turn?"), Speaker: session.Speaker{Kind: session.SpeakerPerson}},
 		session.Message{Message: llm.AssistantText("It does.")})
 	if err != nil {
 		log.Fatal(err)
@@ -46,7 +47,7 @@ func Example() {
 	if locked, ok := errors.AsType[*session.LockedError](err); ok {
 		fmt.Println("locked by", locked.Owner)
 	}
-	for s, err := range store.List(ctx, session.Query{Limit: 10}) {
+	for s, err := range store.List(ctx, index.Query{Limit: 10}) {
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -48,6 +48,7 @@ func TestPermissions(t *testing.T) {
 }
 
 func TestPermissionsAreNarrowed(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	if err := os.WriteFile(path, nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -62,6 +63,7 @@ func TestPermissionsAreNarrowed(t *testing.T) {
 }
 
 func TestOneFileHasOneName(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := open(t, filepath.Join(dir, "sessions.db"))
 	w := writerFor(t, s)
@@ -76,6 +78,7 @@ func TestOneFileHasOneName(t *testing.T) {
 
 // A directory or file that may not be written says so.
 func TestUnwritable(t *testing.T) {
+	t.Parallel()
 	for name, prepare := range map[string]func(path string) error{
 		"directory": func(path string) error { return os.Chmod(filepath.Dir(path), 0o555) },
 		"file": func(path string) error {
@@ -104,6 +107,7 @@ func TestUnwritable(t *testing.T) {
 
 // Who may read a file but not write it, nor its directory, can look at all there is.
 func TestReadable(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(reachable(t), "sessions.db")
 	id := filled(t, path)
 	if err := errors.Join(os.Chmod(path, 0o444), os.Chmod(filepath.Dir(path), 0o555)); err != nil {

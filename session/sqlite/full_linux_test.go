@@ -11,6 +11,7 @@ import (
 
 // The same as TestFull on a file system that is really full, where the test may mount one.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	dir := mounted(t, "1m")
 	ballast := filepath.Join(dir, "ballast")
 	if err := os.WriteFile(ballast, make([]byte, 256<<10), 0o600); err != nil {
@@ -35,30 +36,26 @@ func TestFullDisk(t *testing.T) {
 
 // On a full disk the space of what was purged is given back all the same, or it is said that it cannot be.
 func TestCompactOnAFullDisk(t *testing.T) {
-	for name, prepare := range map[string]func(*testing.T, string){"new": func(*testing.T, string) {}, "of an earlier version": older} {
-		t.Run(name, func(t *testing.T) {
-			dir := mounted(t, "24m")
-			path := filepath.Join(dir, "sessions.db")
-			prepare(t, path)
-			s := open(t, path)
-			gone, stays := megabytes(t, s, 4), megabytes(t, s, 1)
-			if err := s.Purge(t.Context(), gone); err != nil {
-				t.Fatal(err)
-			}
-			ballast := filepath.Join(dir, "ballast")
-			fill(t, ballast)
-			_, err := s.Compact(t.Context())
-			if err != nil && !errors.Is(err, session.ErrFull) {
-				t.Error(err)
-			}
-			sound(t, s)
-			if err := errors.Join(everything(t.Context(), s, stays), os.Remove(ballast)); err != nil {
-				t.Error(err)
-			}
-			if _, err := s.Compact(t.Context()); err != nil || s.onDisk() > 5<<20 {
-				t.Errorf("%d bytes are left (%v)", s.onDisk(), err)
-			}
-			sound(t, s)
-		})
+	t.Parallel()
+	dir := mounted(t, "24m")
+	path := filepath.Join(dir, "sessions.db")
+	s := open(t, path)
+	gone, stays := megabytes(t, s, 4), megabytes(t, s, 1)
+	if err := s.Purge(t.Context(), gone); err != nil {
+		t.Fatal(err)
 	}
+	ballast := filepath.Join(dir, "ballast")
+	fill(t, ballast)
+	_, err := s.Compact(t.Context())
+	if err != nil && !errors.Is(err, session.ErrFull) {
+		t.Error(err)
+	}
+	sound(t, s)
+	if err := errors.Join(everything(t.Context(), s, stays), os.Remove(ballast)); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Compact(t.Context()); err != nil || s.onDisk() > 5<<20 {
+		t.Errorf("%d bytes are left (%v)", s.onDisk(), err)
+	}
+	sound(t, s)
 }

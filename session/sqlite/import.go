@@ -12,17 +12,17 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// Import implements [session.Store]. It is one transaction: what does not fit into SQLite's cache goes to its log, not into memory.
-func (s *Store) Import(ctx context.Context, entries iter.Seq2[session.Event, error]) (id session.SessionID, err error) {
+// Import implements [index.Store]. It is one transaction. SQLite moves pages that do not fit into its cache to its log.
+func (s *committer) Import(ctx context.Context, entries iter.Seq2[session.Event, error]) (id session.SessionID, err error) {
 	err = s.write(ctx, "import into", true, func(t *txn) error {
 		var r row
 		if err := r.takeAll(ctx, t, entries); err != nil {
 			return err
 		}
 		if r.key == 0 {
-			return session.CheckRoot(session.Event{})
+			return session.ErrNoRoot
 		}
-		id = r.id
+		id = r.sum.ID
 		return nil
 	})
 	if err != nil {
@@ -47,8 +47,9 @@ func (w *writer) Import(ctx context.Context, entries iter.Seq2[session.Event, er
 	})
 }
 
-// takeAll appends imported entries. Of a session that is not there yet the first makes it.
+// takeAll appends imported entries. The first one makes the session if it does not exist.
 func (r *row) takeAll(ctx context.Context, t *txn, entries iter.Seq2[session.Event, error]) error {
+	some := false
 	for e, err := range entries {
 		if err == nil {
 			err = ctx.Err()
@@ -64,43 +65,32 @@ func (r *row) takeAll(ctx context.Context, t *txn, entries iter.Seq2[session.Eve
 		if err != nil {
 			return err
 		}
-		t.changed = r.id
+		some = true
 	}
-	if t.changed == "" {
-		return nil // there was none
+	if !some {
+		return nil
 	}
 	return r.update(t)
 }
 
 // beginImport makes the session of an imported root.
 func (t *txn) beginImport(e session.Event) (row, error) {
-	if err := session.CheckRoot(e); err != nil {
-		return row{}, err
+	if _, ok := e.Body.(session.Created); !ok {
+		return row{}, session.ErrNoRoot
 	}
 	if e.ID == "" {
 		e.ID = session.NewSessionID()
 	}
-	r := row{id: e.ID}
-	err := t.row(`SELECT key FROM sessions WHERE id = ?`, []any{string(r.id)}, &r.key)
+	var key int64
+	err := t.row(`SELECT key FROM sessions WHERE id = ?`, []any{string(e.ID)}, &key)
 	if err == nil {
-		return row{}, fmt.Errorf("session %s: %w", r.id, session.ErrExists)
+		return row{}, fmt.Errorf("session %s: %w", e.ID, session.ErrExists)
 	}
 	if !errors.Is(err, sql.ErrNoRows) {
 		return row{}, err
 	}
 	e.Time = stamped(e.Time)
-	c := e.Body.(session.Created)
-	base, err := t.inherit(&c)
-	if err != nil {
-		return row{}, err
-	}
-	if base != 0 {
-		e.Body, r.tip = c, c.From.Entry
-	}
-	if r.key, err = t.begin(r.id, c, e.Time.UnixMicro(), 0, base); err != nil {
-		return row{}, err
-	}
-	return r, r.put(t, e)
+	return t.create(e)
 }
 
 // take appends an imported entry.
@@ -112,7 +102,7 @@ func (r *row) take(t *txn, e session.Event) error {
 		err := t.row(`SELECT place FROM entries WHERE id = ? AND place BETWEEN ? AND ?`,
 			[]any{string(e.ID), place(r.key, 1), lastPlace(r.key)}, &there)
 		if err == nil {
-			return fmt.Errorf("session %s: entry %q: %w", r.id, e.ID, session.ErrExists)
+			return fmt.Errorf("session %s: entry %q: %w", r.sum.ID, e.ID, session.ErrExists)
 		}
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -133,7 +123,7 @@ func (r *row) put(t *txn, e session.Event) error {
 	if err := r.link(t, events); err != nil {
 		return err
 	}
-	return t.insert(r.key, events[0], body)
+	return r.add(t, events[0], body)
 }
 
 // stamped is the time of an imported entry as journals keep it; now, when it is not known.

@@ -11,16 +11,15 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// index is what Search and the counts of calls read: a second database, beside the journal. An append does not touch it; it is
-// brought up to date when it is needed, from where it was. It can be removed at any time, and is made anew when it is missing, damaged
-// or of an older version.
+// wordIndex is the search index, a second database next to the journal. Appends do not change it; searches and counts of calls update it
+// first. It can be removed at any time. The store makes it again if it is missing, damaged or of an older version.
 //
-// The full text is that of FTS5. It keeps no texts (content=”), only where words stand: snippets come from the journal. Its
-// tokenizer only takes words apart at spaces, because package search makes the words.
-type index struct {
+// The index of words is that of FTS5, without texts (content=”): snippets come from the journal. Its tokenizer splits at spaces only, because
+// package search makes the words.
+type wordIndex struct {
 	path string
 	lane lane
-	open bool // the file was looked at. Who has the lane may read and set it.
+	open bool // the file was checked; guarded by the lane
 }
 
 // indexVersion grows with every change of the schema below and of the words of package search.
@@ -48,27 +47,27 @@ const indexSchema = `
 		failed INTEGER NOT NULL,
 		bytes  INTEGER NOT NULL
 	);
-	CREATE TABLE done ( -- how far each session is in here
+	CREATE TABLE done ( -- the last entry of each session in the index
 		key   INTEGER PRIMARY KEY,
 		id    TEXT NOT NULL,
 		seq   INTEGER NOT NULL,
 		run   TEXT NOT NULL, -- the last that began, and its agent
 		agent TEXT NOT NULL
 	);
-	CREATE TABLE waste (docs INTEGER NOT NULL); -- removed ones, whose words are still in the file
+	CREATE TABLE waste (docs INTEGER NOT NULL); -- removed ones with words in the file
 	INSERT INTO waste VALUES (0);
 	-- The words of a whole transaction are sorted in memory.
 	INSERT INTO said (said, rank) VALUES ('hashsize', 16777216);
 	`
 
-func (x *index) init(journal string) {
+func (x *wordIndex) init(journal string) {
 	ext := filepath.Ext(journal)
 	x.path = strings.TrimSuffix(journal, ext) + "-search" + ext
 	x.lane.init(x.path)
 }
 
-// use runs f with the index to itself. A file that is damaged is made anew, and f runs once more.
-func (x *index) use(ctx context.Context, f func() error) error {
+// use runs f with exclusive use of the index. If the file is damaged, use makes it again and repeats f.
+func (x *wordIndex) use(ctx context.Context, f func() error) error {
 	if err := x.lane.take(ctx); err != nil {
 		return err
 	}
@@ -92,8 +91,8 @@ func (x *index) use(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// ready opens the file, and makes it when it is not there or older than this version.
-func (x *index) ready(ctx context.Context) error {
+// ready opens the file, and makes it if it does not exist or is of an older version.
+func (x *wordIndex) ready(ctx context.Context) error {
 	if x.lane.closed {
 		return errClosed
 	}
@@ -116,11 +115,11 @@ func (x *index) ready(ctx context.Context) error {
 			return err
 		}
 	}
-	return fmt.Errorf("session: %s could not be made anew: remove it, and the files named after it", x.path)
+	return fmt.Errorf("session: %s cannot be made again: remove it, and its -wal and -shm files", x.path)
 }
 
 // prepare makes the tables in an empty file, and says whether the file is of an older version.
-func (x *index) prepare(ctx context.Context) (older bool, err error) {
+func (x *wordIndex) prepare(ctx context.Context) (older bool, err error) {
 	l := &x.lane
 	err = l.patiently(ctx, func() error {
 		id, err := identify(l.conn)
@@ -146,7 +145,7 @@ func (x *index) prepare(ctx context.Context) (older bool, err error) {
 		if err := l.exec("BEGIN IMMEDIATE"); err != nil {
 			return err
 		}
-		if id, err = identify(l.conn); err == nil && id == (identity{}) { // nobody was faster
+		if id, err = identify(l.conn); err == nil && id == (identity{}) { // no other process was faster
 			_, err = l.conn.ExecContext(context.Background(),
 				indexSchema+fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", indexID, indexVersion))
 		}
@@ -162,7 +161,7 @@ func (x *index) prepare(ctx context.Context) (older bool, err error) {
 }
 
 // letGo closes the connection.
-func (x *index) letGo() error {
+func (x *wordIndex) letGo() error {
 	l := &x.lane
 	var errs []error
 	for text, stmt := range l.stmts {
@@ -178,8 +177,8 @@ func (x *index) letGo() error {
 	return errors.Join(errs...)
 }
 
-// remove removes the file. Whoever has it open in another process finds that it is gone when it is next needed.
-func (x *index) remove() error {
+// remove removes the file. Another process that has it open notices at its next use.
+func (x *wordIndex) remove() error {
 	err := x.letGo()
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if gone := os.Remove(x.path + suffix); !errors.Is(gone, os.ErrNotExist) {
@@ -190,7 +189,7 @@ func (x *index) remove() error {
 }
 
 // write runs f in a transaction.
-func (x *index) write(ctx context.Context, f func() error) error {
+func (x *wordIndex) write(ctx context.Context, f func() error) error {
 	l := &x.lane
 	if err := l.patiently(ctx, func() error { return l.exec("BEGIN IMMEDIATE") }); err != nil {
 		return err

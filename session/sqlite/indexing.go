@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -9,9 +10,8 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// Index implements [session.Store]. It also takes the words of purged sessions out of the file, which Search does not wait
-// for.
-func (s *Store) Index(ctx context.Context) error {
+// Index implements [index.Store]. Unlike Search, it also removes the words of purged sessions from the file.
+func (s *searcher) Index(ctx context.Context) error {
 	if err := s.ended(ctx); err != nil {
 		return err
 	}
@@ -23,8 +23,8 @@ func (s *Store) Index(ctx context.Context) error {
 	}))
 }
 
-// indexFail is fail for what went wrong with the index.
-func (s *Store) indexFail(err error) error {
+// indexFail is fail for errors of the index.
+func (s *searcher) indexFail(err error) error {
 	if journal, ok := errors.AsType[journalError](err); ok {
 		return journal.error
 	}
@@ -34,7 +34,7 @@ func (s *Store) indexFail(err error) error {
 	return s.fail("search in", err)
 }
 
-// mark is how far a session is, in the journal or in the index.
+// mark is the last entry of a session, in the journal or in the index.
 type mark struct {
 	key   int64
 	id    string
@@ -43,17 +43,17 @@ type mark struct {
 	agent string
 }
 
-// lack is a session of which the index has the entries up to a mark, and not those from there up to another.
+// lack is a session of which the index lacks the entries after a mark.
 type lack struct {
 	mark
 	until int64
 }
 
-// transactionBytes is how much of the journal goes into one transaction of the index.
+// transactionBytes is the size of the entries in one transaction of the index.
 const transactionBytes = 32 << 20
 
-// catchUp brings the index up to date. What was done stays done when it is interrupted.
-func (s *Store) catchUp(ctx context.Context) error {
+// catchUp updates the index. After an interruption it continues.
+func (s *searcher) catchUp(ctx context.Context) error {
 	for {
 		todo, gone, err := s.behind()
 		if err != nil {
@@ -68,9 +68,9 @@ func (s *Store) catchUp(ctx context.Context) error {
 	}
 }
 
-// behind returns the sessions that the index does not have whole, those that changed first first, and what it has of sessions
-// that are not there any more, or not as they were: a copy of the journal may have been put back.
-func (s *Store) behind() (todo []lack, gone []mark, err error) {
+// behind returns the sessions that the index lacks entries of, in the order of their changes, and the sessions to remove from the index:
+// purged sessions, and sessions of another copy of the journal.
+func (s *searcher) behind() (todo []lack, gone []mark, err error) {
 	have, err := s.index.marks()
 	if err != nil {
 		return nil, nil, err
@@ -102,7 +102,7 @@ func (s *Store) behind() (todo []lack, gone []mark, err error) {
 }
 
 // marks are how far the sessions are in the index.
-func (x *index) marks() (map[int64]mark, error) {
+func (x *wordIndex) marks() (map[int64]mark, error) {
 	stmt, err := x.lane.stmt(`SELECT key, id, seq, run, agent FROM done`)
 	if err != nil {
 		return nil, err
@@ -123,16 +123,18 @@ func (x *index) marks() (map[int64]mark, error) {
 	return all, rows.Err()
 }
 
-// record is an entry as the journal has it, which may be damaged.
+// record is an entry that may be damaged.
 type record struct {
 	session.Event
 	kind   string
 	size   int // of the body, in bytes
+	sum    chain
+	raw    []byte // the body, if its checksum differs
 	broken error
 }
 
-// records returns the next entries of a session, not too many at once.
-func (s *Store) records(key, after, until int64) ([]record, error) {
+// records returns the next entries of a session.
+func (s *reader) records(key, after, until int64) ([]record, error) {
 	rows, err := s.query(columns+`WHERE place > ? AND place <= ? ORDER BY place LIMIT 0 + ?`, place(key, after), place(key, until), batchRows)
 	if err != nil {
 		return nil, err
@@ -154,29 +156,35 @@ func scanRecords(rows cursor, enough int) ([]record, error) {
 		out    []record
 		at, us int64
 		before int64
+		sum    sql.RawBytes
 		body   sql.RawBytes
 	)
 	for size := 0; size < enough && rows.Next(); size += len(body) {
 		var r record
-		if err := rows.Scan(&at, (*string)(&r.ID), (*string)(&r.Parent), (*string)(&r.Run), &r.Turn, &us, &r.kind, &body); err != nil {
+		if err := rows.Scan(&at, (*string)(&r.ID), (*string)(&r.Parent), (*string)(&r.Run), &r.Turn, &us, &r.kind, &sum, &body); err != nil {
 			return nil, err
 		}
-		if at <= before { // who goes on from here would come here again
+		if at <= before { // a reader would loop
 			return nil, fmt.Errorf("entry %d follows entry %d: %w", seqOf(at), seqOf(before), session.ErrCorrupt)
 		}
 		before = at
 		r.Seq, r.Time, r.size = seqOf(at), fromMicro(us), len(body)
-		r.Body, r.broken = session.DecodeBody(r.kind, body)
+		r.sum.scanned(sum)
+		if r.broken = r.sum.verify(at, &r.Event, r.kind, body); r.broken == nil {
+			r.Body, r.broken = session.DecodeBody(r.kind, body)
+		} else {
+			r.raw = bytes.Clone(body)
+		}
 		out = append(out, r)
 	}
 	return out, rows.Err()
 }
 
-// about is the word by which the entries of a session are found.
+// about is the word that selects the entries of a session.
 func about(key int64) string { return fmt.Sprint("s", key) }
 
-// forgetAll removes what there is of sessions.
-func (x *index) forgetAll(ctx context.Context, gone []mark) error {
+// forgetAll removes sessions.
+func (x *wordIndex) forgetAll(ctx context.Context, gone []mark) error {
 	for _, m := range gone {
 		if err := x.write(ctx, func() error { return x.forget(m.key) }); err != nil {
 			return err
@@ -185,8 +193,8 @@ func (x *index) forgetAll(ctx context.Context, gone []mark) error {
 	return nil
 }
 
-// forget removes what there is of a session.
-func (x *index) forget(key int64) error {
+// forget removes a session.
+func (x *wordIndex) forget(key int64) error {
 	docs, err := x.docsOf(key)
 	if err != nil {
 		return err
@@ -209,7 +217,7 @@ func (x *index) forget(key int64) error {
 }
 
 // docsOf are the rows of a session.
-func (x *index) docsOf(key int64) ([]int64, error) {
+func (x *wordIndex) docsOf(key int64) ([]int64, error) {
 	stmt, err := x.lane.stmt(`SELECT rowid FROM said WHERE said MATCH ?`)
 	if err != nil {
 		return nil, err
@@ -233,8 +241,8 @@ func (x *index) docsOf(key int64) ([]int64, error) {
 // mergePages is how much FTS5 merges in one step.
 const mergePages = 500
 
-// tidy takes the words of what was removed out of the file: FTS5 drops them when it merges its segments.
-func (x *index) tidy(ctx context.Context) error {
+// tidy removes the words of removed entries from the file: FTS5 drops them when it merges its segments.
+func (x *wordIndex) tidy(ctx context.Context) error {
 	var waste int
 	if err := x.lane.row(`SELECT docs FROM waste`, nil, &waste); err != nil || waste == 0 {
 		return err

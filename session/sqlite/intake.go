@@ -6,22 +6,23 @@ import (
 	"errors"
 
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/search"
 )
 
-// What the index takes in is read and taken apart by one goroutine, and written by another.
+// One goroutine reads entries and finds their words, and another one writes the index.
 
-// intake is what the index is to have of some entries of a session.
+// intake is the index data of some entries of a session.
 type intake struct {
-	after int64 // entries up to here must be in the index before
-	mark  mark  // how far the session is with these
+	after int64 // the index must have the entries up to here
+	mark  mark  // of the session after these
 	size  int   // of the entries, in bytes
 	docs  []doc
 	calls []call
 	err   error // the journal could not be read
 }
 
-// doc is what an entry says.
+// doc is the text of an entry.
 type doc struct {
 	seq, time int64
 	weight    float64
@@ -32,14 +33,14 @@ type doc struct {
 type call struct {
 	seq, time int64
 	agent     string
-	session.UsageRow
+	index.UsageRow
 }
 
-// errOvertaken says that another process has taken in what was about to be.
+// errOvertaken reports that another process has indexed the entries.
 var errOvertaken = errors.New("overtaken")
 
-// takeInAll takes in what the index lacks.
-func (s *Store) takeInAll(ctx context.Context, todo []lack) error {
+// takeInAll adds the missing entries to the index.
+func (s *searcher) takeInAll(ctx context.Context, todo []lack) error {
 	if len(todo) == 0 {
 		return nil
 	}
@@ -60,14 +61,14 @@ func (s *Store) takeInAll(ctx context.Context, todo []lack) error {
 		if err := s.ended(ctx); err != nil {
 			return err
 		}
-		if !first { // there is much: the log is put into the file each time, so that it stays small
+		if !first { // a checkpoint after each transaction keeps the log small
 			if err := s.index.lane.checkpoint(); err != nil {
 				return err
 			}
 		}
 		err := s.index.write(ctx, func() (err error) {
 			if more, err = s.index.take(ctx, next); errors.Is(err, errOvertaken) {
-				overtaken, err = err, nil // what was taken in before stays
+				overtaken, err = err, nil // the earlier entries stay
 			}
 			return err
 		})
@@ -78,8 +79,8 @@ func (s *Store) takeInAll(ctx context.Context, todo []lack) error {
 	return overtaken
 }
 
-// prepareIntakes reads the journal, and sends what the index lacks of it.
-func (s *Store) prepareIntakes(ctx context.Context, todo []lack, next chan<- intake) {
+// prepareIntakes reads the journal, and sends the entries that the index lacks.
+func (s *searcher) prepareIntakes(ctx context.Context, todo []lack, next chan<- intake) {
 	for _, l := range todo {
 		for m := l.mark; m.seq < l.until; {
 			in := s.intake(m, l.until)
@@ -99,8 +100,8 @@ func (s *Store) prepareIntakes(ctx context.Context, todo []lack, next chan<- int
 	}
 }
 
-// intake reads the next entries of a session. What is missing or damaged in the journal is passed over: Check tells of it.
-func (s *Store) intake(m mark, until int64) intake {
+// intake reads the next entries of a session. It skips missing and damaged entries, which Check reports.
+func (s *searcher) intake(m mark, until int64) intake {
 	in := intake{after: m.seq}
 	records, err := s.records(m.key, m.seq, until)
 	if err != nil {
@@ -116,7 +117,7 @@ func (s *Store) intake(m mark, until int64) intake {
 			continue
 		}
 		if b, ok := r.Body.(session.RunStarted); ok && r.Run != "" {
-			m.run, m.agent = r.Run, session.AgentOf(b)
+			m.run, m.agent = r.Run, index.AgentOf(b)
 		}
 		agent := ""
 		if r.Run == m.run && r.Run != "" {
@@ -129,9 +130,9 @@ func (s *Store) intake(m mark, until int64) intake {
 	return in
 }
 
-// add takes one entry apart.
+// add adds one entry.
 func (in *intake) add(e session.Event, agent string) {
-	if row, ok := session.RowOf(e, true); ok && row.Calls > 0 {
+	if row, ok := index.RowOf(e, true); ok && row.Calls > 0 {
 		in.calls = append(in.calls, call{e.Seq, e.Time.UnixMicro(), agent, row})
 	}
 	if pieces := search.Pieces(e.Body); len(pieces) > 0 {
@@ -139,8 +140,8 @@ func (in *intake) add(e session.Event, agent string) {
 	}
 }
 
-// take writes as much as goes into one transaction, and reports whether there may be more.
-func (x *index) take(ctx context.Context, next <-chan intake) (more bool, err error) {
+// take writes the entries of one transaction, and reports whether there may be more.
+func (x *wordIndex) take(ctx context.Context, next <-chan intake) (more bool, err error) {
 	for size := 0; size < transactionBytes; {
 		in, ok := <-next
 		switch {
@@ -157,8 +158,8 @@ func (x *index) take(ctx context.Context, next <-chan intake) (more bool, err er
 	return true, nil
 }
 
-// put writes one intake, if nobody else has done so meanwhile.
-func (x *index) put(in intake) error {
+// put writes one intake, unless another process has done so meanwhile.
+func (x *wordIndex) put(in intake) error {
 	var after int64
 	m := in.mark
 	err := x.lane.row(`SELECT seq FROM done WHERE key = ?`, []any{m.key}, &after)

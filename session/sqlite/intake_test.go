@@ -11,6 +11,7 @@ import (
 
 // What another process has taken in meanwhile is not taken in twice.
 func TestIndexIsOvertaken(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s, other := open(t, path), open(t, path)
 	lived(t, s)
@@ -41,6 +42,7 @@ func TestIndexIsOvertaken(t *testing.T) {
 
 // An interruption ends what reads ahead, too.
 func TestIndexIsInterrupted(t *testing.T) {
+	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "sessions.db"))
 	megabytes(t, s, 1)
 	if err := s.index.use(t.Context(), s.index.remove); err != nil {

@@ -12,11 +12,11 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// holder is who has the lease of a session, as its row says.
+// holder is the holder of the lease in the row of a session.
 type holder struct {
 	key   int64
 	epoch int64
-	token string // "": nobody
+	token string // "": the lease is free
 	owner string
 	since int64
 }
@@ -30,16 +30,19 @@ func (t *txn) holder(id session.SessionID) (h holder, err error) {
 	return h, err
 }
 
-// free returns a *LockedError when the lease is held by a writer that lives.
-func (s *Store) free(id session.SessionID, h holder) error {
+// free returns a *LockedError if a living writer holds the lease.
+func (s *file) free(id session.SessionID, h holder) error {
 	if !s.owner.lives(h.token) {
 		return nil
 	}
 	return &session.LockedError{Session: id, Owner: h.owner, Since: fromMicro(h.since)}
 }
 
-// Open implements [session.Store].
-func (s *Store) Open(ctx context.Context, id session.SessionID, l session.Lease) (session.Writer, error) {
+// Open implements [index.Store].
+func (s *committer) Open(ctx context.Context, id session.SessionID, l session.Lease) (session.Writer, error) {
+	if _, _, _, err := s.find(ctx, id); err != nil && !errors.Is(err, session.ErrNotFound) {
+		return nil, err
+	}
 	w := &writer{store: s, id: id}
 	err := s.write(ctx, "open a session in", false, func(t *txn) error {
 		h, err := t.holder(id)
@@ -50,7 +53,7 @@ func (s *Store) Open(ctx context.Context, id session.SessionID, l session.Lease)
 			return err
 		}
 		if trashed, err := t.trashed(h.key); err != nil || trashed {
-			return errors.Join(err, session.InTrash(id))
+			return errors.Join(err, fmt.Errorf("session %s: %w: it is in the trash; restore it first", id, session.ErrNotFound))
 		}
 		token, err := s.owner.token()
 		if err != nil {
@@ -68,27 +71,26 @@ func (s *Store) Open(ctx context.Context, id session.SessionID, l session.Lease)
 
 // writer implements [session.Writer].
 type writer struct {
-	store *Store
+	store *committer
 	id    session.SessionID
 	epoch int64
 
-	mu     sync.Mutex
+	mu     sync.RWMutex // appends share it
 	closed bool
 }
 
 func (w *writer) Session() session.SessionID { return w.id }
 
 func (w *writer) Append(ctx context.Context, at session.Stamp, bodies ...session.Body) ([]session.Event, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.mu.RLock()
+	defer w.mu.RUnlock()
 	if w.closed {
 		return nil, fmt.Errorf("session %s: append to a closed writer: %w", w.id, fs.ErrClosed)
 	}
 	return w.store.append(ctx, w.id, w.epoch, at, bodies)
 }
 
-// Close gives the lease back, unless somebody else has it. When that cannot be written, the lease is free all the same once
-// the store is closed.
+// Close releases the lease, unless another writer took it. If Close fails, the lease is free when the store is closed.
 func (w *writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,39 +1,47 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"time"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
-// List implements [session.Store].
-func (s *Store) List(ctx context.Context, q session.Query) iter.Seq2[session.Summary, error] {
-	return func(yield func(session.Summary, error) bool) {
+// List implements [index.Store].
+func (s *reader) List(ctx context.Context, q index.Query) iter.Seq2[index.Summary, error] {
+	return func(yield func(index.Summary, error) bool) {
 		all, err := s.summaries(ctx, q)
-		for _, one := range all {
-			if err = s.ended(ctx); err != nil {
-				break
-			}
-			if !yield(one, nil) {
-				return
-			}
-		}
-		if err != nil {
-			yield(session.Summary{}, s.fail("list", err))
-		}
+		yieldAll(ctx, s.file, all, s.fail("list", err), yield)
 	}
 }
 
-// summaries reads them all, so that no query lasts as long as its consumer.
-func (s *Store) summaries(ctx context.Context, q session.Query) ([]session.Summary, error) {
+// yieldAll yields values until the consumer leaves or the store ends, and then the error, if any.
+func yieldAll[T any](ctx context.Context, s *file, all []T, err error, yield func(T, error) bool) {
+	for _, one := range all {
+		if ended := s.ended(ctx); ended != nil {
+			err = ended
+			break
+		}
+		if !yield(one, nil) {
+			return
+		}
+	}
+	if err != nil {
+		yield(*new(T), err)
+	}
+}
+
+// summaries reads them all, so that no query is open while the consumer handles them.
+func (s *reader) summaries(ctx context.Context, q index.Query) ([]index.Summary, error) {
 	if err := s.ended(ctx); err != nil {
 		return nil, err
 	}
 	limit := q.Limit
-	if limit <= 0 || q.Tag != "" || q.Text != "" { // which are not for SQL to see
+	if limit <= 0 || q.Tag != "" || q.Text != "" || q.Prefix == "" { // which are not for SQL to see
 		limit = -1
 	}
 	before := int64(1<<63 - 1)
@@ -41,9 +49,7 @@ func (s *Store) summaries(ctx context.Context, q session.Query) ([]session.Summa
 		before = firstMicro(q.Before)
 	}
 	// The range lets SQLite find a session by its ID; that IDs within it begin with the prefix is for substr to say.
-	rows, err := s.query(`SELECT id, title, named, dir, model, created, updated, seq, messages, runs,
-			input, cache_read, cache_write, output, reasoning, cost, from_session, from_entry, base, tags, deleted, token, owner
-		FROM sessions
+	rows, err := s.query(selectRow+`
 		WHERE id BETWEEN ?1 AND ?1 || char(1114111) AND substr(id, 1, length(?1)) = ?1 AND (?2 = '' OR dir = ?2)
 			AND updated >= ?3 AND updated < ?4 AND (deleted <> 0) = ?5 AND kept = 0
 		ORDER BY updated DESC, id DESC LIMIT 0 + ?6`, q.Prefix, q.Dir, firstMicro(q.After), before, q.Deleted, limit)
@@ -51,27 +57,54 @@ func (s *Store) summaries(ctx context.Context, q session.Query) ([]session.Summa
 		return nil, err
 	}
 	defer rows.Close()
-	var all []session.Summary
+	var all []index.Summary
+	var damaged error // of one session, which keeps none of the others from being listed
 	lives := map[string]bool{"": false}
 	for rows.Next() {
-		one, token, err := summaryOf(rows)
-		if err != nil {
+		var r stored
+		if err := r.scan(rows); err != nil {
 			return nil, err
 		}
-		if !q.Selects(one) {
+		if err := cmp.Or(r.verify(), s.whole(&r)); err != nil {
+			damaged = cmp.Or(damaged, err)
 			continue
 		}
-		if _, known := lives[token]; !known {
-			lives[token] = s.owner.lives(token)
+		if r.sum.From.Session != "" && r.base == 0 {
+			if r.sum.Parent, err = s.parent(ctx, r.sum.ID); err != nil {
+				damaged = cmp.Or(damaged, err)
+				continue
+			}
 		}
-		if !lives[token] {
-			one.Owner = ""
+		if !q.Selects(r.sum) {
+			continue
 		}
-		if all = append(all, one); len(all) == q.Limit {
+		if _, known := lives[r.token]; !known {
+			lives[r.token] = s.owner.lives(r.token)
+		}
+		if !lives[r.token] {
+			r.sum.Owner = ""
+		}
+		if all = append(all, r.sum); len(all) == q.Limit {
 			break
 		}
 	}
-	return all, rows.Err()
+	if damaged == nil && q.Prefix == "" {
+		damaged = s.complete()
+	}
+	return all, cmp.Or(rows.Err(), damaged)
+}
+
+// parent returns the session that spawned a session; empty: none did.
+func (s *reader) parent(ctx context.Context, id session.SessionID) (session.SessionID, error) {
+	for e, err := range s.Read(ctx, id, 0, session.Created{}.Kind()) {
+		if err != nil {
+			return "", err
+		}
+		if c, ok := e.Body.(session.Created); ok {
+			return c.Parent.Session, nil
+		}
+	}
+	return "", nil
 }
 
 // firstMicro is the first microsecond that is not before a time.
@@ -89,33 +122,19 @@ func firstMicro(t time.Time) int64 {
 // scanner is a row of a result.
 type scanner interface{ Scan(dest ...any) error }
 
-// summaryOf reads a summary, and the token of who holds the lease.
-func summaryOf(row scanner) (one session.Summary, token string, err error) {
-	var (
-		created, updated, base, deleted int64
-		packed                          tags
-	)
-	u := &one.Usage
-	if err := row.Scan((*string)(&one.ID), &one.Title, &one.Named, &one.Dir, &one.Model, &created, &updated,
-		&one.Entries, &one.Messages, &one.Runs, &u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning, &u.Cost,
-		(*string)(&one.From.Session), (*string)(&one.From.Entry), &base, (*string)(&packed), &deleted, &token, &one.Owner); err != nil {
-		return one, "", err
-	}
-	one.Created, one.Updated, one.Deleted = fromMicro(created), fromMicro(updated), fromMicroOrNever(deleted)
-	one.Fork = base != 0
-	one.Tags, err = packed.list()
-	return one, token, err
-}
-
-// Spent implements [session.Store].
-func (s *Store) Spent(ctx context.Context, since time.Time) (llm.Usage, error) {
+// Spent implements [index.Store].
+func (s *reader) Spent(ctx context.Context, since time.Time) (llm.Usage, error) {
 	var u llm.Usage
-	if err := s.ended(ctx); err != nil {
+	var odd int
+	if err := cmp.Or(s.ended(ctx), s.complete()); err != nil {
 		return u, err
 	}
 	err := s.row(`SELECT coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0),
-			coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cost), 0.0)
+			coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cost), 0.0), coalesce(sum(parity <> `+parity+`), 0)
 		FROM spending WHERE time >= ?`, []any{since.UnixMicro()},
-		&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning, &u.Cost)
+		&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning, &u.Cost, &odd)
+	if err == nil && odd > 0 {
+		err = errSpending
+	}
 	return u, s.fail("read", err)
 }

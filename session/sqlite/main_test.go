@@ -45,6 +45,14 @@ func play(ctx context.Context, name string, args []string) error {
 		}
 		return err
 	}
+	if name == "limited" { // to files smaller than that of the shared memory
+		if err := limitFiles(20_000); err != nil {
+			return err
+		}
+		_, err := Open(args[0])
+		fmt.Println(errors.Is(err, session.ErrIO), errors.Is(err, session.ErrFull), err)
+		name = "look"
+	}
 	if name == "look" { // as somebody who can only read
 		s, err := OpenToRead(args[0])
 		if err != nil {
@@ -84,7 +92,7 @@ func play(ctx context.Context, name string, args []string) error {
 	case "compact": // as much as one step a line
 		for {
 			fmt.Println("compacting")
-			left, err := s.lane.shrinkStep(ctx, math.MaxInt, s.owner.alone)
+			left, err := s.lane.shrinkStep(ctx, math.MaxInt)
 			if err != nil || left == 0 {
 				return errors.Join(err, s.lane.checkpoint())
 			}

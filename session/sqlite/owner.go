@@ -14,15 +14,16 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// owner proves that this store lives, by a locked file in a directory beside the database, and tells whether other stores
-// do. In the same directory hangs the bell.
+// owner proves that this store lives, by a locked file in a directory next to the database, and finds out whether other stores live. The
+// bell is in the same directory.
 type owner struct {
 	dir string
 
 	mu   sync.Mutex
-	lock *flock.Flock // held from the first lease on
-	name string       // our token
-	rope *os.File     // of the bell
+	lock *flock.Flock   // held from the first lease on
+	name string         // our token
+	rope *os.File       // of the bell
+	note [noteSize]byte // about this process
 }
 
 const (
@@ -30,9 +31,12 @@ const (
 	bellName   = "bell"
 )
 
-func (o *owner) init(dir string) { o.dir = dir }
+func (o *owner) init(dir string) {
+	o.dir = dir
+	o.note = noteOf(os.Getpid(), os.Args)
+}
 
-// token returns the name under which this store holds leases, and begins to prove that it lives.
+// token returns the name under which this store holds leases, and locks its file.
 func (o *owner) token() (string, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -50,19 +54,19 @@ func (o *owner) token() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		// Another process may have taken the new file for a dead one's before it was locked: then it locked or removed it.
+		// Another process may have locked or removed the new file before this one locked it.
 		if _, err := os.Stat(lock.Path()); locked && err == nil {
 			o.lock, o.name = lock, name
 			return name, nil
 		}
 		_ = lock.Close()
 	}
-	return "", fmt.Errorf("no lock to be had in %s", o.dir)
+	return "", fmt.Errorf("cannot lock a file in %s", o.dir)
 }
 
 func (o *owner) file(token string) string { return filepath.Join(o.dir, token+lockSuffix) }
 
-// lives reports whether the store with this token does.
+// lives reports whether the store with this token lives.
 func (o *owner) lives(token string) bool {
 	if token == "" || strings.ContainsAny(token, `/\:.`) { // the token comes from a file, and becomes a file name
 		return false
@@ -73,8 +77,8 @@ func (o *owner) lives(token string) bool {
 	return own || !o.dead(o.file(token))
 }
 
-// dead reports whether nobody holds the lock file, or there is none. Two who look at once do not see each other, because
-// they only ask for a shared lock, for which a medium need not be writable.
+// dead reports whether no process locks the file, or it does not exist. It tries a shared lock: two callers at once do not see each other,
+// and the medium need not be writable.
 func (o *owner) dead(path string) bool {
 	look := flock.New(path, flock.SetFlag(os.O_RDONLY))
 	free, err := look.TryRLock()
@@ -82,7 +86,7 @@ func (o *owner) dead(path string) bool {
 	return free || errors.Is(err, fs.ErrNotExist)
 }
 
-// reap removes what dead processes left.
+// reap removes the files of dead processes.
 func (o *owner) reap() {
 	files, _ := filepath.Glob(filepath.Join(escape(o.dir), "*"+lockSuffix))
 	for _, path := range files {
@@ -98,7 +102,7 @@ func (o *owner) reap() {
 	}
 }
 
-// escape makes a directory's name stand for itself in a pattern.
+// escape escapes the name of a directory in a pattern.
 func escape(dir string) string {
 	if runtime.GOOS == "windows" {
 		return dir
@@ -106,26 +110,26 @@ func escape(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
-// ring wakes those who watch in other processes.
-func (o *owner) ring() error {
+// ring wakes the watchers in other processes, and names this process as the writer. A failure is no error: watchers also look by themselves,
+// and a process that waits for the lock only lacks a name.
+func (o *owner) ring() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.rope == nil {
-		if err := makeDir(o.dir); err != nil {
-			return err
+		if makeDir(o.dir) != nil {
+			return
 		}
 		rope, err := os.OpenFile(filepath.Join(o.dir, bellName), os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
-			return err
+			return
 		}
 		o.rope = rope
 	}
-	_, err := o.rope.WriteAt([]byte{'\n'}, 0)
+	_, _ = o.rope.WriteAt(o.note[:], 0)
 	if runtime.GOOS == "windows" { // where a write is only noticed when the file is closed
-		err = errors.Join(err, o.rope.Close())
+		_ = o.rope.Close()
 		o.rope = nil
 	}
-	return err
 }
 
 func (o *owner) close() error {

@@ -13,10 +13,13 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/search"
 )
 
 // Twenty processes append to twenty sessions in one file while twenty others watch: nobody meets an error or a gap.
 func TestManyProcesses(t *testing.T) {
+	t.Parallel()
 	processes, each := 20, 120
 	if testing.Short() {
 		processes, each = 4, 50
@@ -41,7 +44,7 @@ func TestManyProcesses(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	for sum, err := range s.List(t.Context(), session.Query{}) {
+	for sum, err := range s.List(t.Context(), index.Query{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,6 +103,7 @@ func newSession(t *testing.T, s *Store) session.SessionID {
 }
 
 func TestTwoWritersOneWins(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	id := newSession(t, open(t, path))
 	a, b := hold(t, path, id), hold(t, path, id)
@@ -121,6 +125,7 @@ func TestTwoWritersOneWins(t *testing.T) {
 }
 
 func TestKilledOwnerFreesItsLeaseAtOnce(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, path)
 	id := newSession(t, s)
@@ -164,6 +169,7 @@ func TestKilledOwnerFreesItsLeaseAtOnce(t *testing.T) {
 }
 
 func TestTakeOverFencesAnotherProcess(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, path)
 	id := newSession(t, s)
@@ -189,6 +195,7 @@ func TestTakeOverFencesAnotherProcess(t *testing.T) {
 
 // A process that is killed while it appends loses nothing that it was told is durable, and leaves no half append.
 func TestKilledWhileAppending(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, path)
 	id := newSession(t, s)
@@ -254,13 +261,14 @@ func sound(t *testing.T, s *Store) {
 
 // A process that is killed while it forks leaves whole forks and no others.
 func TestKilledWhileForking(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, path)
 	id := newSession(t, s)
 	for round := range 4 {
 		killed(t, 3+round, "fork", path, string(id))
 		sound(t, s)
-		for sum, err := range s.List(t.Context(), session.Query{}) {
+		for sum, err := range s.List(t.Context(), index.Query{}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -280,6 +288,7 @@ func TestKilledWhileForking(t *testing.T) {
 
 // A process that is killed between or amid deleting, restoring and purging leaves nothing half done.
 func TestKilledWhilePurging(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, path)
 	id, _ := lived(t, s)
@@ -287,7 +296,7 @@ func TestKilledWhilePurging(t *testing.T) {
 		killed(t, 1+2*round, "trash", path, string(id))
 		sound(t, s)
 		for _, deleted := range []bool{false, true} {
-			for sum, err := range s.List(t.Context(), session.Query{Deleted: deleted}) {
+			for sum, err := range s.List(t.Context(), index.Query{Deleted: deleted}) {
 				if err == nil && sum.From.Session != "" && sum.Title == "" { // what the process left
 					err = s.Purge(t.Context(), sum.ID)
 				}
@@ -306,10 +315,11 @@ func TestKilledWhilePurging(t *testing.T) {
 
 // A process that is killed while it indexes loses what it had not finished, and the next one goes on.
 func TestKilledWhileIndexing(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, path)
 	const sessions, each = 12, 60
-	text := strings.Repeat("the mill turns in the river and the miller sleeps ", 800)
+	text := strings.Repeat("the mill turns in the river and the miller sleeps ", 200)
 	for i := range sessions {
 		w := writerFor(t, s)
 		var bodies []session.Body
@@ -331,7 +341,7 @@ func TestKilledWhileIndexing(t *testing.T) {
 	}
 	for i := range sessions {
 		n := 0
-		for _, err := range s.Search(t.Context(), session.SearchQuery{Text: fmt.Sprint("needle", i), Limit: 1000}) {
+		for _, err := range s.Search(t.Context(), search.Request{Text: fmt.Sprint("needle", i), Limit: 1000}) {
 			if n++; err != nil {
 				t.Fatal(err)
 			}
@@ -345,6 +355,7 @@ func TestKilledWhileIndexing(t *testing.T) {
 
 // Several processes bring the index up to date at once while sessions are written.
 func TestManyIndex(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, path)
 	var wg sync.WaitGroup
@@ -360,7 +371,7 @@ func TestManyIndex(t *testing.T) {
 	}
 	wg.Wait()
 	n := 0
-	for _, err := range s.Search(t.Context(), session.SearchQuery{Text: "entry", Limit: 1000}) {
+	for _, err := range s.Search(t.Context(), search.Request{Text: "entry", Limit: 1000}) {
 		if n++; err != nil {
 			t.Fatal(err)
 		}

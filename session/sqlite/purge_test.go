@@ -12,6 +12,7 @@ import (
 
 // Of a purged session stays what its forks go on from, and nothing beside that: not what was noted, and not what came later.
 func TestPurgedBesideAFork(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, path)
 	w := writerFor(t, s)

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -8,22 +9,23 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
-// Entries are read in batches, and none is held in a query while the caller looks at it: a query that lasts keeps SQLite
-// from tidying its log.
+// Entries are read in batches, and no query is open while the caller handles them: an open query keeps SQLite from truncating its log.
 const (
 	batchRows  = 256
 	batchBytes = 1 << 20 // of bodies; a single one may be larger
 )
 
-const columns = `SELECT place, id, parent, run, turn, time, kind, body FROM entries `
+const columns = `SELECT place, id, parent, run, turn, time, kind, sum, body FROM entries `
 
-// batch collects the entries of a query until there are enough. keep says of each whether it is wanted, and whether to
-// go on after it; it is asked before the body is decoded.
-func (s *Store) batch(
+// batch collects the entries of a query until there are enough. keep reports whether to include an entry, and whether to continue after it,
+// before its body is decoded.
+func (s *reader) batch(
 	id session.SessionID, keep func(session.Event) (want, more bool), query string, args ...any,
 ) ([]session.Event, error) {
 	rows, err := s.query(query, args...)
@@ -35,19 +37,32 @@ func (s *Store) batch(
 		events []session.Event
 		at, us int64
 		kind   string
+		sum    sql.RawBytes
 		body   sql.RawBytes
+		link   chain // of this row, and of the one before
+		last   chain
+		lastAt int64
 	)
 	for size := 0; size < batchBytes && rows.Next(); {
 		var e session.Event
-		if err := rows.Scan(&at, (*string)(&e.ID), (*string)(&e.Parent), (*string)(&e.Run), &e.Turn, &us, &kind, &body); err != nil {
+		if err := rows.Scan(&at, (*string)(&e.ID), (*string)(&e.Parent), (*string)(&e.Run), &e.Turn, &us, &kind, &sum, &body); err != nil {
 			return nil, err
 		}
 		e.Seq, e.Time = seqOf(at), fromMicro(us)
+		link.scanned(sum)
+		broken := at == lastAt+1 && !link.follows(&last) || at == lastAt-1 && !last.follows(&link)
+		last, lastAt = link, at
 		want, more := keep(e)
 		if want {
-			if e.Body, err = session.DecodeBody(kind, body); err != nil {
+			if err = link.verify(at, &e, kind, body); err == nil && broken {
+				err = errSum
+			}
+			if err == nil {
+				e.Body, err = session.DecodeBody(kind, body)
+			}
+			if err != nil {
 				if len(events) > 0 {
-					return events, nil // these can be read: the next batch begins with what cannot be
+					return events, nil // the next batch begins with the damaged entry
 				}
 				return nil, s.damaged(id, e.Seq, err)
 			}
@@ -64,42 +79,53 @@ func (s *Store) batch(
 func keepAll(session.Event) (want, more bool) { return true, true }
 
 // find returns the key of a session, its last sequence number and the tip of its current branch.
-func (s *Store) find(ctx context.Context, id session.SessionID) (key, seq int64, tip session.ID, err error) {
+func (s *reader) find(ctx context.Context, id session.SessionID) (key, seq int64, tip session.ID, err error) {
 	if err := s.ended(ctx); err != nil {
 		return 0, 0, "", err
 	}
-	err = s.row(`SELECT key, seq, tip FROM sessions WHERE id = ? AND kept = 0`, []any{string(id)}, &key, &seq, (*string)(&tip))
-	if errors.Is(err, sql.ErrNoRows) {
-		err = noSession(id)
+	r, err := rowNamed(s, id)
+	if err == nil {
+		err = cmp.Or(r.verify(), s.whole(&r))
 	}
-	return key, seq, tip, s.fail("read", err)
+	return r.key, r.sum.Entries, r.tip, s.fail("read", err)
 }
 
-// Read implements [session.Store].
-func (s *Store) Read(ctx context.Context, id session.SessionID, after int64, kinds ...string) iter.Seq2[session.Event, error] {
+// Read implements [index.Store].
+func (s *reader) Read(ctx context.Context, id session.SessionID, after int64, kinds ...string) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
 		if len(kinds) > 0 {
-			s.pick(ctx, id, yield, 1, columns+between+ofKinds+inOrder, max(after, 0), kinds) // often the next one is all that is wanted
+			query := columns + between + ofKinds + inOrder
+			if aside(kinds) {
+				query = columns + between + `AND parent = '' ` + ofKinds + inOrder
+			}
+			s.pick(ctx, id, yield, 1, query, max(after, 0), kinds) // often the next one is all that is wanted
 			return
 		}
 		_, _ = s.read(ctx, id, max(after, 0), yield)
 	}
 }
 
-// A limit in a query is not a parameter alone, but 0 and the parameter: SQLite plans for the value of a bare one, and prepares the
-// statement anew whenever it is bound, which takes longer than most queries.
+// aside reports whether all of these kinds are aside of every branch: an index has their entries.
+func aside(kinds []string) bool {
+	return !slices.ContainsFunc(kinds, func(kind string) bool {
+		b, err := session.DecodeBody(kind, []byte(`{}`))
+		return err != nil || session.Event{Body: b}.OnBranch()
+	})
+}
 
-// The parts of a query for some entries of a session. Other columns than the body are read before it, so a body that is not
-// wanted is not even fetched.
+// A limit in a query is 0 + ?, not ? alone: SQLite plans for the value of a bare parameter, and prepares the statement again for each value,
+// which takes longer than most queries.
+
+// The parts of a query for some entries of a session. The body is the last column, so SQLite does not fetch the bodies of other entries.
 const (
 	between = `WHERE place > ?1 AND place <= ?2 `
 	ofKinds = `AND (?3 IS NULL OR kind IN (SELECT value FROM json_each(?3))) `
 	inOrder = `ORDER BY place LIMIT 0 + ?4`
 )
 
-// pick yields the entries that a query selects, after a sequence number and up to the last there is now. The first batch has at most so
-// many rows, and further ones more and more.
-func (s *Store) pick(
+// pick yields the entries that a query selects, after a sequence number and up to the current last one. The first batch has at most this many
+// rows, and each further one twice as many.
+func (s *reader) pick(
 	ctx context.Context, id session.SessionID, yield func(session.Event, error) bool, rows int, query string, after int64, kinds []string,
 ) {
 	var list any // NULL: all kinds
@@ -136,9 +162,9 @@ func (s *Store) pick(
 	yield(session.Event{}, s.fail("read", err))
 }
 
-// read yields the entries after a sequence number up to the last there is now. It returns the number of the last that was
-// yielded, and whether to go on: not after an error, and not when the consumer left.
-func (s *Store) read(
+// read yields the entries after a sequence number up to the current last one. It returns the number of the last one that it yielded, and
+// false after an error or if the consumer left.
+func (s *reader) read(
 	ctx context.Context, id session.SessionID, after int64, yield func(session.Event, error) bool,
 ) (last int64, more bool) {
 	key, until, _, err := s.find(ctx, id)
@@ -165,7 +191,7 @@ func (s *Store) read(
 }
 
 // page returns the next entries after a number, at least one.
-func (s *Store) page(ctx context.Context, id session.SessionID, key, after, until int64) ([]session.Event, error) {
+func (s *reader) page(ctx context.Context, id session.SessionID, key, after, until int64) ([]session.Event, error) {
 	next := after
 	missing := false
 	events, err := s.batch(id, func(e session.Event) (bool, bool) {
@@ -181,8 +207,8 @@ func (s *Store) page(ctx context.Context, id session.SessionID, key, after, unti
 	return events, s.fail("read", err)
 }
 
-// Backward implements [session.Store].
-func (s *Store) Backward(ctx context.Context, id session.SessionID, leaf session.ID) iter.Seq2[session.Event, error] {
+// Backward implements [index.Store].
+func (s *reader) Backward(ctx context.Context, id session.SessionID, leaf session.ID) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
 		var from int64 // the entry that names leaf; 0: the caller does
 		key, seq, tip, err := s.find(ctx, id)
@@ -190,7 +216,7 @@ func (s *Store) Backward(ctx context.Context, id session.SessionID, leaf session
 			leaf, from = tip, seq
 		}
 		before := int64(math.MaxInt64)
-		rows := 32 // who wants the end of a branch often wants no more of it
+		rows := 32 // most readers want only the end of a branch
 		for err == nil {
 			var events []session.Event
 			if events, key, err = s.upward(ctx, id, key, leaf, from, rows); err != nil {
@@ -209,16 +235,15 @@ func (s *Store) Backward(ctx context.Context, id session.SessionID, leaf session
 				before = place(key, e.Seq)
 				leaf, from = e.Parent, e.Seq
 			}
-			rows = batchRows
+			rows = min(2*rows, batchRows)
 		}
 		yield(session.Event{}, err)
 	}
 }
 
-// upward returns the entry leaf and those before it on its branch, newest first, as far as they lie close together, and the key
-// of the session that they lie in: that with the given key, or one that it inherited from. It is damage when leaf is
-// missing although entry from names it.
-func (s *Store) upward(
+// upward returns the entry leaf and earlier entries of its branch, newest first, as long as they are close together, and the key of their
+// session: the given one, or one that it inherited from. If leaf is missing although entry from names it, the journal is damaged.
+func (s *reader) upward(
 	ctx context.Context, id session.SessionID, key int64, leaf session.ID, from int64, rows int,
 ) ([]session.Event, int64, error) {
 	at, err := locate(s, id, key, leaf)
@@ -248,10 +273,15 @@ func (s *Store) upward(
 	return events, key, s.fail("read", err)
 }
 
-// Annotations implements [session.Store].
-func (s *Store) Annotations(ctx context.Context, id session.SessionID, kinds ...string) iter.Seq2[session.Event, error] {
-	return func(yield func(session.Event, error) bool) {
-		// The first entry is the root, which has no parent either.
-		s.pick(ctx, id, yield, batchRows, columns+between+`AND parent = '' `+ofKinds+inOrder, 1, kinds)
+// Sessions implements [session.Log].
+func (s *reader) Sessions(ctx context.Context) iter.Seq2[session.Listing, error] {
+	return func(yield func(session.Listing, error) bool) {
+		for _, trash := range []bool{false, true} {
+			for sum, err := range s.List(ctx, index.Query{Deleted: trash}) {
+				if !yield(session.Listing{ID: sum.ID, Owner: sum.Owner}, err) || err != nil {
+					return
+				}
+			}
+		}
 	}
 }

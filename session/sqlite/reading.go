@@ -11,15 +11,16 @@ import (
 	"time"
 
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/search"
 )
 
-// OpenToRead opens the database at path as [Open] does, and where that fails because the place cannot be written or is full, to be read
-// alone: what would write fails with the error of Open. When another process writes such a file meanwhile, it waits, or what reads fails
-// and says so; nothing wrong is read. What a process that died left in the log beside the file is read, too, or the error says why not.
+// OpenToRead opens the database at path as [Open] does. If the file cannot be written, or the disk is full or fails, it opens the file only
+// for reading: writes fail with the error of Open. If another process writes such a file meanwhile, it waits, or reads fail; a read never
+// returns wrong data. Entries of a dead process in the log are read too, or the error says why not.
 func OpenToRead(path string) (*Store, error) {
 	s, err := Open(path)
-	if !errors.Is(err, session.ErrUnwritable) && !errors.Is(err, session.ErrFull) {
+	if !readable(err) {
 		return s, err
 	}
 	unwritable := err
@@ -46,24 +47,19 @@ func OpenToRead(path string) (*Store, error) {
 	return s, nil
 }
 
-// openToRead opens a file that cannot be written. Without asIs it is a single connection that locks others out and keeps in memory what
-// connections share in a file otherwise: on a full disk that file cannot be made. With it, SQLite takes the file for one that nobody
-// changes, and locks nothing.
+// openToRead opens a file that cannot be written. Without asIs it is a single exclusive connection without shared memory, because the file of
+// the shared memory cannot be made. With asIs, SQLite assumes that the file does not change, and locks nothing.
 func openToRead(path string, unwritable error, asIs ...*snapshot) (*Store, error) {
-	s := &Store{path: path, unwritable: unwritable}
-	s.owner.init(s.path + ".owners")
-	s.watch.init(s.owner.dir)
-	s.lane.init(s.path)
-	s.index.init(s.path)
+	s := newStore(path)
+	s.unwritable = unwritable
 	params := pragmas("locking_mode(EXCLUSIVE)", "query_only(1)", "busy_timeout(20000)")
 	if len(asIs) > 0 {
 		s.asIs = asIs[0]
 		params.Set("immutable", "1")
 	}
-	s.readers = connect(path, params)
-	s.readers.SetMaxOpenConns(1)
+	s.init(params, 1)
 	id, err := s.readIdentity()
-	if err == nil && (id.application != applicationID || id.version != len(migrations)) {
+	if err == nil && (id.application != applicationID || id.version != schemaVersion) {
 		err = errors.New("it would have to be brought up to date before")
 	}
 	if err != nil {
@@ -72,7 +68,7 @@ func openToRead(path string, unwritable error, asIs ...*snapshot) (*Store, error
 	return s, nil
 }
 
-func (s *Store) readIdentity() (id identity, err error) {
+func (s *reader) readIdentity() (id identity, err error) {
 	c, err := s.readers.Conn(context.Background())
 	if err != nil {
 		return id, err
@@ -81,14 +77,14 @@ func (s *Store) readIdentity() (id identity, err error) {
 	return identify(c)
 }
 
-// snapshot is how a file was that is read without locks.
+// snapshot is the state of a file that is read without locks.
 type snapshot struct {
 	path string
 	size int64
 	time time.Time
 }
 
-// lookAt takes down how a file is now.
+// lookAt returns the current state of a file.
 func lookAt(path string) (*snapshot, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -97,7 +93,7 @@ func lookAt(path string) (*snapshot, error) {
 	return &snapshot{path, info.Size(), info.ModTime()}, nil
 }
 
-// same returns an error when somebody wrote the file since. Who does so has made a log beside it before, or changes the file.
+// same returns an error if another process wrote the file since. A writer first makes a log next to the file, or changes the file.
 func (p *snapshot) same() error {
 	if p == nil {
 		return nil
@@ -112,20 +108,24 @@ func (p *snapshot) same() error {
 	return nil
 }
 
-// unindexed reports whether an error of the index says that it cannot be brought up to date where it lies. What it is for can be found
-// out without it, slowly.
+// unindexed reports whether the index cannot be updated where it is. Searches then read all entries.
 func unindexed(err error) bool {
 	if _, ours := errors.AsType[journalError](err); ours {
 		return false
 	}
 	_, cause := classify(err)
-	return errors.Is(cause, session.ErrUnwritable) || errors.Is(cause, session.ErrFull)
+	return readable(cause)
 }
 
-// whole is a store of which damaged entries are passed over, as the index does it: Check tells of them.
-type whole struct{ *Store }
+// readable reports whether a file that cannot be used for this reason may be readable.
+func readable(cause error) bool {
+	return errors.Is(cause, session.ErrUnwritable) || errors.Is(cause, session.ErrFull) || errors.Is(cause, session.ErrIO)
+}
 
-// Read implements [search.Journals].
+// whole is a store whose Read skips damaged entries, as the index does. Check reports them.
+type whole struct{ *reader }
+
+// Read implements [index.Journals].
 func (s whole) Read(ctx context.Context, id session.SessionID, after int64, _ ...string) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
 		key, _, _, err := s.find(ctx, id)
@@ -151,8 +151,8 @@ func (s whole) Read(ctx context.Context, id session.SessionID, after int64, _ ..
 }
 
 // scan is search without the index.
-func (s *Store) scan(ctx context.Context, q session.SearchQuery) (hits []session.Hit, err error) {
-	for h, err := range search.Scan(ctx, whole{s}, q) {
+func (s *searcher) scan(ctx context.Context, q search.Request) (hits []search.Hit, err error) {
+	for h, err := range index.Scan(ctx, whole{s.reader}, q) {
 		if err != nil {
 			return nil, err
 		}
@@ -162,11 +162,11 @@ func (s *Store) scan(ctx context.Context, q session.SearchQuery) (hits []session
 }
 
 // countCalls adds the calls of tools, without the index.
-func (s *Store) countCalls(ctx context.Context, ids map[int64]session.SessionID, sum *session.Tally) error {
+func (s *searcher) countCalls(ctx context.Context, ids map[int64]session.SessionID, sum *index.Tally) error {
 	for _, id := range ids {
 		var run session.RunID
 		agent := ""
-		for e, err := range (whole{s}).Read(ctx, id, 0) {
+		for e, err := range (whole{s.reader}).Read(ctx, id, 0) {
 			if errors.Is(err, session.ErrNotFound) { // purged meanwhile
 				break
 			}
@@ -174,9 +174,9 @@ func (s *Store) countCalls(ctx context.Context, ids map[int64]session.SessionID,
 				return err
 			}
 			if b, ok := e.Body.(session.RunStarted); ok && e.Run != "" {
-				run, agent = e.Run, session.AgentOf(b)
+				run, agent = e.Run, index.AgentOf(b)
 			}
-			if row, ok := session.RowOf(e, true); ok && row.Calls > 0 {
+			if row, ok := index.RowOf(e, true); ok && row.Calls > 0 {
 				if row.Session = id; e.Run == run {
 					row.Agent = agent
 				}

@@ -78,6 +78,7 @@ func looked(t *testing.T, path string, id session.SessionID, want any, cause err
 
 // Everything can be read where nothing can be written, also what a process that was killed left in its log.
 func TestReadOnlyMedium(t *testing.T) {
+	t.Parallel()
 	source := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, source)
 	id, _ := lived(t, s)
@@ -110,6 +111,7 @@ func TestReadOnlyMedium(t *testing.T) {
 
 // Entries in a log that cannot be read are not passed over.
 func TestReadOnlyMediumWithALogAlone(t *testing.T) {
+	t.Parallel()
 	source := filepath.Join(t.TempDir(), "sessions.db")
 	lived(t, open(t, source))
 	dir := mounted(t, "8m")
@@ -128,6 +130,7 @@ func TestReadOnlyMediumWithALogAlone(t *testing.T) {
 
 // Who reads without locks learns that somebody else writes now, and is told nothing wrong.
 func TestReadOnlyMediumThatIsWrittenElsewhere(t *testing.T) {
+	t.Parallel()
 	dir := mounted(t, "8m")
 	path := filepath.Join(dir, "sessions.db")
 	id := filled(t, path)
@@ -163,6 +166,7 @@ func TestReadOnlyMediumThatIsWrittenElsewhere(t *testing.T) {
 
 // What was written before the disk was full can be read, also when not even SQLite's own files find room.
 func TestReadOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	for name, killed := range map[string]bool{"closed": false, "killed": true} {
 		t.Run(name, func(t *testing.T) {
 			source := filepath.Join(t.TempDir(), "sessions.db")

@@ -1,43 +1,34 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
 	"strings"
 
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/search"
 )
 
-// Search implements [session.Store]. It brings the index up to date before, which takes minutes for gigabytes that were never
-// indexed.
-func (s *Store) Search(ctx context.Context, q session.SearchQuery) iter.Seq2[session.Hit, error] {
-	return func(yield func(session.Hit, error) bool) {
+// Search implements [index.Store]. It first updates the index, which takes minutes for gigabytes of new entries.
+func (s *searcher) Search(ctx context.Context, q search.Request) iter.Seq2[search.Hit, error] {
+	return func(yield func(search.Hit, error) bool) {
 		hits, err := s.search(ctx, q)
-		for _, h := range hits {
-			if err = s.ended(ctx); err != nil {
-				break
-			}
-			if !yield(h, nil) {
-				return
-			}
-		}
-		if err != nil {
-			yield(session.Hit{}, s.indexFail(err))
-		}
+		yieldAll(ctx, s.file, hits, s.indexFail(err), yield)
 	}
 }
 
-func (s *Store) search(ctx context.Context, q session.SearchQuery) ([]session.Hit, error) {
-	if err := s.ended(ctx); err != nil {
+func (s *searcher) search(ctx context.Context, q search.Request) ([]search.Hit, error) {
+	if err := cmp.Or(s.ended(ctx), s.complete()); err != nil {
 		return nil, err
 	}
 	query := search.Parse(q.Text)
 	if query.Empty() {
 		return nil, nil
 	}
-	var hits []session.Hit
+	var hits []search.Hit
 	err := s.index.use(ctx, func() error {
 		if err := s.catchUp(ctx); err != nil {
 			return err
@@ -58,7 +49,7 @@ func (s *Store) search(ctx context.Context, q session.SearchQuery) ([]session.Hi
 	return s.show(ctx, query, search.Rank(hits, q.Limit), q.Thinking)
 }
 
-// among is which sessions a search is about.
+// among is the sessions of a search.
 type among struct {
 	only  map[int64]bool // these; nil: all
 	trash map[int64]bool // but not these
@@ -66,8 +57,8 @@ type among struct {
 
 func (a among) selects(key int64) bool { return !a.trash[key] && (a.only == nil || a.only[key]) }
 
-// among finds the sessions that a search is about.
-func (s *Store) among(q session.SearchQuery) (a among, err error) {
+// among finds the sessions of a search.
+func (s *searcher) among(q search.Request) (a among, err error) {
 	if a.trash, err = s.inTrash(); err != nil || q.Dir == "" && q.Tag == "" && q.Session == "" {
 		return a, err
 	}
@@ -88,7 +79,7 @@ func (s *Store) among(q session.SearchQuery) (a among, err error) {
 		if err != nil {
 			return a, err
 		}
-		if (session.Query{Tag: q.Tag}).Selects(session.Summary{Tags: list}) {
+		if (index.Query{Tag: q.Tag}).Selects(index.Summary{Tags: list}) {
 			a.only[key] = true
 		}
 	}
@@ -96,7 +87,7 @@ func (s *Store) among(q session.SearchQuery) (a among, err error) {
 }
 
 // inTrash are the sessions in the trash.
-func (s *Store) inTrash() (map[int64]bool, error) {
+func (s *searcher) inTrash() (map[int64]bool, error) {
 	rows, err := s.query(`SELECT key FROM sessions WHERE deleted <> 0`)
 	if err != nil {
 		return nil, err
@@ -113,10 +104,10 @@ func (s *Store) inTrash() (map[int64]bool, error) {
 	return trash, rows.Err()
 }
 
-// maxNamed is how many sessions a query for FTS5 names. When there are more, what it finds is looked through.
+// maxNamed is the number of sessions that a query for FTS5 names. For more sessions, find filters the hits.
 const maxNamed = 200
 
-// match is a query in the language of FTS5. Nothing in it is a person's but words between quotes.
+// match is a query in the language of FTS5. Words of people occur only between quotes.
 func match(query search.Query, thinking bool, only map[int64]bool) string {
 	var must, not []string
 	for _, t := range query.Terms {
@@ -149,8 +140,8 @@ func match(query search.Query, thinking bool, only map[int64]bool) string {
 	return text
 }
 
-// find returns the newest of what a query finds, each with its weight as its score.
-func (x *index) find(ctx context.Context, query search.Query, q session.SearchQuery, a among) ([]session.Hit, error) {
+// find returns the newest hits, with their weights as scores.
+func (x *wordIndex) find(ctx context.Context, query search.Query, q search.Request, a among) ([]search.Hit, error) {
 	if a.only != nil && len(a.only) == 0 {
 		return nil, nil
 	}
@@ -168,10 +159,10 @@ func (x *index) find(ctx context.Context, query search.Query, q session.SearchQu
 		return nil, err
 	}
 	defer rows.Close()
-	var hits []session.Hit
+	var hits []search.Hit
 	for len(hits) < search.MaxRanked && rows.Next() {
 		var at, us int64
-		var h session.Hit
+		var h search.Hit
 		if err := rows.Scan(&at, &us, &h.Score, (*string)(&h.Session)); err != nil {
 			return nil, err
 		}
@@ -183,8 +174,8 @@ func (x *index) find(ctx context.Context, query search.Query, q session.SearchQu
 	return hits, rows.Err()
 }
 
-// show reads the entries that were found. One that is gone by now is left out.
-func (s *Store) show(ctx context.Context, query search.Query, hits []session.Hit, thinking bool) ([]session.Hit, error) {
+// show reads the entries of hits. It omits purged ones.
+func (s *searcher) show(ctx context.Context, query search.Query, hits []search.Hit, thinking bool) ([]search.Hit, error) {
 	shown := hits[:0]
 	for _, h := range hits {
 		key, _, _, err := s.find(ctx, h.Session)

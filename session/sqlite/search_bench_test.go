@@ -14,6 +14,8 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/search"
 )
 
 // searchEnv says how many megabytes of sessions BenchmarkSearch makes.
@@ -134,7 +136,7 @@ func BenchmarkSearch(b *testing.B) {
 			n := 0
 			for b.Loop() {
 				n = 0
-				for _, err := range s.Search(b.Context(), session.SearchQuery{Text: c.text}) {
+				for _, err := range s.Search(b.Context(), search.Request{Text: c.text}) {
 					if n++; err != nil {
 						b.Fatal(err)
 					}
@@ -145,14 +147,14 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	b.Run("one session", func(b *testing.B) {
 		id := session.SessionID("")
-		for sum, err := range s.List(b.Context(), session.Query{Limit: 1}) {
+		for sum, err := range s.List(b.Context(), index.Query{Limit: 1}) {
 			if err != nil {
 				b.Fatal(err)
 			}
 			id = sum.ID
 		}
 		for b.Loop() {
-			for _, err := range s.Search(b.Context(), session.SearchQuery{Text: "error", Session: id}) {
+			for _, err := range s.Search(b.Context(), search.Request{Text: "error", Session: id}) {
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -165,7 +167,7 @@ func BenchmarkSearch(b *testing.B) {
 			if _, err := w.Append(b.Context(), session.Stamp{}, user(fmt.Sprint("the newest ", b.N))); err != nil {
 				b.Fatal(err)
 			}
-			for _, err := range s.Search(b.Context(), session.SearchQuery{Text: "newest"}) {
+			for _, err := range s.Search(b.Context(), search.Request{Text: "newest"}) {
 				if err != nil {
 					b.Fatal(err)
 				}

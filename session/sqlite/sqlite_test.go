@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/storetest"
 )
 
@@ -26,18 +27,21 @@ func open(t testing.TB, path string) *Store {
 }
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) session.Store { return open(t, filepath.Join(t.TempDir(), "sessions.db")) })
+	t.Parallel()
+	storetest.Run(t, func(t *testing.T) index.Store { return open(t, filepath.Join(t.TempDir(), "sessions.db")) })
 }
 
 func TestStoreIsShared(t *testing.T) {
-	storetest.RunShared(t, func(t *testing.T) func() session.Store {
+	t.Parallel()
+	storetest.RunShared(t, func(t *testing.T) func() index.Store {
 		path := filepath.Join(t.TempDir(), "new", "sessions.db")
-		return func() session.Store { return open(t, path) }
+		return func() index.Store { return open(t, path) }
 	})
 }
 
 // A store that is used for one thing at a time has one connection, and what reads does not wait for what writes.
 func TestReadersAreForWhenThereIsAWriter(t *testing.T) {
+	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "sessions.db"))
 	w := writerFor(t, s)
 	if _, err := w.Append(t.Context(), session.Stamp{}, user("one")); err != nil {

@@ -10,6 +10,7 @@ import (
 
 // SQLite prepares a statement anew whenever it runs, if its limit is a parameter and nothing else: it wants to plan for the value.
 func TestLimitsAreNoBareParameters(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)

@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
 // Whoever appends, renames, forks, purges, indexes and makes the file smaller at the same time, each with a store of its own, gets what he
 // wants or learns that another was faster; and all is well in the end.
 func TestAllAtOnce(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, path)
 	all := &herd{ids: []session.SessionID{newSession(t, s), newSession(t, s)}}
@@ -52,7 +54,7 @@ func TestAllAtOnce(t *testing.T) {
 	wg.Wait()
 	sound(t, s)
 	for _, trash := range []bool{false, true} {
-		for sum, err := range s.List(t.Context(), session.Query{Deleted: trash}) {
+		for sum, err := range s.List(t.Context(), index.Query{Deleted: trash}) {
 			if err = errors.Join(err, s.Purge(t.Context(), sum.ID)); err != nil {
 				t.Fatal(err)
 			}

@@ -6,23 +6,26 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// Delete implements [session.Store].
-func (s *Store) Delete(ctx context.Context, id session.SessionID) error {
-	return s.trash(ctx, "delete from", id, session.Deleted{})
+// Delete implements [index.Index].
+func (s *committer) Delete(ctx context.Context, id session.SessionID) error {
+	_, err := s.trash(ctx, id, session.Deleted{})
+	return err
 }
 
-// Restore implements [session.Store].
-func (s *Store) Restore(ctx context.Context, id session.SessionID) error {
-	return s.trash(ctx, "restore in", id, session.Deleted{Restored: true})
+// Restore implements [index.Index].
+func (s *committer) Restore(ctx context.Context, id session.SessionID) error {
+	_, err := s.trash(ctx, id, session.Deleted{Restored: true})
+	return err
 }
 
-// trash moves a session to the trash or brings it back, unless it is there.
-func (s *Store) trash(ctx context.Context, what string, id session.SessionID, b session.Deleted) error {
+// trash moves a session to the trash or back, unless it is there.
+func (s *committer) trash(ctx context.Context, id session.SessionID, b session.Deleted) ([]session.Event, error) {
 	events, encoded, err := encode(session.Stamp{}, []session.Body{b})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.write(ctx, what, false, func(t *txn) error {
+	changed := false
+	err = s.write(ctx, "write", false, func(t *txn) error {
 		h, err := t.holder(id)
 		if err != nil {
 			return err
@@ -35,8 +38,13 @@ func (s *Store) trash(ctx context.Context, what string, id session.SessionID, b 
 		if trashed, err := t.trashed(h.key); err != nil || trashed != b.Restored {
 			return err
 		}
-		return t.append(id, noEpoch, events, encoded)
+		changed = true
+		return t.append(id, noEpoch, 0, events, encoded)
 	})
+	if err != nil || !changed {
+		return nil, err
+	}
+	return events, nil
 }
 
 // trashed reports whether a session is in the trash.
@@ -45,8 +53,8 @@ func (t *txn) trashed(key int64) (trashed bool, err error) {
 	return trashed, err
 }
 
-// Purge implements [session.Store]. It overwrites what it removes.
-func (s *Store) Purge(ctx context.Context, id session.SessionID) error {
+// Purge implements [index.Store]. It overwrites the removed data.
+func (s *committer) Purge(ctx context.Context, id session.SessionID) error {
 	return s.write(ctx, "purge from", true, func(t *txn) error {
 		h, err := t.holder(id)
 		if err != nil {
@@ -59,7 +67,7 @@ func (s *Store) Purge(ctx context.Context, id session.SessionID) error {
 			return err
 		}
 		defer func() { _ = t.exec(`PRAGMA secure_delete = OFF`) }()
-		// From here on it is there for its forks alone.
+		// From now on only its forks have it.
 		if err := t.exec(`UPDATE sessions SET kept = 1, title = '', tags = '', token = '', owner = '' WHERE key = ?`, h.key); err != nil {
 			return err
 		}
@@ -68,13 +76,13 @@ func (s *Store) Purge(ctx context.Context, id session.SessionID) error {
 				return err
 			}
 		}
-		t.changed = id
+		t.changed, t.head = id, &head{key: h.key, id: id}
 		return nil
 	})
 }
 
-// release removes what no fork needs of a purged session. When that is all of it, it returns the key of the session that
-// it went on from itself, which may not be needed any more either; 0 otherwise.
+// release removes the entries of a purged session that no fork needs. If it removes all, it returns the key of the session that this one was
+// forked from, which may not be needed any more either; else 0.
 func (t *txn) release(key int64) (next int64, err error) {
 	var kept bool
 	var base, needed int64

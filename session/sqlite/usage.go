@@ -1,40 +1,33 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"math"
 
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
-// Usage implements [session.Store]. To count calls, it brings the index up to date before.
-func (s *Store) Usage(ctx context.Context, q session.UsageQuery) iter.Seq2[session.UsageRow, error] {
-	return func(yield func(session.UsageRow, error) bool) {
+// Usage implements [index.Store]. To count calls, it first updates the index.
+func (s *searcher) Usage(ctx context.Context, q index.UsageQuery) iter.Seq2[index.UsageRow, error] {
+	return func(yield func(index.UsageRow, error) bool) {
 		rows, err := s.usage(ctx, q)
-		for _, r := range rows {
-			if err = s.ended(ctx); err != nil {
-				break
-			}
-			if !yield(r, nil) {
-				return
-			}
-		}
-		if err != nil {
-			yield(session.UsageRow{}, s.fail("read", err))
-		}
+		yieldAll(ctx, s.file, rows, s.fail("read", err), yield)
 	}
 }
 
-func (s *Store) usage(ctx context.Context, q session.UsageQuery) ([]session.UsageRow, error) {
-	if err := s.ended(ctx); err != nil {
+func (s *searcher) usage(ctx context.Context, q index.UsageQuery) ([]index.UsageRow, error) {
+	if err := cmp.Or(s.ended(ctx), s.complete()); err != nil {
 		return nil, err
 	}
 	ids, err := s.named(q)
 	if err != nil {
 		return nil, err
 	}
-	sum := session.NewTally(q)
+	sum := index.NewTally(q)
 	if err := s.spendings(ctx, q, ids, sum); err != nil {
 		return nil, err
 	}
@@ -55,28 +48,29 @@ func (s *Store) usage(ctx context.Context, q session.UsageQuery) ([]session.Usag
 	return sum.Rows(), nil
 }
 
-// named are the sessions that a query is about.
-func (s *Store) named(q session.UsageQuery) (map[int64]session.SessionID, error) {
-	rows, err := s.query(`SELECT key, id FROM sessions WHERE kept = 0 AND (?1 = '' OR dir = ?1) AND (?2 = '' OR id = ?2)`,
-		q.Dir, string(q.Session))
+// named returns the sessions of a query.
+func (s *searcher) named(q index.UsageQuery) (map[int64]session.SessionID, error) {
+	rows, err := s.query(selectRow+`WHERE kept = 0 AND (?1 = '' OR dir = ?1) AND (?2 = '' OR id = ?2)`, q.Dir, string(q.Session))
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	ids := map[int64]session.SessionID{}
 	for rows.Next() {
-		var key int64
-		var id session.SessionID
-		if err := rows.Scan(&key, (*string)(&id)); err != nil {
+		var r stored
+		if err := r.scan(rows); err != nil {
 			return nil, err
 		}
-		ids[key] = id
+		if err := r.verify(); err != nil {
+			return nil, err
+		}
+		ids[r.key] = r.sum.ID
 	}
 	return ids, rows.Err()
 }
 
 // within returns the first and the last microsecond of a query.
-func within(q session.UsageQuery) (since, until int64) {
+func within(q index.UsageQuery) (since, until int64) {
 	since, until = firstMicro(q.Since), math.MaxInt64
 	if !q.Until.IsZero() {
 		until = firstMicro(q.Until) - 1
@@ -84,11 +78,14 @@ func within(q session.UsageQuery) (since, until int64) {
 	return since, until
 }
 
-// usageBatch is how many rows are read at once, so that no query lasts.
+// errSpending reports a damaged row of spending.
+var errSpending = fmt.Errorf("session: the usage of sessions is %w; run tenon sessions check --repair", session.ErrCorrupt)
+
+// usageBatch is the number of rows to read at once, so that queries are short.
 const usageBatch = 4000
 
-// spendings adds what answers and summaries consumed.
-func (s *Store) spendings(ctx context.Context, q session.UsageQuery, ids map[int64]session.SessionID, sum *session.Tally) error {
+// spendings adds the usage of answers and summaries.
+func (s *searcher) spendings(ctx context.Context, q index.UsageQuery, ids map[int64]session.SessionID, sum *index.Tally) error {
 	since, until := within(q)
 	for at := int64(-1); ; {
 		if err := s.ended(ctx); err != nil {
@@ -102,20 +99,27 @@ func (s *Store) spendings(ctx context.Context, q session.UsageQuery, ids map[int
 }
 
 // spendingBatch adds the rows after a time and a place, and moves these on.
-func (s *Store) spendingBatch(
-	time, at *int64, until int64, ids map[int64]session.SessionID, sum *session.Tally,
+func (s *searcher) spendingBatch(
+	time, at *int64, until int64, ids map[int64]session.SessionID, sum *index.Tally,
 ) (n int, err error) {
-	rows, err := s.query(`SELECT time, place, model, agent, input, cache_read, cache_write, output, reasoning, cost FROM spending
+	rows, err := s.query(`SELECT time, place, model, agent, input, cache_read, cache_write, output, reasoning, cost,
+			names, parity = `+parity+` FROM spending
 		WHERE (time, place) > (?, ?) AND time <= ? ORDER BY time, place LIMIT 0 + ?`, *time, *at, until, usageBatch)
 	if err != nil {
 		return 0, err
 	}
 	defer rows.Close()
 	for ; rows.Next(); n++ {
-		r := session.UsageRow{Answers: 1}
+		r := index.UsageRow{Answers: 1}
 		u := &r.Usage
-		if err := rows.Scan(time, at, &r.Model, &r.Agent, &u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning, &u.Cost); err != nil {
+		var names int64
+		var even bool
+		if err := rows.Scan(time, at, &r.Model, &r.Agent, &u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning, &u.Cost,
+			&names, &even); err != nil {
 			return n, err
+		}
+		if !even || names != namesOf(r.Model, r.Agent) {
+			return n, errSpending
 		}
 		id, in := ids[keyOf(*at)]
 		if !in {
@@ -128,7 +132,7 @@ func (s *Store) spendingBatch(
 }
 
 // calls adds the calls of tools.
-func (x *index) calls(q session.UsageQuery, ids map[int64]session.SessionID, sum *session.Tally) error {
+func (x *wordIndex) calls(q index.UsageQuery, ids map[int64]session.SessionID, sum *index.Tally) error {
 	stmt, err := x.lane.stmt(`SELECT time, place, tool, agent, failed, bytes FROM calls WHERE time BETWEEN ? AND ?`)
 	if err != nil {
 		return err
@@ -141,7 +145,7 @@ func (x *index) calls(q session.UsageQuery, ids map[int64]session.SessionID, sum
 	defer rows.Close()
 	for rows.Next() {
 		var us, at int64
-		r := session.UsageRow{Calls: 1}
+		r := index.UsageRow{Calls: 1}
 		if err := rows.Scan(&us, &at, &r.Tool, &r.Agent, &r.Failed, &r.Bytes); err != nil {
 			return err
 		}

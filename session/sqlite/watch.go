@@ -12,8 +12,8 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// Watch implements [session.Store].
-func (s *Store) Watch(ctx context.Context, id session.SessionID, after int64) iter.Seq2[session.Event, error] {
+// Watch implements [index.Store].
+func (s *reader) Watch(ctx context.Context, id session.SessionID, after int64) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
 		bell, leave := s.watch.join(id)
 		defer leave()
@@ -32,7 +32,7 @@ func (s *Store) Watch(ctx context.Context, id session.SessionID, after int64) it
 	}
 }
 
-// hub wakes those who watch: at once when this store wrote, and by the bell when another process may have.
+// hub wakes watchers: at once after a write of this store, and by the bell after a write of another process.
 type hub struct {
 	dir string // where the bell hangs
 
@@ -59,14 +59,14 @@ func (h *hub) join(id session.SessionID) (bell <-chan struct{}, leave func()) {
 		if len(h.watchers) == 0 {
 			stop := h.stop
 			h.stop = nil
-			h.mu.Unlock() // the goroutine may be about to wake somebody
+			h.mu.Unlock() // the goroutine may need the lock
 			stop()
 			h.mu.Lock()
 		}
 	}
 }
 
-// wake wakes those who watch a session, wakeAll those who watch any.
+// wake wakes the watchers of a session, wakeAll those of all sessions.
 func (h *hub) wake(id session.SessionID) { h.wakeIf(func(s session.SessionID) bool { return s == id }) }
 func (h *hub) wakeAll()                  { h.wakeIf(func(session.SessionID) bool { return true }) }
 
@@ -77,21 +77,21 @@ func (h *hub) wakeIf(wanted func(session.SessionID) bool) {
 		if wanted(id) {
 			select {
 			case c <- struct{}{}:
-			default: // it has not yet looked since it was woken last
+			default: // it has not looked since the last wake
 			}
 		}
 	}
 }
 
 const (
-	// lateLook is how long after the last ring everybody looks once more: a process that died between its change and the
-	// ring after it rang before the change.
+	// lateLook is the time after the last ring when all watchers look again: a process that died between its change and the second ring
+	// had rung before the change.
 	lateLook = time.Second
-	// slowLook is how often everybody looks when the bell cannot be heard.
+	// slowLook is the interval at which watchers look without notifications.
 	slowLook = 500 * time.Millisecond
 )
 
-// listen starts a goroutine that wakes everybody when the bell rings, and returns how to end it.
+// listen starts a goroutine that wakes all watchers when the bell rings, and returns a function that ends it.
 func (h *hub) listen() (stop func()) {
 	var rings <-chan fsnotify.Event // nil when the bell cannot be heard
 	var lost <-chan error
@@ -113,8 +113,8 @@ func (h *hub) listen() (stop func()) {
 	}
 }
 
-// ears watch the bell's directory, which never holds the database: on some systems to watch a directory opens its files, and
-// to close a database drops SQLite's locks on it.
+// ears watch the directory of the bell. It never has the database: some systems open the files of a watched directory, and to close a
+// database drops SQLite's locks on it.
 func (h *hub) ears() (*fsnotify.Watcher, error) {
 	if err := makeDir(h.dir); err != nil {
 		return nil, err

@@ -39,6 +39,7 @@ func after(t *testing.T, woken <-chan struct{}, want time.Duration) {
 }
 
 func TestBell(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		rings, lost := make(chan fsnotify.Event), make(chan error)
 		woken := listening(t, rings, lost)
@@ -62,6 +63,7 @@ func TestBell(t *testing.T) {
 }
 
 func TestWithoutABellWatchersLookNowAndThen(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		woken := listening(t, nil, nil)
 		after(t, woken, lateLook)
@@ -73,6 +75,7 @@ func TestWithoutABellWatchersLookNowAndThen(t *testing.T) {
 
 // Where nothing can be heard, watching works all the same.
 func TestWatchWithoutABell(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	here := open(t, path)
 	id := newSession(t, here)
@@ -93,6 +96,7 @@ func TestWatchWithoutABell(t *testing.T) {
 
 // A write that waits for another process ends with its context.
 func TestWaitingEndsWithTheContext(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, path)
 	id := newSession(t, s)
@@ -128,6 +132,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 }
 
 func TestWhatMustBeOnTheDisk(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		body session.Body
 		want bool
@@ -145,16 +150,23 @@ func TestWhatMustBeOnTheDisk(t *testing.T) {
 		}
 	}
 	s := open(t, filepath.Join(t.TempDir(), "sessions.db"))
-	for _, sync := range []bool{true, false, false, true} {
-		var level int // 1: NORMAL, 2: FULL
-		err := s.write(t.Context(), "look at", sync, func(t *txn) error { return t.row("PRAGMA synchronous", nil, &level) })
-		if err != nil || level == 2 != sync {
-			t.Errorf("with sync %v the level is %d, %v", sync, level, err)
+	w := writerFor(t, s)
+	before := s.disk.begun
+	for _, c := range []struct {
+		body  session.Body
+		syncs int64
+	}{{session.Todo{}, 0}, {session.CallStarted{Arguments: []byte(`{}`)}, 1}, {session.Todo{}, 1}, {session.RunEnded{}, 2}} {
+		if _, err := w.Append(t.Context(), session.Stamp{}, c.body); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.disk.ended - before; got != c.syncs {
+			t.Errorf("%d syncs after %s, want %d", got, c.body.Kind(), c.syncs)
 		}
 	}
 }
 
 func TestTokensAreNoPaths(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var o owner
 	o.init(filepath.Join(dir, "owners"))

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -8,32 +9,36 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"modernc.org/sqlite"
+
 	"github.com/tenon-agent/tenon/session"
 )
 
-// lane is the one connection that writes, and reads when there is nothing to write. Who has the turn may use it.
+// lane is the one connection that writes, and that reads while it is free. The goroutine that has the turn uses it.
 type lane struct {
+	path   string
 	db     *sql.DB
 	turn   chan struct{} // holds one token
 	conn   *sql.Conn     // nil until it is needed
 	stmts  map[string]*sql.Stmt
-	agents agents // of the last runs
-	synced bool   // PRAGMA synchronous is FULL
+	agents agents                       // of the last runs
+	rows   map[session.SessionID]stored // that were changed last
 	closed bool
+	slow   func() // is called if another process keeps the database locked for a while; may be nil
 }
 
-// patience is how long a write waits for other processes. Theirs take milliseconds; this is for a disk that hangs.
+// patience is the time that a write waits for other processes. Their transactions take milliseconds, unless the disk hangs.
 const patience = time.Minute
 
 func (l *lane) init(path string) {
+	l.path = path
 	l.db = lanePool(path)
 	l.turn = make(chan struct{}, 1)
 	l.turn <- struct{}{}
 	l.stmts = map[string]*sql.Stmt{}
 }
 
-// lanePool is where a lane has its connection from. SQLite's own waiting does not end with a context, so it is kept short and
-// write goes around again.
+// lanePool is the pool of the connection of a lane. SQLite's own wait ignores contexts, so it is short, and patiently repeats it.
 func lanePool(path string) *sql.DB {
 	return connect(path, pragmas("busy_timeout(200)", "synchronous(NORMAL)"))
 }
@@ -73,7 +78,7 @@ func (l *lane) take(ctx context.Context) error {
 	}
 }
 
-// spare takes the turn if that is to be had at once and the connection is open.
+// spare takes the turn if it is free and the connection is open.
 func (l *lane) spare() (done func(), ok bool) {
 	select {
 	case <-l.turn:
@@ -88,7 +93,7 @@ func (l *lane) spare() (done func(), ok bool) {
 	return done, true
 }
 
-// identify reads what the file says that it is.
+// identify reads the identity of the file.
 func (l *lane) identify(ctx context.Context) (id identity, err error) {
 	<-l.turn
 	defer func() { l.turn <- struct{}{} }()
@@ -103,9 +108,11 @@ func (l *lane) identify(ctx context.Context) (id identity, err error) {
 type txn struct {
 	*lane
 	changed session.SessionID // the session that readers should look at again
+	wrote   bool              // an entry
+	head    *head             // of the session that changed
 }
 
-// exec runs a prepared statement. No context: a write is short, and all or nothing.
+// exec runs a prepared statement, without a context because writes are short.
 func (l *lane) exec(text string, args ...any) error {
 	stmt, err := l.stmt(text)
 	if err != nil {
@@ -135,59 +142,92 @@ func (l *lane) stmt(text string) (*sql.Stmt, error) {
 	return stmt, err
 }
 
-// write runs f in a transaction that has the database to itself, and waits for its turn before: for other goroutines, then
-// for other processes. With sync it is on the disk when write returns. What f did is undone when it fails.
-func (s *Store) write(ctx context.Context, what string, sync bool, f func(*txn) error) error {
-	if err := s.ended(ctx); err != nil {
+// write runs f in an exclusive transaction. It first waits for other goroutines, then for other processes. With sync, the change is on the
+// disk when write returns. If f fails, it has no effect.
+func (s *committer) write(ctx context.Context, what string, sync bool, f func(*txn) error) error {
+	if err := s.writable(ctx); err != nil {
 		return err
 	}
-	if s.unwritable != nil {
-		return s.unwritable
+	err := s.lane.take(ctx)
+	if err != nil {
+		return err
 	}
+	j := &job{f: f, sync: sync}
+	if err = s.begin(ctx); err == nil {
+		err = s.commit([]*job{j})
+	}
+	s.lane.turn <- struct{}{}
+	if err == nil && sync {
+		err = s.sync(j)
+	}
+	return s.fail(what, err)
+}
+
+// sync waits until the change of a job is on the disk.
+func (s *committer) sync(j *job) error {
+	err := s.disk.sync()
+	if j.head != nil {
+		if err == nil {
+			j.head.synced = j.head.seq
+		}
+		s.heads.keep(j.head, false)
+	}
+	return err
+}
+
+// writable returns an error if the store cannot be written.
+func (s *file) writable(ctx context.Context) error { return cmp.Or(s.ended(ctx), s.unwritable) }
+
+// begin starts a transaction once no other process writes, and rings the bell with the name of this process. Watchers that hear the ring look
+// again a little later, also if this process dies before its second ring.
+func (s *committer) begin(ctx context.Context) error {
+	if err := s.replaced(); err != nil {
+		return err
+	}
+	err := s.lane.patiently(ctx, func() error { return s.lane.exec("BEGIN IMMEDIATE") })
+	if err == nil {
+		s.owner.ring()
+	}
+	return err
+}
+
+// commit runs jobs in the transaction that begin started, and commits it. A job that fails before it changes anything, such as that of a
+// fenced writer, does not affect the others. Any other error rolls back all jobs.
+func (s *committer) commit(jobs []*job) error {
 	l := &s.lane
-	if err := l.take(ctx); err != nil {
-		return err
-	}
-	defer func() { l.turn <- struct{}{} }()
-	if err := l.begin(ctx, sync); err != nil {
-		return s.fail(what, err)
-	}
-	t := txn{lane: l}
-	err := f(&t)
-	if err == nil && t.changed != "" {
-		// A first ring before the change is there to be seen: those who hear it look again a little later, also when this
-		// process dies before the second ring.
-		err = s.owner.ring()
+	var err error
+	for _, j := range jobs {
+		t := txn{lane: l}
+		j.err = j.f(&t)
+		_, broken := errors.AsType[*sqlite.Error](j.err) // it may have ended the transaction
+		if broken || j.err != nil && (t.wrote || len(jobs) == 1) {
+			err = j.err
+			break
+		}
+		j.changed, j.head = t.changed, t.head
 	}
 	if err == nil {
 		err = l.exec("COMMIT")
 	}
 	if err != nil {
-		_ = l.exec("ROLLBACK") // there may be nothing left to undo
-		return s.fail(what, err)
+		_ = l.exec("ROLLBACK") // SQLite may have done so itself
+		return err
 	}
-	if t.changed != "" {
-		_ = s.owner.ring() // the change stands, and the first ring is late but not lost
-		s.watch.wake(t.changed)
+	rang := false
+	for _, j := range jobs {
+		if j.err != nil || j.changed == "" {
+			continue
+		}
+		if j.head != nil && (!j.sync || j.head.seq == 0) { // of a purged session at once: its entries are gone
+			s.heads.keep(j.head, false)
+		}
+		if !rang {
+			s.owner.ring()
+			rang = true
+		}
+		s.watch.wake(j.changed)
 	}
 	return nil
-}
-
-// begin starts a transaction once no other process writes.
-func (l *lane) begin(ctx context.Context, sync bool) error {
-	return l.patiently(ctx, func() error {
-		if sync != l.synced {
-			mode := "PRAGMA synchronous = NORMAL"
-			if sync {
-				mode = "PRAGMA synchronous = FULL"
-			}
-			if err := l.exec(mode); err != nil {
-				return err
-			}
-			l.synced = sync
-		}
-		return l.exec("BEGIN IMMEDIATE")
-	})
 }
 
 // logAhead puts a new file in write-ahead mode, once no other process reads or writes it. Before its first page is made it is set to be made
@@ -208,15 +248,23 @@ func (l *lane) logAhead(ctx context.Context) error {
 	})
 }
 
-// patiently does f again as long as another process keeps the database locked.
+// noticed is the time after which a waiting write reports the process that it waits for.
+const noticed = 700 * time.Millisecond
+
+// patiently repeats f while another process keeps the database locked.
 func (l *lane) patiently(ctx context.Context, f func() error) error {
+	said := false
 	for start := time.Now(); ; {
 		err := l.connect(ctx)
 		if err == nil {
 			err = f()
 		}
 		if err == nil || !isBusy(err) || time.Since(start) > patience {
-			return err
+			return withCause(l.path, err)
+		}
+		if !said && l.slow != nil && time.Since(start) > noticed {
+			said = true
+			l.slow()
 		}
 		pause := time.NewTimer(time.Duration(1+rand.IntN(5)) * time.Millisecond)
 		select {

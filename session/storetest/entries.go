@@ -13,9 +13,13 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/live"
+	"github.com/tenon-agent/tenon/session/search"
+	"github.com/tenon-agent/tenon/session/view"
 )
 
-func testOrder(t *testing.T, s session.Store) {
+func testOrder(t *testing.T, s index.Store) {
 	id, w := start(t, s)
 	if w.Session() != id {
 		t.Errorf("the writer of %s says that it writes %s", id, w.Session())
@@ -59,14 +63,14 @@ func testOrder(t *testing.T, s session.Store) {
 	}
 }
 
-func testAllOrNothing(t *testing.T, s session.Store) {
+func testAllOrNothing(t *testing.T, s index.Store) {
 	id, w := start(t, s)
 	add(t, w, user("hello"))
 	want := read(t, s, id)
 	broken := session.Message{Message: llm.Message{Role: llm.RoleUser, Content: llm.Content{nil}}}
 	for name, bad := range map[string]session.Body{
 		"nil":               nil,
-		"passing":           session.Delta{Text: "x"},
+		"passing":           live.Delta{Text: "x"},
 		"not to be encoded": broken,
 		"opaque known kind": session.Opaque{Name: "title", JSON: []byte("{}")},
 		"opaque no kind":    session.Opaque{JSON: []byte("{}")},
@@ -84,16 +88,36 @@ func testAllOrNothing(t *testing.T, s session.Store) {
 	same(t, "afterwards", read(t, s, id), append(want, after...))
 }
 
-func testKinds(t *testing.T, s session.Store) {
+func testExpect(t *testing.T, s index.Store) {
+	id, w := start(t, s)
+	seen := add(t, w, user("hello"))[0].Seq
+	if _, err := w.Append(t.Context(), session.Stamp{Expect: seen}, answer("yes")); err != nil {
+		t.Errorf("an append after entry %d: %v", seen, err)
+	}
+	noted := annotate(t, s, id, session.Note{Text: "aside"})[0].Seq
+	want := read(t, s, id)
+	for _, expect := range []int64{seen, noted - 1, noted + 1} {
+		_, err := w.Append(t.Context(), session.Stamp{Expect: expect}, answer("late"))
+		if stale, ok := errors.AsType[*session.StaleError](err); !ok || stale.Session != id || stale.Expect != expect || stale.Newest != noted {
+			t.Errorf("an append that expects entry %d: %v", expect, err)
+		}
+	}
+	same(t, "after refused appends", read(t, s, id), want)
+	if _, err := w.Append(t.Context(), session.Stamp{Expect: noted}, answer("in time")); err != nil {
+		t.Error(err)
+	}
+}
+
+func testKinds(t *testing.T, s index.Store) {
 	id, w := start(t, s)
 	model := llm.Model{Provider: "p", ID: "m", Context: 1000, Price: llm.Price{Input: 1.25}}
 	root := id
 	want := add(t, w,
-		session.RunStarted{Run: session.NewID(), Trigger: session.TriggerUser, Config: session.Config{
+		session.RunStarted{Run: session.NewID(), Trigger: live.TriggerUser, Config: session.Config{
 			Model: model, Tools: []string{"read"}, MaxTime: session.Duration(90 * time.Second), MaxCost: 0.1,
 		}},
 		session.Epoch{Reason: "start", Model: model, System: "be <kind> & brief", Tools: []llm.Tool{{Name: "read", Schema: json.RawMessage(`{}`)}}},
-		session.Message{Message: llm.UserText("a\x00b ü 🦉"), Source: session.FromSteering, Draft: "d"},
+		session.Message{Message: llm.UserText("a\x00b ü 🦉"), Speaker: session.Speaker{Kind: session.SpeakerPerson}, Source: session.FromSteering, Draft: "d"},
 		session.Partial{Content: llm.Content{llm.Thinking{Text: "hm", Signature: "s"}}},
 		session.Discarded{Cause: &llm.Error{Kind: llm.KindNetwork, Message: "cut"}},
 		session.Decision{Call: "c", Verdict: "allow", By: "rule"},
@@ -111,7 +135,7 @@ func testKinds(t *testing.T, s session.Store) {
 	same(t, "kinds", all(t, s.Read(t.Context(), id, 1)), want)
 }
 
-func testOpaque(t *testing.T, s session.Store) {
+func testOpaque(t *testing.T, s index.Store) {
 	id, w := start(t, s)
 	for _, body := range []string{`{"a" : 1,  "b":"<&>\u00e9"}`, `12345678901234567890.10`, `null`, "[ \n]"} {
 		add(t, w, session.Opaque{Name: "from_the_future", JSON: json.RawMessage(body)})
@@ -123,7 +147,7 @@ func testOpaque(t *testing.T, s session.Store) {
 	}
 }
 
-func testLarge(t *testing.T, s session.Store) {
+func testLarge(t *testing.T, s index.Store) {
 	id, w := start(t, s)
 	text := strings.Repeat("0123456789abcdef", 10<<20/16)
 	want := add(t, w, user(text), answer("short"), user(text))
@@ -151,7 +175,7 @@ func branch(entries []session.Event, leaf session.ID) []session.Event {
 	return path
 }
 
-func testTree(t *testing.T, s session.Store) {
+func testTree(t *testing.T, s index.Store) {
 	id, w := start(t, s)
 	first := add(t, w, user("one"), answer("two"), user("three"))
 	head := add(t, w, session.Head{To: first[0].ID, Reason: "branch"}, answer("another two"))
@@ -177,7 +201,7 @@ func testTree(t *testing.T, s session.Store) {
 	}
 }
 
-func testLeaves(t *testing.T, s session.Store) {
+func testLeaves(t *testing.T, s index.Store) {
 	id, w := start(t, s)
 	ids := []session.ID{id}
 	for i := range 900 { // a bushy tree, with notes between, and branches longer than a store would read at once
@@ -209,7 +233,7 @@ func testLeaves(t *testing.T, s session.Store) {
 	isErr(t, "from nowhere", failure(t, s.Backward(t.Context(), id, session.NewID())), session.ErrNotFound)
 	isErr(t, "from another session", failure(t, s.Backward(t.Context(), id, create(t, s))), session.ErrNotFound)
 
-	path, err := session.NewBranch(t.Context(), s, id)
+	path, err := view.NewBranch(t.Context(), s, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +242,7 @@ func testLeaves(t *testing.T, s session.Store) {
 	}
 }
 
-func testAnnotations(t *testing.T, s session.Store) {
+func testAnnotations(t *testing.T, s index.Store) {
 	id, w := start(t, s)
 	add(t, w, user("one"))
 	want := annotate(t, s, id, session.Title{Title: "t"}, session.Note{Text: "n"})
@@ -235,24 +259,24 @@ func testAnnotations(t *testing.T, s session.Store) {
 			t.Fatalf("annotation %d has a parent", e.Seq)
 		}
 	}
-	same(t, "annotations", all(t, s.Annotations(t.Context(), id)), want)
-	same(t, "annotations of a kind", all(t, s.Annotations(t.Context(), id, "title", "queued", "message")), slices.Concat(want[:1], want[2:3]))
-	same(t, "annotations of no kind there", all(t, s.Annotations(t.Context(), id, "pin")), nil)
-	for range s.Annotations(t.Context(), id) {
+	same(t, "annotations", all(t, aside(t.Context(), s, id)), want)
+	same(t, "annotations of a kind", all(t, s.Read(t.Context(), id, 0, "title", "queued")), slices.Concat(want[:1], want[2:3]))
+	same(t, "annotations of no kind there", all(t, s.Read(t.Context(), id, 0, "pin")), nil)
+	for range aside(t.Context(), s, id) {
 		break
 	}
 	if got, err := s.Annotate(t.Context(), id); got != nil || err != nil {
 		t.Errorf("annotate with nothing: %v, %v", got, err)
 	}
-	for _, bad := range []session.Body{answer("on a branch"), session.Notice{}, nil, session.Deleted{}, session.Opaque{Name: "later", JSON: []byte("1")}} {
+	for _, bad := range []session.Body{answer("on a branch"), live.Notice{}, nil, session.Deleted{}, session.Opaque{Name: "later", JSON: []byte("1")}} {
 		if got, err := s.Annotate(t.Context(), id, session.Note{}, bad); err == nil {
 			t.Errorf("annotate with %T: %v", bad, got)
 		}
 	}
-	same(t, "after refusals", all(t, s.Annotations(t.Context(), id)), want)
+	same(t, "after refusals", all(t, aside(t.Context(), s, id)), want)
 }
 
-func testNotFound(t *testing.T, s session.Store) {
+func testNotFound(t *testing.T, s index.Store) {
 	create(t, s)
 	for _, id := range []session.SessionID{"", session.NewID()} {
 		ctx := t.Context()
@@ -268,14 +292,14 @@ func testNotFound(t *testing.T, s session.Store) {
 		isErr(t, "read", failure(t, s.Read(ctx, id, 0)), session.ErrNotFound)
 		isErr(t, "watch", failure(t, s.Watch(ctx, id, 0)), session.ErrNotFound)
 		isErr(t, "backward", failure(t, s.Backward(ctx, id, "")), session.ErrNotFound)
-		isErr(t, "annotations", failure(t, s.Annotations(ctx, id)), session.ErrNotFound)
+		isErr(t, "annotations", failure(t, aside(ctx, s, id)), session.ErrNotFound)
 		isErr(t, "read of a kind", failure(t, s.Read(ctx, id, 0, "note")), session.ErrNotFound)
 	}
 	_, err := s.Blob(t.Context(), strings.Repeat("0", 64))
 	isErr(t, "blob", err, session.ErrNotFound)
 }
 
-func testCancelled(t *testing.T, s session.Store) {
+func testCancelled(t *testing.T, s index.Store) {
 	id, w := start(t, s)
 	want := append(read(t, s, id), add(t, w, user("a"), answer("b"))...)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -309,17 +333,17 @@ func testCancelled(t *testing.T, s session.Store) {
 	isErr(t, "restore", s.Restore(ctx, id), context.Canceled)
 	isErr(t, "purge", s.Purge(ctx, id), context.Canceled)
 	isErr(t, "index", s.Index(ctx), context.Canceled)
-	isErr(t, "search", failure(t, s.Search(ctx, session.SearchQuery{Text: "a"})), context.Canceled)
-	isErr(t, "usage", failure(t, s.Usage(ctx, session.UsageQuery{})), context.Canceled)
+	isErr(t, "search", failure(t, s.Search(ctx, search.Request{Text: "a"})), context.Canceled)
+	isErr(t, "usage", failure(t, s.Usage(ctx, index.UsageQuery{})), context.Canceled)
 	isErr(t, "check", failure(t, s.Check(ctx, false)), context.Canceled)
 	isErr(t, "backward", failure(t, s.Backward(ctx, id, "")), context.Canceled)
-	isErr(t, "annotations", failure(t, s.Annotations(ctx, id)), context.Canceled)
-	isErr(t, "list", failure(t, s.List(ctx, session.Query{})), context.Canceled)
+	isErr(t, "annotations", failure(t, aside(ctx, s, id)), context.Canceled)
+	isErr(t, "list", failure(t, s.List(ctx, index.Query{})), context.Canceled)
 	same(t, "afterwards", read(t, s, id), want)
 	add(t, w, answer("the writer is as good as before"))
 }
 
-func testBlobs(t *testing.T, s session.Store) {
+func testBlobs(t *testing.T, s index.Store) {
 	a, b := create(t, s), create(t, s)
 	put := func(id session.SessionID, data []byte) string {
 		hash, err := s.PutBlob(t.Context(), id, data)
@@ -337,7 +361,7 @@ func testBlobs(t *testing.T, s session.Store) {
 	if got := put(a, data); got != known {
 		t.Errorf("the SHA-256 of abc is not %s", got)
 	}
-	data[0] = 'x' // what was kept does not change
+	data[0] = 'x' // the stored blob does not change
 	got, err := s.Blob(t.Context(), known)
 	if err != nil || string(got) != "abc" {
 		t.Fatalf("blob: %q, %v", got, err)
@@ -354,7 +378,7 @@ func testBlobs(t *testing.T, s session.Store) {
 	}
 	for _, hash := range []string{empty, large} {
 		_, err := s.Blob(t.Context(), hash)
-		isErr(t, "a blob that nobody uses", err, session.ErrNotFound)
+		isErr(t, "a blob without users", err, session.ErrNotFound)
 	}
 	if _, err := s.Blob(t.Context(), known); err != nil {
 		t.Errorf("a blob that another session uses: %v", err)
@@ -363,5 +387,5 @@ func testBlobs(t *testing.T, s session.Store) {
 		t.Fatal(err)
 	}
 	_, err = s.Blob(t.Context(), known)
-	isErr(t, "a blob that nobody uses any more", err, session.ErrNotFound)
+	isErr(t, "a blob without users any more", err, session.ErrNotFound)
 }

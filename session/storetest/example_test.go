@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/memory"
 	"github.com/tenon-agent/tenon/session/storetest"
 )
 
 // In the test file of a store this is the whole test.
 func testStore(t *testing.T) {
-	storetest.Run(t, func(*testing.T) session.Store { return memory.New() })
+	storetest.Run(t, func(*testing.T) index.Store { return memory.New() })
 }
 
 func Example() {

@@ -6,10 +6,13 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/search"
+	"github.com/tenon-agent/tenon/session/view"
 )
 
 // fork creates a session that goes on from an entry of another and opens it.
-func fork(t *testing.T, s session.Store, from session.SessionID, entry session.ID) (session.SessionID, session.Writer) {
+func fork(t *testing.T, s index.Store, from session.SessionID, entry session.ID) (session.SessionID, session.Writer) {
 	t.Helper()
 	id, err := s.Create(t.Context(), session.Created{From: session.Origin{Session: from, Entry: entry}, Fork: true})
 	if err != nil {
@@ -27,12 +30,12 @@ func reverse(entries []session.Event) []session.Event {
 	return out
 }
 
-func back(t *testing.T, s session.Store, id session.SessionID, leaf session.ID) []session.Event {
+func back(t *testing.T, s index.Store, id session.SessionID, leaf session.ID) []session.Event {
 	t.Helper()
 	return all(t, s.Backward(t.Context(), id, leaf))
 }
 
-func testFork(t *testing.T, s session.Store) {
+func testFork(t *testing.T, s index.Store) {
 	parent, w := start(t, s)
 	root := read(t, s, parent)[0]
 	said := add(t, w, user("one"), answer("two"), user("three"), answer("four"))
@@ -51,7 +54,7 @@ func testFork(t *testing.T, s session.Store) {
 	same(t, "its branch", back(t, s, id, ""), append(reverse(own), inherited...))
 	same(t, "from the middle", back(t, s, id, said[0].ID), inherited[1:])
 	same(t, "the parent", back(t, s, parent, said[3].ID), append(reverse(said), root))
-	if notes := all(t, s.Annotations(t.Context(), id)); len(notes) != 0 {
+	if notes := all(t, aside(t.Context(), s, id)); len(notes) != 0 {
 		t.Errorf("it inherited %s", texts(t, notes))
 	}
 	sum := summary(t, s, id)
@@ -65,7 +68,7 @@ func testFork(t *testing.T, s session.Store) {
 		t.Fatalf("the head goes on from %s", head[0].Parent)
 	}
 	same(t, "after a rewind", back(t, s, id, ""), []session.Event{head[1], head[0], said[0], root})
-	branch, err := session.NewBranch(t.Context(), s, id)
+	branch, err := view.NewBranch(t.Context(), s, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +79,7 @@ func testFork(t *testing.T, s session.Store) {
 	same(t, "as a Branch after a rewind", all(t, branch.Backward(t.Context()))[1:], inherited)
 }
 
-func testForkOfTheLiving(t *testing.T, s session.Store) {
+func testForkOfTheLiving(t *testing.T, s index.Store) {
 	parent, w := start(t, s)
 	said := add(t, w, user("one"))
 	id, fw := fork(t, s, parent, "")
@@ -99,7 +102,7 @@ func testForkOfTheLiving(t *testing.T, s session.Store) {
 	}
 }
 
-func testForks(t *testing.T, s session.Store) {
+func testForks(t *testing.T, s index.Store) {
 	const depth = 50
 	id, w := start(t, s)
 	want := read(t, s, id)
@@ -120,7 +123,7 @@ func testForks(t *testing.T, s session.Store) {
 	isErr(t, "past that", failure(t, s.Backward(t.Context(), other, want[2].ID)), session.ErrNotFound)
 }
 
-func testForkRefused(t *testing.T, s session.Store) {
+func testForkRefused(t *testing.T, s index.Store) {
 	parent, w := start(t, s)
 	add(t, w, user("one"))
 	note := annotate(t, s, parent, session.Note{Text: "n"})[0].ID
@@ -136,22 +139,22 @@ func testForkRefused(t *testing.T, s session.Store) {
 		}
 		isErr(t, what, err, session.ErrNotFound)
 	}
-	if got := all(t, s.List(t.Context(), session.Query{})); len(got) != 1 {
+	if got := all(t, s.List(t.Context(), index.Query{})); len(got) != 1 {
 		t.Errorf("%d sessions", len(got))
 	}
 }
 
 // trashed are the IDs in the trash, or out of it.
-func listed(t *testing.T, s session.Store, deleted bool) []session.SessionID {
+func listed(t *testing.T, s index.Store, deleted bool) []session.SessionID {
 	t.Helper()
 	ids := []session.SessionID{}
-	for _, one := range all(t, s.List(t.Context(), session.Query{Deleted: deleted})) {
+	for _, one := range all(t, s.List(t.Context(), index.Query{Deleted: deleted})) {
 		ids = append(ids, one.ID)
 	}
 	return ids
 }
 
-func testTrash(t *testing.T, s session.Store) {
+func testTrash(t *testing.T, s index.Store) {
 	id, w := start(t, s)
 	add(t, w, user("hello"))
 	if err := w.Close(); err != nil {
@@ -170,7 +173,7 @@ func testTrash(t *testing.T, s session.Store) {
 	if len(entries) != 3 || last.Body != (session.Deleted{}) {
 		t.Errorf("its entries are %s", texts(t, entries))
 	}
-	for _, one := range all(t, s.List(t.Context(), session.Query{Deleted: true})) {
+	for _, one := range all(t, s.List(t.Context(), index.Query{Deleted: true})) {
 		if !one.Deleted.Equal(last.Time) {
 			t.Errorf("it was deleted %v", one.Deleted)
 		}
@@ -199,7 +202,7 @@ func testTrash(t *testing.T, s session.Store) {
 	}
 }
 
-func testPurge(t *testing.T, s session.Store) {
+func testPurge(t *testing.T, s index.Store) {
 	id, w := start(t, s)
 	other, _ := start(t, s)
 	entries := add(t, w, user("hello"), priced("p/a", llm.Usage{Input: 1}))
@@ -219,7 +222,7 @@ func testPurge(t *testing.T, s session.Store) {
 	isErr(t, "restore", s.Restore(t.Context(), id), session.ErrNotFound)
 	_, err = s.Blob(t.Context(), hash)
 	isErr(t, "its blob", err, session.ErrNotFound)
-	list := all(t, s.List(t.Context(), session.Query{}))
+	list := all(t, s.List(t.Context(), index.Query{}))
 	if len(list) != 1 || list[0].ID != other {
 		t.Errorf("left are %+v", list)
 	}
@@ -228,7 +231,7 @@ func testPurge(t *testing.T, s session.Store) {
 	}
 }
 
-func testPurgeForked(t *testing.T, s session.Store) {
+func testPurgeForked(t *testing.T, s index.Store) {
 	first, w := start(t, s)
 	said := add(t, w, user("one"), answer("two"))
 	later := add(t, w, priced("p/a", llm.Usage{Input: 5}))
@@ -251,7 +254,7 @@ func testPurgeForked(t *testing.T, s session.Store) {
 		}
 		isErr(t, "read", failure(t, s.Read(t.Context(), id, 0)), session.ErrNotFound)
 		isErr(t, "backward", failure(t, s.Backward(t.Context(), id, "")), session.ErrNotFound)
-		isErr(t, "annotations", failure(t, s.Annotations(t.Context(), id)), session.ErrNotFound)
+		isErr(t, "annotations", failure(t, aside(t.Context(), s, id)), session.ErrNotFound)
 		_, err := s.Annotate(t.Context(), id, session.Note{})
 		isErr(t, "annotate", err, session.ErrNotFound)
 		_, err = s.Create(t.Context(), session.Created{From: session.Origin{Session: id}, Fork: true})
@@ -263,10 +266,10 @@ func testPurgeForked(t *testing.T, s session.Store) {
 		t.Errorf("listed are %q", ids)
 	}
 	if u, err := s.Spent(t.Context(), later[0].Time); err != nil || u != (llm.Usage{}) {
-		t.Errorf("what was purged counts: %+v, %v", u, err)
+		t.Errorf("a purged session counts: %+v, %v", u, err)
 	}
-	if hits := found(t, s, session.SearchQuery{Text: "one"}); len(hits) != 0 {
-		t.Errorf("what was purged is found: %+v", hits)
+	if hits := found(t, s, search.Request{Text: "one"}); len(hits) != 0 {
+		t.Errorf("a purged session is found: %+v", hits)
 	}
 	head := add(t, openWriter(t, s, third), session.Head{To: said[0].ID})
 	same(t, "a rewind into what was purged", back(t, s, third, "")[1:], back(t, s, third, said[0].ID))

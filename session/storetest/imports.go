@@ -10,6 +10,8 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/live"
 )
 
 // imported is a sequence of entries, and the error at its end.
@@ -41,7 +43,7 @@ func elsewhere() []session.Event {
 	}
 }
 
-func testImport(t *testing.T, s session.Store) {
+func testImport(t *testing.T, s index.Store) {
 	events := elsewhere()
 	id, err := s.Import(t.Context(), imported(events, nil))
 	if err != nil || id != "elsewhere" {
@@ -51,8 +53,8 @@ func testImport(t *testing.T, s session.Store) {
 		events[i].Seq, events[i].Parent = int64(i+1), parent
 	}
 	same(t, "the import", read(t, s, id), events)
-	var sum session.Summary
-	for one, err := range s.List(t.Context(), session.Query{}) {
+	var sum index.Summary
+	for one, err := range s.List(t.Context(), index.Query{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +71,7 @@ func testImport(t *testing.T, s session.Store) {
 	}
 	more := add(t, openWriter(t, s, id), user("go on"))
 	if more[0].Seq != 7 || more[0].Parent != "three" {
-		t.Errorf("it goes on with %+v", more[0])
+		t.Errorf("it continues with %+v", more[0])
 	}
 
 	blank, err := s.Import(t.Context(), imported([]session.Event{{Body: session.Created{}}, {Body: user("hello")}}, nil))
@@ -83,7 +85,7 @@ func testImport(t *testing.T, s session.Store) {
 	}
 }
 
-func testImportRefused(t *testing.T, s session.Store) {
+func testImportRefused(t *testing.T, s index.Store) {
 	broken := errors.New("broken")
 	with := func(e session.Event) []session.Event { return append(elsewhere(), e) }
 	for _, c := range []struct {
@@ -99,7 +101,7 @@ func testImportRefused(t *testing.T, s session.Store) {
 		{"a head to nowhere", with(session.Event{Body: session.Head{To: "nowhere"}}), nil, session.ErrNotFound},
 		{"a head to an annotation", with(session.Event{Body: session.Head{To: "name"}}), nil, session.ErrNotFound},
 		{"an ID twice", with(session.Event{ID: "two", Body: user("again")}), nil, session.ErrExists},
-		{"a passing moment", with(session.Event{Body: session.Notice{Text: "x"}}), nil, nil},
+		{"a transient event", with(session.Event{Body: live.Notice{Text: "x"}}), nil, nil},
 		{"no body", with(session.Event{ID: "x"}), nil, nil},
 	} {
 		id, err := s.Import(t.Context(), imported(c.events, c.end))
@@ -107,7 +109,7 @@ func testImportRefused(t *testing.T, s session.Store) {
 			t.Errorf("%s: %q, %v", c.name, id, err)
 		}
 	}
-	for range s.List(t.Context(), session.Query{}) {
+	for range s.List(t.Context(), index.Query{}) {
 		t.Fatal("something was kept of an import that failed")
 	}
 	if _, err := s.Import(t.Context(), imported(elsewhere(), nil)); err != nil {
@@ -119,7 +121,7 @@ func testImportRefused(t *testing.T, s session.Store) {
 }
 
 // A writer takes entries of elsewhere behind those that are there, with their IDs and times, or none of them.
-func testImportMore(t *testing.T, s session.Store) {
+func testImportMore(t *testing.T, s index.Store) {
 	id, err := s.Import(t.Context(), imported(elsewhere(), nil))
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +168,7 @@ func testImportMore(t *testing.T, s session.Store) {
 	}
 	same(t, "the import", read(t, s, id), append(before, more...))
 	if next := add(t, w, user("go on")); next[0].Seq != 12 || next[0].Parent != "back3" {
-		t.Errorf("it goes on with %+v", next[0])
+		t.Errorf("it continues with %+v", next[0])
 	}
 	taken, err := s.Open(t.Context(), id, session.Lease{Owner: "another", TakeOver: true})
 	if err != nil {

@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/search"
 )
 
-func testLease(t *testing.T, s session.Store) {
+func testLease(t *testing.T, s index.Store) {
 	before := session.Now()
 	id := create(t, s)
 	w, err := s.Open(t.Context(), id, session.Lease{Owner: "the first"})
@@ -68,7 +70,7 @@ func testLease(t *testing.T, s session.Store) {
 	}
 }
 
-func testTakeOver(t *testing.T, s session.Store) {
+func testTakeOver(t *testing.T, s index.Store) {
 	id := create(t, s)
 	old, err := s.Open(t.Context(), id, session.Lease{Owner: "the old"})
 	if err != nil {
@@ -121,7 +123,7 @@ func testTakeOver(t *testing.T, s session.Store) {
 	}
 }
 
-func testWriterClose(t *testing.T, s session.Store) {
+func testWriterClose(t *testing.T, s index.Store) {
 	id, w := start(t, s)
 	for range 2 {
 		if err := w.Close(); err != nil {
@@ -137,7 +139,7 @@ func testWriterClose(t *testing.T, s session.Store) {
 	add(t, other, user("a late Close of the old writer changes nothing"))
 }
 
-func testWatch(t *testing.T, s session.Store) {
+func testWatch(t *testing.T, s index.Store) {
 	id, w := start(t, s)
 	want := append(read(t, s, id), add(t, w, user("before"))...)
 	events, end := follow(t, t.Context(), s, id, 0)
@@ -160,7 +162,7 @@ func testWatch(t *testing.T, s session.Store) {
 	same(t, "watch", []session.Event{next(t, events, end)}, more)
 }
 
-func testWatchConcurrent(t *testing.T, s session.Store) {
+func testWatchConcurrent(t *testing.T, s index.Store) {
 	const writers, each, watchers = 3, 40, 3
 	id, w := start(t, s)
 	type stream struct {
@@ -208,16 +210,16 @@ func testWatchConcurrent(t *testing.T, s session.Store) {
 	entries := read(t, s, id)
 	tip := id
 	for i, e := range entries {
-		if e.Seq != int64(i+1) || i > 0 && session.OnBranch(e.Body) && e.Parent != tip {
+		if e.Seq != int64(i+1) || i > 0 && e.OnBranch() && e.Parent != tip {
 			t.Fatalf("entry %d does not fit: %+v", i+1, e)
 		}
-		if session.OnBranch(e.Body) {
+		if e.OnBranch() {
 			tip = e.ID
 		}
 	}
 }
 
-func testWatchEnds(t *testing.T, s session.Store) {
+func testWatchEnds(t *testing.T, s index.Store) {
 	id := create(t, s)
 	ctx, cancel := context.WithCancel(t.Context())
 	events, end := follow(t, ctx, s, id, 0)
@@ -246,7 +248,7 @@ func testWatchEnds(t *testing.T, s session.Store) {
 	isErr(t, "its store was closed", <-end, fs.ErrClosed)
 }
 
-func testClosed(t *testing.T, s session.Store) {
+func testClosed(t *testing.T, s index.Store) {
 	id, w := start(t, s)
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -261,10 +263,10 @@ func testClosed(t *testing.T, s session.Store) {
 	_, err = s.Blob(t.Context(), "x")
 	isErr(t, "blob", err, fs.ErrClosed)
 	isErr(t, "read", failure(t, s.Read(t.Context(), id, 0)), fs.ErrClosed)
-	isErr(t, "list", failure(t, s.List(t.Context(), session.Query{})), fs.ErrClosed)
+	isErr(t, "list", failure(t, s.List(t.Context(), index.Query{})), fs.ErrClosed)
 }
 
-func testConcurrent(t *testing.T, s session.Store) {
+func testConcurrent(t *testing.T, s index.Store) {
 	var wg sync.WaitGroup
 	for n := range 8 {
 		wg.Go(func() {
@@ -287,13 +289,13 @@ func testConcurrent(t *testing.T, s session.Store) {
 		})
 	}
 	wg.Wait()
-	if got := len(all(t, s.List(t.Context(), session.Query{}))); got != 4 {
+	if got := len(all(t, s.List(t.Context(), index.Query{}))); got != 4 {
 		t.Errorf("%d sessions are left", got)
 	}
 }
 
 // churn does a bit of everything with one session.
-func churn(ctx context.Context, s session.Store, id session.SessionID, i int) error {
+func churn(ctx context.Context, s index.Store, id session.SessionID, i int) error {
 	w, err := s.Open(ctx, id, session.Lease{Owner: "churn"})
 	if err != nil {
 		return err
@@ -304,7 +306,7 @@ func churn(ctx context.Context, s session.Store, id session.SessionID, i int) er
 	_, err4 := s.Blob(ctx, hash)
 	_, err5 := s.Spent(ctx, time.Time{})
 	var err6 error
-	for _, err := range s.Search(ctx, session.SearchQuery{Text: "a"}) {
+	for _, err := range s.Search(ctx, search.Request{Text: "a"}) {
 		err6 = errors.Join(err6, err)
 	}
 	if err := errors.Join(err1, err2, err3, err4, err5, err6, w.Close()); err != nil {
@@ -324,7 +326,7 @@ func churn(ctx context.Context, s session.Store, id session.SessionID, i int) er
 			return err
 		}
 	}
-	for _, err := range s.List(ctx, session.Query{}) {
+	for _, err := range s.List(ctx, index.Query{}) {
 		if err != nil {
 			return err
 		}

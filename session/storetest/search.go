@@ -9,9 +9,11 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/session/search"
 )
 
-func found(t *testing.T, s session.Store, q session.SearchQuery) []session.Hit {
+func found(t *testing.T, s index.Store, q search.Request) []search.Hit {
 	t.Helper()
 	return all(t, s.Search(t.Context(), q))
 }
@@ -23,15 +25,15 @@ func thinks(thought, text, arguments string) session.Body {
 	}}}
 }
 
-func testSearch(t *testing.T, s session.Store) {
+func testSearch(t *testing.T, s index.Store) {
 	id, w := start(t, s)
 	entries := append(read(t, s, id), add(t, w,
 		user("Why does the Wassermühle in lines of foo/bar.go:12 not turn?"),                                                                   // 2
 		thinks("Perhaps it is rusty.", "I look at NewBranch.", `{"command":"cat a.go\nwc"}`),                                                   // 3
 		session.Message{Message: llm.ToolText(llm.ToolCall{ID: "c", Name: "shell"}, "func snake_case_name() {} // HTTPServer\n\tutf8", false)}, // 4
 		session.Title{Title: "The mill"}, session.Tags{Tags: []string{"river", "wood"}}, session.Note{Text: "Remember the weir."}, // 5 6 7
-		session.Digest{Summary: "The wheel was oiled."}, // 8
-		user("我们需要检查会话的存储，水车不转。テスト 한국어로"),               // 9
+		session.Summarized{Summary: "The wheel was oiled."}, // 8
+		user("我们需要检查会话的存储，水车不转。テスト 한국어로"),                   // 9
 		user("one two three"), user("three two one"), user("don't x-ray C++"), // 10 11 12
 		user(strings.Repeat("filler ", 400)+" needle "+strings.Repeat("filler ", 400)), // 13
 		user(strings.Repeat("x", 100)), // 14
@@ -96,7 +98,7 @@ func testSearch(t *testing.T, s session.Store) {
 		{text: "nowhere", want: nil},
 	} {
 		var got []int64
-		for _, h := range found(t, s, session.SearchQuery{Text: c.text, Thinking: c.thinking}) {
+		for _, h := range found(t, s, search.Request{Text: c.text, Thinking: c.thinking}) {
 			got = append(got, h.Seq)
 			e := entries[h.Seq-1]
 			if h.Session != id || h.Entry != e.ID || !h.Time.Equal(e.Time) || h.Score <= 0 || h.Kind == "" {
@@ -108,23 +110,23 @@ func testSearch(t *testing.T, s session.Store) {
 			t.Errorf("%q found %v, want %v", c.text, got, c.want)
 		}
 	}
-	for text, want := range map[string]session.Hit{
-		"weir":         {Kind: session.SaidNote, Snippet: session.Snippet{Text: "Remember the weir.", Marks: []session.Mark{{Start: 13, End: 17}}}},
-		"wc":           {Kind: session.SaidCall, Snippet: session.Snippet{Text: "shell command cat a.go wc", Marks: []session.Mark{{Start: 23, End: 25}}}},
-		"branch look":  {Kind: session.SaidAssistant, Snippet: session.Snippet{Text: "I look at NewBranch.", Marks: []session.Mark{{Start: 2, End: 6}, {Start: 13, End: 19}}}},
-		"snake server": {Kind: session.SaidResult, Snippet: session.Snippet{Text: "func snake_case_name() {} // HTTPServer utf8", Marks: []session.Mark{{Start: 5, End: 10}, {Start: 33, End: 39}}}},
+	for text, want := range map[string]search.Hit{
+		"weir":         {Kind: search.SaidNote, Snippet: search.Snippet{Text: "Remember the weir.", Marks: []search.Mark{{Start: 13, End: 17}}}},
+		"wc":           {Kind: search.SaidCall, Snippet: search.Snippet{Text: "shell command cat a.go wc", Marks: []search.Mark{{Start: 23, End: 25}}}},
+		"branch look":  {Kind: search.SaidAssistant, Snippet: search.Snippet{Text: "I look at NewBranch.", Marks: []search.Mark{{Start: 2, End: 6}, {Start: 13, End: 19}}}},
+		"snake server": {Kind: search.SaidResult, Snippet: search.Snippet{Text: "func snake_case_name() {} // HTTPServer utf8", Marks: []search.Mark{{Start: 5, End: 10}, {Start: 33, End: 39}}}},
 	} {
-		if got := found(t, s, session.SearchQuery{Text: text})[0]; got.Kind != want.Kind || !reflect.DeepEqual(got.Snippet, want.Snippet) {
+		if got := found(t, s, search.Request{Text: text})[0]; got.Kind != want.Kind || !reflect.DeepEqual(got.Snippet, want.Snippet) {
 			t.Errorf("%q shows %s %+v, want %s %+v", text, got.Kind, got.Snippet, want.Kind, want.Snippet)
 		}
 	}
-	long := found(t, s, session.SearchQuery{Text: "needle"})[0].Snippet
+	long := found(t, s, search.Request{Text: "needle"})[0].Snippet
 	if len(long.Text) > 220 || !strings.HasPrefix(long.Text, "…") || !strings.HasSuffix(long.Text, "…") {
 		t.Errorf("of a long text it shows %q", long.Text)
 	}
 }
 
-func marksAreRight(t *testing.T, query string, s session.Snippet) {
+func marksAreRight(t *testing.T, query string, s search.Snippet) {
 	t.Helper()
 	at := 0
 	for _, m := range s.Marks {
@@ -138,7 +140,7 @@ func marksAreRight(t *testing.T, query string, s session.Snippet) {
 	}
 }
 
-func testSearchAnything(t *testing.T, s session.Store) {
+func testSearchAnything(t *testing.T, s index.Store) {
 	_, w := start(t, s)
 	add(t, w, user("NEAR the river AND the mill OR not"), user("words: said {words parts} x"))
 	for _, text := range []string{
@@ -147,18 +149,18 @@ func testSearchAnything(t *testing.T, s session.Store) {
 		"\u0301", "é*", strings.Repeat("a ", 5000), strings.Repeat("(", 3000), strings.Repeat(`"`, 999), strings.Repeat("会", 3000),
 		strings.Repeat("-a ", 300) + "x", "a" + strings.Repeat(" -b", 300), "🦉", "x🦉y", "%", "_", "?1", ":x", "@x", "$x",
 	} {
-		for _, h := range found(t, s, session.SearchQuery{Text: text}) {
+		for _, h := range found(t, s, search.Request{Text: text}) {
 			marksAreRight(t, text, h.Snippet)
 		}
 	}
 	for text, want := range map[string]int{"NEAR": 1, "AND OR NOT": 1, "and": 1, "words": 1, "about": 0, "s1": 0, "{words": 1} {
-		if got := len(found(t, s, session.SearchQuery{Text: text})); got != want {
+		if got := len(found(t, s, search.Request{Text: text})); got != want {
 			t.Errorf("%q found %d entries, want %d", text, got, want)
 		}
 	}
 }
 
-func testSearchNarrowed(t *testing.T, s session.Store) {
+func testSearchNarrowed(t *testing.T, s index.Store) {
 	var ids []session.SessionID
 	var times []time.Time
 	for _, dir := range []string{"/a", "/b", "/a"} {
@@ -175,20 +177,20 @@ func testSearchNarrowed(t *testing.T, s session.Store) {
 	annotate(t, s, ids[1], session.Tags{Tags: []string{"wheel"}})
 	for _, c := range []struct {
 		what string
-		q    session.SearchQuery
+		q    search.Request
 		want []int
 	}{
-		{"nothing", session.SearchQuery{}, []int{0, 0, 1, 1, 2, 2}},
-		{"dir", session.SearchQuery{Dir: "/a"}, []int{0, 0, 2, 2}},
-		{"no such dir", session.SearchQuery{Dir: "/"}, nil},
-		{"tag", session.SearchQuery{Tag: "wheel"}, []int{0, 0, 1, 1}},
-		{"dir and tag", session.SearchQuery{Dir: "/a", Tag: "wheel"}, []int{0, 0}},
-		{"session", session.SearchQuery{Session: ids[1]}, []int{1, 1}},
-		{"beginning of a session", session.SearchQuery{Session: ids[1][:5]}, nil},
-		{"since", session.SearchQuery{Since: times[1]}, []int{1, 1, 2, 2}},
-		{"until", session.SearchQuery{Until: times[1]}, []int{0, 0}},
-		{"since and until", session.SearchQuery{Since: times[1], Until: times[1].Add(1)}, []int{1, 1}},
-		{"limit", session.SearchQuery{Limit: 1}, []int{2}},
+		{"nothing", search.Request{}, []int{0, 0, 1, 1, 2, 2}},
+		{"dir", search.Request{Dir: "/a"}, []int{0, 0, 2, 2}},
+		{"no such dir", search.Request{Dir: "/"}, nil},
+		{"tag", search.Request{Tag: "wheel"}, []int{0, 0, 1, 1}},
+		{"dir and tag", search.Request{Dir: "/a", Tag: "wheel"}, []int{0, 0}},
+		{"session", search.Request{Session: ids[1]}, []int{1, 1}},
+		{"beginning of a session", search.Request{Session: ids[1][:5]}, nil},
+		{"since", search.Request{Since: times[1]}, []int{1, 1, 2, 2}},
+		{"until", search.Request{Until: times[1]}, []int{0, 0}},
+		{"since and until", search.Request{Since: times[1], Until: times[1].Add(1)}, []int{1, 1}},
+		{"limit", search.Request{Limit: 1}, []int{2}},
 	} {
 		c.q.Text = "mill"
 		var got []int
@@ -199,17 +201,17 @@ func testSearchNarrowed(t *testing.T, s session.Store) {
 			t.Errorf("narrowed by %s: %v, want %v", c.what, got, c.want)
 		}
 	}
-	for range s.Search(t.Context(), session.SearchQuery{Text: "mill"}) {
+	for range s.Search(t.Context(), search.Request{Text: "mill"}) {
 		break
 	}
 }
 
-func testSearchRanks(t *testing.T, s session.Store) {
+func testSearchRanks(t *testing.T, s index.Store) {
 	id, w := start(t, s)
 	add(t, w, session.Message{Message: llm.ToolText(llm.ToolCall{ID: "c", Name: "x"}, "mill", false)}, // 2
 		answer("mill"), user("mill"), session.Title{Title: "mill"}, answer("mill")) // 3 4 5 6
 	var got []int64
-	hits := found(t, s, session.SearchQuery{Text: "mill"})
+	hits := found(t, s, search.Request{Text: "mill"})
 	for _, h := range hits {
 		got = append(got, h.Seq)
 	}
@@ -219,18 +221,18 @@ func testSearchRanks(t *testing.T, s session.Store) {
 	for range 30 {
 		add(t, w, user("river"))
 	}
-	if n := len(found(t, s, session.SearchQuery{Text: "river"})); n != session.DefaultHits {
+	if n := len(found(t, s, search.Request{Text: "river"})); n != search.DefaultHits {
 		t.Errorf("%d hits without a limit", n)
 	}
-	if n := len(found(t, s, session.SearchQuery{Text: "river", Limit: 25})); n != 25 {
+	if n := len(found(t, s, search.Request{Text: "river", Limit: 25})); n != 25 {
 		t.Errorf("%d hits with a limit of 25", n)
 	}
 }
 
-func testSearchFollows(t *testing.T, s session.Store) {
+func testSearchFollows(t *testing.T, s index.Store) {
 	hits := func() int {
 		t.Helper()
-		return len(found(t, s, session.SearchQuery{Text: "mill"}))
+		return len(found(t, s, search.Request{Text: "mill"}))
 	}
 	expect := func(what string, want int) {
 		t.Helper()
@@ -275,7 +277,7 @@ func testSearchFollows(t *testing.T, s session.Store) {
 	forked, w3 := fork(t, s, other, "")
 	expect("a fork is not found for what it inherited", 1)
 	add(t, w3, answer("the mill of the fork"))
-	if got := found(t, s, session.SearchQuery{Text: "mill fork"}); len(got) != 1 || got[0].Session != forked || got[0].Seq != 2 {
+	if got := found(t, s, search.Request{Text: "mill fork"}); len(got) != 1 || got[0].Session != forked || got[0].Seq != 2 {
 		t.Errorf("in a fork was found %+v", got)
 	}
 	expect("with the fork's own", 2)

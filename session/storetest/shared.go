@@ -7,25 +7,26 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
-// RunShared runs what holds for stores that outlive their process, or are used by several. Each call of open names a new,
-// empty place; each call of reopen returns another store of what is there, as a further process would have it. The suite
-// closes them.
-func RunShared(t *testing.T, open func(t *testing.T) (reopen func() session.Store)) {
+// RunShared runs the tests for stores that outlive their process, or that several processes use. Each call of open names a new, empty
+// storage; each call of reopen returns another store of it, as a further process would open it. The suite closes the stores.
+func RunShared(t *testing.T, open func(t *testing.T) (reopen func() index.Store)) {
 	for _, part := range []struct {
 		name string
-		test func(t *testing.T, reopen func() session.Store)
+		test func(t *testing.T, reopen func() index.Store)
 	}{
-		{"what was appended is there after reopening", testPersistence},
+		{"entries are there after reopening", testPersistence},
 		{"leases hold among stores", testSharedLease},
 		{"a lease ends with its store", testSharedLeaseEnds},
 		{"watch follows other stores", testSharedWatch},
 		{"annotations of many stores leave no gap", testSharedAnnotate},
 	} {
 		t.Run(part.name, func(t *testing.T) {
+			t.Parallel()
 			reopen := open(t)
-			part.test(t, func() session.Store {
+			part.test(t, func() index.Store {
 				s := reopen()
 				t.Cleanup(func() { _ = s.Close() })
 				return s
@@ -34,7 +35,7 @@ func RunShared(t *testing.T, open func(t *testing.T) (reopen func() session.Stor
 	}
 }
 
-func testPersistence(t *testing.T, reopen func() session.Store) {
+func testPersistence(t *testing.T, reopen func() index.Store) {
 	s := reopen()
 	id, w := start(t, s)
 	add(t, w, user("hello"), priced("p/a", llm.Usage{Input: 3}), session.Title{Title: "t"},
@@ -62,7 +63,7 @@ func testPersistence(t *testing.T, reopen func() session.Store) {
 	}
 }
 
-func testSharedLease(t *testing.T, reopen func() session.Store) {
+func testSharedLease(t *testing.T, reopen func() index.Store) {
 	here, there := reopen(), reopen()
 	id, w := start(t, here)
 	_, err := there.Open(t.Context(), id, session.Lease{Owner: "there"})
@@ -90,7 +91,7 @@ func testSharedLease(t *testing.T, reopen func() session.Store) {
 	openWriter(t, here, id)
 }
 
-func testSharedLeaseEnds(t *testing.T, reopen func() session.Store) {
+func testSharedLeaseEnds(t *testing.T, reopen func() index.Store) {
 	here, there := reopen(), reopen()
 	id, w := start(t, here)
 	add(t, w, user("hello"))
@@ -103,7 +104,7 @@ func testSharedLeaseEnds(t *testing.T, reopen func() session.Store) {
 	add(t, openWriter(t, there, id), user("on"))
 }
 
-func testSharedWatch(t *testing.T, reopen func() session.Store) {
+func testSharedWatch(t *testing.T, reopen func() index.Store) {
 	here, there := reopen(), reopen()
 	id, w := start(t, here)
 	events, end := follow(t, t.Context(), there, id, 0)
@@ -119,7 +120,7 @@ func testSharedWatch(t *testing.T, reopen func() session.Store) {
 	isErr(t, "purged there", <-end, session.ErrNotFound)
 }
 
-func testSharedAnnotate(t *testing.T, reopen func() session.Store) {
+func testSharedAnnotate(t *testing.T, reopen func() index.Store) {
 	const stores, each = 4, 25
 	first := reopen()
 	id, w := start(t, first)

@@ -1,10 +1,10 @@
-// Package storetest says what a [session.Store] must do, as tests. A new store is one when they pass:
+// Package storetest is the conformance suite of [index.Store]:
 //
 //	func TestStore(t *testing.T) {
-//		storetest.Run(t, func(t *testing.T) session.Store { return mystore.Open(t.TempDir()) })
+//		storetest.Run(t, func(t *testing.T) index.Store { return mystore.Open(t.TempDir()) })
 //	}
 //
-// They are worth most under the race detector. What only stores on files can do is in [RunShared].
+// Also run it with the race detector. [RunShared] is for stores on files, and [RunFaults] for stores whose storage can fail.
 package storetest
 
 import (
@@ -18,46 +18,48 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
-// Run runs the suite. Each call of open returns a new, empty store; the suite closes it.
-func Run(t *testing.T, open func(t *testing.T) session.Store) {
+// Run runs the suite. Each call of open returns a new, empty store; the suite closes it. The tests run in parallel.
+func Run(t *testing.T, open func(t *testing.T) index.Store) {
 	for _, part := range []struct {
 		name string
-		test func(*testing.T, session.Store)
+		test func(*testing.T, index.Store)
 	}{
 		{"entries are numbered without gaps and read back as they were appended", testOrder},
 		{"an append is kept whole or not at all", testAllOrNothing},
+		{"an append that expects another newest entry is refused", testExpect},
 		{"every kind of entry is kept", testKinds},
 		{"kinds of a newer version are kept byte for byte", testOpaque},
 		{"large bodies are kept", testLarge},
 		{"entries form a tree that heads bend", testTree},
 		{"backward starts from any entry on a branch", testLeaves},
-		{"what hangs on no branch needs no lease", testAnnotations},
+		{"entries aside of branches need no lease", testAnnotations},
 		{"a lease has one holder", testLease},
 		{"a lease that was taken over fences its old holder", testTakeOver},
 		{"a writer may be closed twice", testWriterClose},
-		{"watch follows what is appended", testWatch},
+		{"watch yields new entries", testWatch},
 		{"watch sees every one of many concurrent appends", testWatchConcurrent},
 		{"watch ends with its context, the session or the store", testWatchEnds},
 		{"summaries follow the entries", testSummary},
 		{"lists are the last changed first, and can be narrowed", testList},
 		{"blobs are kept once, by their hash", testBlobs},
-		{"what was spent is summed over sessions", testSpent},
-		{"a fork goes on from an entry of another session", testFork},
-		{"a fork has what there was, whatever comes later", testForkOfTheLiving},
+		{"spent sums the usage of all sessions", testSpent},
+		{"a fork continues from an entry of another session", testFork},
+		{"a fork does not change with the other session", testForkOfTheLiving},
 		{"forks of forks", testForks},
 		{"a fork that is not possible is refused", testForkRefused},
-		{"what is deleted is in the trash, and can be restored", testTrash},
-		{"what is purged is gone", testPurge},
-		{"what forks need outlives its session", testPurgeForked},
-		{"what was said is found", testSearch},
-		{"what people type is no error", testSearchAnything},
+		{"a deleted session is in the trash, and can be restored", testTrash},
+		{"a purged session is gone", testPurge},
+		{"entries that forks need outlive their session", testPurgeForked},
+		{"a search finds texts", testSearch},
+		{"any text is a valid query", testSearchAnything},
 		{"a search can be narrowed", testSearchNarrowed},
 		{"the best hits come first", testSearchRanks},
-		{"a search follows what happens", testSearchFollows},
+		{"a search finds new entries", testSearchFollows},
 		{"usage is summed in groups", testUsage},
-		{"nothing is wrong", testCheck},
+		{"the check finds no problem", testCheck},
 		{"unknown sessions are not found", testNotFound},
 		{"an import is kept whole or not at all", testImport},
 		{"an import that does not fit is refused", testImportRefused},
@@ -67,6 +69,7 @@ func Run(t *testing.T, open func(t *testing.T) session.Store) {
 		{"everything may be done at once", testConcurrent},
 	} {
 		t.Run(part.name, func(t *testing.T) {
+			t.Parallel()
 			s := open(t)
 			t.Cleanup(func() {
 				if err := s.Close(); err != nil {
@@ -78,13 +81,15 @@ func Run(t *testing.T, open func(t *testing.T) session.Store) {
 	}
 }
 
-// ---- What the tests are written with.
+// ---- Helpers of the tests.
 
-func user(text string) session.Body { return session.Message{Message: llm.UserText(text)} }
+func user(text string) session.Body {
+	return session.Message{Message: llm.UserText(text), Speaker: session.Speaker{Kind: session.SpeakerPerson}}
+}
 
 func answer(text string) session.Body { return session.Message{Message: llm.AssistantText(text)} }
 
-func create(t *testing.T, s session.Store) session.SessionID {
+func create(t *testing.T, s index.Store) session.SessionID {
 	t.Helper()
 	id, err := s.Create(t.Context(), session.Created{Dir: "/work"})
 	if err != nil {
@@ -93,7 +98,7 @@ func create(t *testing.T, s session.Store) session.SessionID {
 	return id
 }
 
-func openWriter(t *testing.T, s session.Store, id session.SessionID) session.Writer {
+func openWriter(t *testing.T, s index.Store, id session.SessionID) session.Writer {
 	t.Helper()
 	w, err := s.Open(t.Context(), id, session.Lease{Owner: t.Name()})
 	if err != nil {
@@ -104,7 +109,7 @@ func openWriter(t *testing.T, s session.Store, id session.SessionID) session.Wri
 }
 
 // start creates a session and opens it.
-func start(t *testing.T, s session.Store) (session.SessionID, session.Writer) {
+func start(t *testing.T, s index.Store) (session.SessionID, session.Writer) {
 	t.Helper()
 	id := create(t, s)
 	return id, openWriter(t, s, id)
@@ -122,7 +127,7 @@ func add(t *testing.T, w session.Writer, bodies ...session.Body) []session.Event
 	return events
 }
 
-func annotate(t *testing.T, s session.Store, id session.SessionID, bodies ...session.Body) []session.Event {
+func annotate(t *testing.T, s index.Store, id session.SessionID, bodies ...session.Body) []session.Event {
 	t.Helper()
 	events, err := s.Annotate(t.Context(), id, bodies...)
 	if err != nil {
@@ -156,7 +161,7 @@ func failure[T any](t *testing.T, seq iter.Seq2[T, error]) error {
 	return last
 }
 
-func read(t *testing.T, s session.Store, id session.SessionID) []session.Event {
+func read(t *testing.T, s index.Store, id session.SessionID) []session.Event {
 	t.Helper()
 	return all(t, s.Read(t.Context(), id, 0))
 }
@@ -190,18 +195,29 @@ func isErr(t *testing.T, what string, err, want error) {
 	}
 }
 
-func summary(t *testing.T, s session.Store, id session.SessionID) session.Summary {
+func summary(t *testing.T, s index.Store, id session.SessionID) index.Summary {
 	t.Helper()
-	list := all(t, s.List(t.Context(), session.Query{Prefix: string(id)}))
+	list := all(t, s.List(t.Context(), index.Query{Prefix: string(id)}))
 	if len(list) != 1 {
 		t.Fatalf("%d summaries of session %s", len(list), id)
 	}
 	return list[0]
 }
 
+// aside are the entries aside of every branch.
+func aside(ctx context.Context, s index.Store, id session.SessionID) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) {
+		for e, err := range s.Read(ctx, id, 0) {
+			if (err != nil || !e.OnBranch()) && !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
 // follow watches a session in a goroutine that the test waits for. Entries come from the first channel, and the error that
 // ended the watch from the second.
-func follow(t *testing.T, ctx context.Context, s session.Store, id session.SessionID, after int64) (<-chan session.Event, <-chan error) {
+func follow(t *testing.T, ctx context.Context, s index.Store, id session.SessionID, after int64) (<-chan session.Event, <-chan error) {
 	t.Helper()
 	events, end := make(chan session.Event), make(chan error, 1)
 	ctx, cancel := context.WithCancel(ctx)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 )
 
 // priced is an answer that consumed something.
@@ -18,7 +19,7 @@ func priced(model string, u llm.Usage) session.Body {
 	return session.Message{Message: m}
 }
 
-func testSummary(t *testing.T, s session.Store) {
+func testSummary(t *testing.T, s index.Store) {
 	from := session.Origin{Session: session.NewID(), Entry: session.NewID()}
 	id, err := s.Create(t.Context(), session.Created{Dir: "/somewhere", From: from})
 	if err != nil {
@@ -26,7 +27,7 @@ func testSummary(t *testing.T, s session.Store) {
 	}
 	check := func(what string) {
 		t.Helper()
-		want := session.Summary{ID: id, Owner: t.Name()}
+		want := index.Summary{ID: id, Owner: t.Name()}
 		for _, e := range read(t, s, id) {
 			want.Add(e)
 		}
@@ -44,7 +45,7 @@ func testSummary(t *testing.T, s session.Store) {
 	add(t, w, priced("p/b", llm.Usage{Output: 1}), priced("p/c", llm.Usage{}), user("more"))
 	add(t, w, session.Message{Message: llm.ToolText(llm.ToolCall{ID: "c"}, "x", false)}, session.Head{To: id})
 	check("after more")
-	add(t, w, session.RunStarted{}, session.Digest{Summary: "s", By: "p/s", Usage: llm.Usage{Input: 1000, Cost: 0.125}}, session.RunEnded{})
+	add(t, w, session.RunStarted{}, session.Summarized{Summary: "s", By: "p/s", Usage: llm.Usage{Input: 1000, Cost: 0.125}}, session.RunEnded{})
 	check("after a summary")
 	if got := summary(t, s, id); got.Runs != 1 || got.Usage.Input != 1010 || got.Model != "p/c" {
 		t.Fatalf("after a summary: %+v", got)
@@ -60,8 +61,8 @@ func testSummary(t *testing.T, s session.Store) {
 	check("the name and the tags taken away")
 }
 
-func testList(t *testing.T, s session.Store) {
-	if got := all(t, s.List(t.Context(), session.Query{})); len(got) != 0 {
+func testList(t *testing.T, s index.Store) {
+	if got := all(t, s.List(t.Context(), index.Query{})); len(got) != 0 {
 		t.Fatalf("an empty store lists %v", got)
 	}
 	var ids []session.SessionID
@@ -79,7 +80,7 @@ func testList(t *testing.T, s session.Store) {
 		}
 		annotate(t, s, ids[i], session.Note{Text: "changed"})
 	}
-	list := func(q session.Query) (order []int) {
+	list := func(q index.Query) (order []int) {
 		for _, one := range all(t, s.List(t.Context(), q)) {
 			order = append(order, slices.Index(ids, one.ID))
 		}
@@ -89,20 +90,20 @@ func testList(t *testing.T, s session.Store) {
 	sameFirst := slices.DeleteFunc([]int{1, 2, 4, 0, 3}, func(i int) bool { return !strings.HasPrefix(string(ids[i]), first) })
 	for _, c := range []struct {
 		what string
-		q    session.Query
+		q    index.Query
 		want []int
 	}{
-		{"all", session.Query{}, []int{1, 2, 4, 0, 3}},
-		{"limit", session.Query{Limit: 2}, []int{1, 2}},
-		{"large limit", session.Query{Limit: 99}, []int{1, 2, 4, 0, 3}},
-		{"dir", session.Query{Dir: "/a"}, []int{2, 4, 0}},
-		{"dir and limit", session.Query{Dir: "/a", Limit: 1}, []int{2}},
-		{"no such dir", session.Query{Dir: "/"}, nil},
-		{"whole ID", session.Query{Prefix: string(ids[4])}, []int{4}},
-		{"no such ID", session.Query{Prefix: string(ids[4]) + "x"}, nil},
-		{"no pattern", session.Query{Prefix: "%"}, nil},
-		{"common beginning", session.Query{Prefix: first}, sameFirst},
-		{"case counts", session.Query{Prefix: strings.ToUpper(string(ids[0]))}, nil},
+		{"all", index.Query{}, []int{1, 2, 4, 0, 3}},
+		{"limit", index.Query{Limit: 2}, []int{1, 2}},
+		{"large limit", index.Query{Limit: 99}, []int{1, 2, 4, 0, 3}},
+		{"dir", index.Query{Dir: "/a"}, []int{2, 4, 0}},
+		{"dir and limit", index.Query{Dir: "/a", Limit: 1}, []int{2}},
+		{"no such dir", index.Query{Dir: "/"}, nil},
+		{"whole ID", index.Query{Prefix: string(ids[4])}, []int{4}},
+		{"no such ID", index.Query{Prefix: string(ids[4]) + "x"}, nil},
+		{"no pattern", index.Query{Prefix: "%"}, nil},
+		{"common beginning", index.Query{Prefix: first}, sameFirst},
+		{"case counts", index.Query{Prefix: strings.ToUpper(string(ids[0]))}, nil},
 	} {
 		if got := list(c.q); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)
@@ -113,30 +114,30 @@ func testList(t *testing.T, s session.Store) {
 	at := summary(t, s, ids[0]).Updated
 	for _, c := range []struct {
 		what string
-		q    session.Query
+		q    index.Query
 		want []int
 	}{
-		{"text", session.Query{Text: "ÄNDERUNG OF"}, []int{1, 0}},
-		{"text and limit", session.Query{Text: "änderung", Limit: 1}, []int{1}},
-		{"no such text", session.Query{Text: "%"}, nil},
-		{"tag", session.Query{Tag: "x"}, []int{0}},
-		{"another tag", session.Query{Tag: "x y"}, []int{1}},
-		{"no such tag", session.Query{Tag: "X"}, nil},
-		{"after", session.Query{After: at}, []int{1, 0}},
-		{"after and before", session.Query{After: at, Before: at.Add(time.Nanosecond)}, []int{0}},
-		{"before", session.Query{Before: at}, []int{2, 4, 3}},
-		{"trash", session.Query{Deleted: true}, nil},
+		{"text", index.Query{Text: "ÄNDERUNG OF"}, []int{1, 0}},
+		{"text and limit", index.Query{Text: "änderung", Limit: 1}, []int{1}},
+		{"no such text", index.Query{Text: "%"}, nil},
+		{"tag", index.Query{Tag: "x"}, []int{0}},
+		{"another tag", index.Query{Tag: "x y"}, []int{1}},
+		{"no such tag", index.Query{Tag: "X"}, nil},
+		{"after", index.Query{After: at}, []int{1, 0}},
+		{"after and before", index.Query{After: at, Before: at.Add(time.Nanosecond)}, []int{0}},
+		{"before", index.Query{Before: at}, []int{2, 4, 3}},
+		{"trash", index.Query{Deleted: true}, nil},
 	} {
 		if got := list(c.q); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)
 		}
 	}
-	for range s.List(t.Context(), session.Query{}) {
+	for range s.List(t.Context(), index.Query{}) {
 		break
 	}
 }
 
-func testSpent(t *testing.T, s session.Store) {
+func testSpent(t *testing.T, s index.Store) {
 	spent := func(since time.Time) llm.Usage {
 		t.Helper()
 		u, err := s.Spent(t.Context(), since)
@@ -151,7 +152,7 @@ func testSpent(t *testing.T, s session.Store) {
 	a, first := start(t, s)
 	_, second := start(t, s)
 	one := llm.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4, Reasoning: 5, Cost: 0.5}
-	add(t, first, user("x"), priced("p/a", one), session.Digest{By: "p/a", Usage: one}, session.Title{Title: "t", By: "p/a", Usage: one})
+	add(t, first, user("x"), priced("p/a", one), session.Summarized{By: "p/a", Usage: one}, session.Title{Title: "t", By: "p/a", Usage: one})
 	early := add(t, first, priced("p/a", llm.Usage{Output: 7}))[0].Time
 	for !session.Now().After(early) {
 		continue

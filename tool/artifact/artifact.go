@@ -5,12 +5,14 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
-	"unicode/utf8"
+	"sync"
 
 	"github.com/tenon-agent/tenon/tool"
+	"github.com/tenon-agent/tenon/workspace/contents"
 )
 
 const (
@@ -27,49 +29,101 @@ type arguments struct {
 	Offset  int    `json:"offset,omitempty"`
 }
 
-// Kept is the details of a call.
+// Kept is the details of a call. The saved ones, in their order, are the artifacts of a session.
 type Kept struct {
 	Name  string `json:"name,omitzero"` // none for a list
-	File  string `json:"file,omitzero"` // where it is, absolute
+	Hash  string `json:"hash,omitzero"` // of the content in the store
+	File  string `json:"file,omitzero"` // with the content, absolute; empty if the store has no files
 	Bytes int    `json:"bytes"`         // of the artifact, or of all
 	Saved bool   `json:"saved,omitzero"`
 	Files int    `json:"files,omitzero"` // of a list
 }
 
-// New returns the tool artifact. dir is where the artifacts of a session are, an absolute path; it is made when the first is
-// saved, for the person alone. No two calls write at the same time.
-func New(dir string) tool.Tool {
-	s := &store{dir: filepath.Clean(dir)}
-	return tool.New("artifact", artifactText, s.effects,
-		func(_ context.Context, args arguments, _ tool.Report) (tool.Result, error) {
-			switch {
-			case args.Content != "":
-				return s.save(args.Name, args.Content)
-			case args.Name != "":
-				return s.read(args.Name, args.Offset)
-			}
-			return s.list()
-		})
+// Options describe the artifacts of a session.
+type Options struct {
+	Store contents.Store // keeps the texts
+
+	// Dir stands for the artifacts in the effects of a call, an absolute path. The tool writes nothing there.
+	Dir string
+
+	// Saved returns the details of the calls that saved an artifact in earlier processes, in their order. The tool calls it once, when it
+	// is first used. Nil: there were none.
+	Saved func(ctx context.Context) ([]Kept, error)
 }
 
-func (s *store) effects(_ context.Context, args arguments) (tool.Effects, error) {
+// New returns the tool artifact. No two calls write at the same time.
+func New(o Options) tool.Tool {
+	s := &set{Options: o}
+	return tool.New("artifact", artifactText, s.effects,
+		func(ctx context.Context, args arguments, _ tool.Report) (tool.Result, error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if err := s.recall(ctx); err != nil {
+				return tool.Result{}, fmt.Errorf("cannot list the artifacts of this session: %w", err)
+			}
+			switch {
+			case args.Content != "":
+				return s.save(ctx, args.Name, args.Content)
+			case args.Name != "":
+				return s.read(ctx, args.Name, args.Offset)
+			}
+			return s.list(), nil
+		}, tool.WithTitle(func(args arguments) string { return args.Name }))
+}
+
+// set is the artifacts of a session.
+type set struct {
+	Options
+
+	mu   sync.Mutex
+	all  map[string]Kept // by name; nil: Saved was not called yet
+	size int             // bytes of all
+}
+
+// recall finds the artifacts of earlier processes.
+func (s *set) recall(ctx context.Context) error {
+	if s.all != nil {
+		return nil
+	}
+	var saved []Kept
+	if s.Saved != nil {
+		var err error
+		if saved, err = s.Saved(ctx); err != nil {
+			return err
+		}
+	}
+	s.all = map[string]Kept{}
+	for _, k := range saved {
+		if k.Saved && checkName(k.Name) == nil {
+			s.add(k)
+		}
+	}
+	return nil
+}
+
+func (s *set) add(k Kept) {
+	s.size += k.Bytes - s.all[k.Name].Bytes
+	s.all[k.Name] = k
+}
+
+func (s *set) effects(_ context.Context, args arguments) (tool.Effects, error) {
 	if args.Name == "" && args.Content == "" {
-		return tool.Effects{Reads: []tool.Path{tool.Tree(s.dir)}, Idempotent: true}, nil
+		return tool.Effects{Reads: []tool.Path{tool.Tree(s.Dir)}, Idempotent: true}, nil
 	}
 	if err := checkName(args.Name); err != nil {
 		return tool.Effects{}, err
 	}
-	file := []tool.Path{tool.File(filepath.Join(s.dir, args.Name))}
+	file := []tool.Path{tool.File(filepath.Join(s.Dir, args.Name))}
 	if args.Content == "" {
 		return tool.Effects{Reads: file, Idempotent: true}, nil
 	}
 	if len(args.Content) > maxSize {
-		return tool.Effects{}, fmt.Errorf("the content has %d bytes, more than %d; save it in parts", len(args.Content), maxSize)
+		return tool.Effects{}, tool.Codef("tool.too_large", "the content has %d bytes, more than %d; save it in parts", len(args.Content), maxSize)
 	}
 	return tool.Effects{Writes: file, Idempotent: true}, nil
 }
 
-// checkName refuses names that a file system may understand in its own way.
+// checkName refuses names that could mean something else on some system: the artifact may become a file.
 func checkName(name string) error {
 	const extra = "-_.+ "
 	plain := func(r rune) bool {
@@ -77,94 +131,85 @@ func checkName(name string) error {
 	}
 	switch {
 	case name == "":
-		return errors.New("give the content a name")
+		return tool.Codef("tool.arguments", "name is missing; give the content a name")
 	case len(name) > maxName:
-		return fmt.Errorf("the name has %d bytes, more than %d", len(name), maxName)
+		return tool.Codef("tool.arguments", "the name has %d bytes, more than %d", len(name), maxName)
 	case strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }):
-		return fmt.Errorf("the name %q is not plain; take letters, digits, and %q", name, extra)
+		return tool.Codef("tool.arguments", "the name %q is not plain; use letters, digits, and %q", name, extra)
 	case strings.HasPrefix(name, ".") || strings.HasPrefix(name, " ") || strings.HasSuffix(name, ".") || strings.HasSuffix(name, " "):
-		return fmt.Errorf("the name %q begins or ends with a dot or a space", name)
-	}
-	if !filepath.IsLocal(name) { // such as NUL or COM1 on Windows
-		return fmt.Errorf("the name %q means something else on this system", name)
+		return tool.Codef("tool.arguments", "the name %q begins or ends with a dot or a space", name)
 	}
 	return nil
 }
 
-func (s *store) save(name, content string) (tool.Result, error) {
-	replaced, err := s.write(name, content)
+func (s *set) save(ctx context.Context, name, content string) (tool.Result, error) {
+	old, replaced := s.all[name]
+	switch {
+	case !replaced && len(s.all) >= maxFiles:
+		return tool.Result{}, tool.Codef("tool.too_large", "artifact %s: there are already %d artifacts; replace one of them", name, len(s.all))
+	case s.size-old.Bytes+len(content) > maxTotal:
+		return tool.Result{}, tool.Codef("tool.too_large", "artifact %s: all artifacts would have %d bytes, more than %d; make one of them shorter",
+			name, s.size-old.Bytes+len(content), maxTotal)
+	}
+	kept, err := contents.Put(ctx, s.Store, strings.NewReader(content))
+	if err == nil && kept.Lost != "" {
+		err = errors.New(kept.Lost)
+	}
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("artifact %s: %w", name, err)
 	}
+	k := Kept{Name: name, Hash: kept.Hash, File: s.file(ctx, kept.Hash), Bytes: len(content), Saved: true}
+	s.add(k)
 	verb := "saved"
 	if replaced {
 		verb = "replaced"
 	}
-	result := tool.TextResult(fmt.Sprintf("%s %s: %d bytes", verb, name, len(content)))
-	result.Details = Kept{Name: name, File: filepath.Join(s.dir, name), Bytes: len(content), Saved: true}
-	return result, nil
+	return tool.TextResult(fmt.Sprintf("%s %s: %d bytes", verb, name, len(content))).With(fmt.Sprintf("%s, %d bytes", verb, len(content)), k), nil
 }
 
-func (s *store) read(name string, offset int) (tool.Result, error) {
-	data, err := s.load(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return tool.Result{}, fmt.Errorf("there is no artifact %s; call it without a name for a list", name)
-	case err != nil:
-		return tool.Result{}, fmt.Errorf("artifact %s: %w", name, err)
-	case tool.Binary(data):
-		return tool.Result{}, fmt.Errorf("artifact %s is not text any more", name)
+// file returns the file of a content, if the store has files.
+func (s *set) file(ctx context.Context, hash string) string {
+	if _, ok := s.Store.(*contents.Dir); !ok {
+		return ""
 	}
-	data = strings.ToValidUTF8(data, "\ufffd")
-	first, last := part(data, offset)
-	text := data[first:last]
+	name, _ := contents.File(ctx, s.Store, hash, "") // it is not needed
+	return name
+}
+
+func (s *set) read(ctx context.Context, name string, offset int) (tool.Result, error) {
+	k, ok := s.all[name]
+	if !ok {
+		return tool.Result{}, tool.Codef("tool.not_found", "artifact %s not found; call the tool without a name for a list", name)
+	}
+	text, err := contents.Get(ctx, s.Store, k.Hash)
+	if err != nil {
+		return tool.Result{}, fmt.Errorf("artifact %s: %w", name, err)
+	}
+	data := strings.ToValidUTF8(string(text), "\ufffd")
+	first, last := tool.Part(data, offset, maxPart)
+	shown := data[first:last]
 	if first > 0 || last < len(data) {
 		note := fmt.Sprintf("bytes %d-%d of %d", first, last, len(data))
 		if last < len(data) {
-			note += fmt.Sprintf("; go on with offset %d", last)
+			note += fmt.Sprintf("; continue with offset %d", last)
 		}
-		if text != "" && !strings.HasSuffix(text, "\n") {
-			text += "\n"
+		if shown != "" && !strings.HasSuffix(shown, "\n") {
+			shown += "\n"
 		}
-		text += "[" + note + "]"
+		shown += "[" + note + "]"
 	}
-	result := tool.TextResult(text)
-	result.Details = Kept{Name: name, File: filepath.Join(s.dir, name), Bytes: len(data)}
-	return result, nil
+	return tool.TextResult(shown).With(tool.Count(last-first, "byte"), Kept{Name: name, Hash: k.Hash, File: k.File, Bytes: len(data)}), nil
 }
 
-// part is where a part of a text begins and ends, in whole lines where they are short enough and whole runes always.
-func part(text string, offset int) (first, last int) {
-	for first = min(max(offset, 0), len(text)); first < len(text) && !utf8.RuneStart(text[first]); {
-		first++
-	}
-	last = min(first+maxPart, len(text))
-	for last > first && last < len(text) && !utf8.RuneStart(text[last]) {
-		last--
-	}
-	if i := strings.LastIndexByte(text[first:last], '\n') + 1; last < len(text) && i > maxPart/2 {
-		last = first + i
-	}
-	return first, last
-}
-
-func (s *store) list() (tool.Result, error) {
-	all, err := s.all()
-	if err != nil {
-		return tool.Result{}, fmt.Errorf("artifact: %w", err)
-	}
+func (s *set) list() tool.Result {
 	var b strings.Builder
-	details := Kept{Files: len(all)}
-	for _, f := range all {
-		details.Bytes += int(f.size)
-		fmt.Fprintf(&b, "%s (%d bytes)\n", f.name, f.size)
+	for _, name := range slices.Sorted(maps.Keys(s.all)) {
+		fmt.Fprintf(&b, "%s (%d bytes)\n", name, s.all[name].Bytes)
 	}
-	if len(all) == 0 {
+	if len(s.all) == 0 {
 		b.WriteString("[no artifacts yet]")
 	}
-	result := tool.TextResult(strings.TrimSuffix(b.String(), "\n"))
-	result.Details = details
-	return result, nil
+	return tool.TextResult(strings.TrimSuffix(b.String(), "\n")).With(tool.Count(len(s.all), "artifact"), Kept{Files: len(s.all), Bytes: s.size})
 }
 
 //go:embed artifact.md

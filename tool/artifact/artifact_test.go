@@ -1,7 +1,9 @@
 package artifact_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,12 +14,21 @@ import (
 
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/tool/artifact"
+	"github.com/tenon-agent/tenon/workspace/contents"
 )
 
 type arguments struct {
 	Name    string `json:"name,omitempty"`
 	Content string `json:"content,omitempty"`
 	Offset  int    `json:"offset,omitempty"`
+}
+
+// texts is the tool with its texts in a directory.
+func texts(dir string, saved ...artifact.Kept) tool.Tool {
+	return artifact.New(artifact.Options{
+		Store: contents.NewDir(dir, contents.Options{}), Dir: dir,
+		Saved: func(context.Context) ([]artifact.Kept, error) { return saved, nil },
+	})
 }
 
 func run(t testing.TB, one tool.Tool, args arguments) (string, artifact.Kept, error) {
@@ -37,15 +48,18 @@ func run(t testing.TB, one tool.Tool, args arguments) (string, artifact.Kept, er
 
 func TestSaveAndRead(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
-	one := artifact.New(dir)
+	one := texts(dir)
 	if text, _, err := run(t, one, arguments{}); err != nil || text != "[no artifacts yet]" {
 		t.Errorf("text %q, error %v", text, err)
 	}
-	if _, _, err := run(t, one, arguments{Name: "x"}); err == nil || !strings.Contains(err.Error(), "there is no artifact x") {
+	if _, _, err := run(t, one, arguments{Name: "x"}); err == nil || !strings.Contains(err.Error(), "artifact x not found") {
 		t.Errorf("error %v", err)
 	}
 	text, details, err := run(t, one, arguments{Name: "x y.md", Content: "Grüße"})
-	if want := (artifact.Kept{Name: "x y.md", File: filepath.Join(dir, "x y.md"), Bytes: 7, Saved: true}); err != nil || text != "saved x y.md: 7 bytes" || details != want {
+	if data, e := os.ReadFile(details.File); e != nil || string(data) != "Grüße" || filepath.Dir(details.File) != dir {
+		t.Errorf("%s: %q, %v", details.File, data, e)
+	}
+	if details.File, details.Hash = "", ""; err != nil || text != "saved x y.md: 7 bytes" || details != (artifact.Kept{Name: "x y.md", Bytes: 7, Saved: true}) {
 		t.Errorf("text %q, details %+v, error %v", text, details, err)
 	}
 	if text, _, err := run(t, one, arguments{Name: "x y.md", Content: "new"}); err != nil || text != "replaced x y.md: 3 bytes" {
@@ -57,10 +71,32 @@ func TestSaveAndRead(t *testing.T) {
 	if text, details, err := run(t, one, arguments{}); err != nil || text != "x y.md (3 bytes)" || details.Files != 1 {
 		t.Errorf("text %q, error %v", text, err)
 	}
-	for _, name := range []string{dir, filepath.Join(dir, "x y.md")} {
-		if info, err := os.Stat(name); err != nil || filepath.Separator == '/' && info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s: %v, error %v", name, info.Mode(), err)
+}
+
+// A later process has the artifacts that the details of earlier calls name: the last text of each name.
+func TestArtifactsResume(t *testing.T) {
+	dir := t.TempDir()
+	one := texts(dir)
+	var saved []artifact.Kept
+	for _, args := range []arguments{{Name: "a", Content: "old"}, {Name: "b", Content: "b"}, {Name: "a", Content: "newer"}, {Name: "b"}} {
+		_, details, err := run(t, one, args)
+		if err != nil {
+			t.Fatal(err)
 		}
+		saved = append(saved, details)
+	}
+	later := texts(dir, saved...)
+	if text, details, err := run(t, later, arguments{}); err != nil || text != "a (5 bytes)\nb (1 bytes)" || details.Bytes != 6 {
+		t.Errorf("text %q, details %+v, error %v", text, details, err)
+	}
+	if text, _, err := run(t, later, arguments{Name: "a"}); err != nil || text != "newer" {
+		t.Errorf("text %q, error %v", text, err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := run(t, later, arguments{Name: "a"}); !errors.Is(err, contents.ErrNotKept) {
+		t.Errorf("a text that is gone: %v", err)
 	}
 }
 
@@ -72,7 +108,7 @@ func TestEffects(t *testing.T) {
 		`{"name":"x"}`:               {Reads: []tool.Path{file}, Idempotent: true},
 		`{"name":"x","content":"y"}`: {Writes: []tool.Path{file}, Idempotent: true},
 	} {
-		call, err := artifact.New(dir).Prepare(t.Context(), in)
+		call, err := texts(dir).Prepare(t.Context(), in)
 		if err != nil || fmt.Sprint(call.Effects) != fmt.Sprint(want) {
 			t.Errorf("%s: %+v, error %v, want %+v", in, call.Effects, err, want)
 		}
@@ -81,7 +117,7 @@ func TestEffects(t *testing.T) {
 
 func TestNamesThatAreRefused(t *testing.T) {
 	dir := t.TempDir()
-	one := artifact.New(filepath.Join(dir, "in"))
+	one := texts(filepath.Join(dir, "in"))
 	for _, name := range []string{
 		"", ".", "..", ".hidden", "../x", "a/b", `a\b`, "/x", "c:x", "x\x00", "x\n", " x", "x ", "x.", "~", "ü", "a*b", strings.Repeat("x", 101), "-\u202e",
 	} {
@@ -100,32 +136,8 @@ func TestNamesThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestLinksLeadNowhere(t *testing.T) {
-	dir := t.TempDir()
-	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(secret, filepath.Join(dir, "x")); err != nil {
-		t.Skip(err) // Windows asks for a privilege
-	}
-	one := artifact.New(dir)
-	if text, _, err := run(t, one, arguments{Name: "x"}); err == nil {
-		t.Errorf("read %q", text)
-	}
-	if _, _, err := run(t, one, arguments{Name: "x", Content: "y"}); err == nil {
-		t.Error("written through a link")
-	}
-	if text, _, err := run(t, one, arguments{}); err != nil || text != "[no artifacts yet]" {
-		t.Errorf("text %q, error %v", text, err)
-	}
-	if data, err := os.ReadFile(secret); err != nil || string(data) != "secret" {
-		t.Errorf("%q, error %v", data, err)
-	}
-}
-
 func TestLongArtifactsComeInParts(t *testing.T) {
-	one := artifact.New(t.TempDir())
+	one := texts(t.TempDir())
 	for name, content := range map[string]string{
 		"lines": strings.Repeat("a line of it ü\n", 10_000),
 		"runes": strings.Repeat("ü", 100_000),
@@ -157,34 +169,25 @@ func TestLongArtifactsComeInParts(t *testing.T) {
 }
 
 func TestThereIsAnEnd(t *testing.T) {
-	one := artifact.New(t.TempDir())
-	if _, _, err := run(t, one, arguments{Name: "x", Content: strings.Repeat("x", 1<<20+1)}); err == nil || !strings.Contains(err.Error(), "save it in parts") {
+	if _, _, err := run(t, texts(t.TempDir()), arguments{Name: "x", Content: strings.Repeat("x", 1<<20+1)}); err == nil || !strings.Contains(err.Error(), "save it in parts") {
 		t.Errorf("error %v", err)
 	}
-	large := t.TempDir()
-	for i := range 31 {
-		if err := os.WriteFile(filepath.Join(large, fmt.Sprint("f", i)), nil, 0o600); err != nil {
+	one, full := texts(t.TempDir()), strings.Repeat("x", 1<<20)
+	for i := range 32 {
+		if _, _, err := run(t, one, arguments{Name: fmt.Sprint("f", i), Content: full}); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Truncate(filepath.Join(large, fmt.Sprint("f", i)), 1<<20); err != nil {
-			t.Fatal(err)
-		}
-	}
-	one = artifact.New(large)
-	if _, _, err := run(t, one, arguments{Name: "x", Content: strings.Repeat("x", 1<<20)}); err != nil {
-		t.Error(err)
 	}
 	if _, _, err := run(t, one, arguments{Name: "y", Content: "y"}); err == nil || !strings.Contains(err.Error(), "make one of them shorter") {
 		t.Errorf("error %v", err)
 	}
-	many := t.TempDir()
+	one = texts(t.TempDir())
 	for i := range 200 {
-		if err := os.WriteFile(filepath.Join(many, fmt.Sprint("f", i)), nil, 0o600); err != nil {
+		if _, _, err := run(t, one, arguments{Name: fmt.Sprint("f", i), Content: "x"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	one = artifact.New(many)
-	if _, _, err := run(t, one, arguments{Name: "x", Content: "y"}); err == nil || !strings.Contains(err.Error(), "200 artifacts already") {
+	if _, _, err := run(t, one, arguments{Name: "x", Content: "y"}); err == nil || !strings.Contains(err.Error(), "already 200 artifacts") {
 		t.Errorf("error %v", err)
 	}
 	if _, _, err := run(t, one, arguments{Name: "f7", Content: "y"}); err != nil {
@@ -192,30 +195,8 @@ func TestThereIsAnEnd(t *testing.T) {
 	}
 }
 
-func TestFilesOfOthers(t *testing.T) {
-	dir := t.TempDir()
-	one := artifact.New(dir)
-	for name, data := range map[string]string{"binary": "\x00\x01\x02", "large": strings.Repeat("x", 1<<20+1)} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if text, _, err := run(t, one, arguments{Name: name}); err == nil {
-			t.Errorf("%s: %.20q", name, text)
-		}
-	}
-	if err := os.Mkdir(filepath.Join(dir, "d"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := run(t, one, arguments{Name: "d"}); err == nil {
-		t.Error("a directory is read")
-	}
-	if _, _, err := run(t, one, arguments{Name: "d", Content: "x"}); err == nil {
-		t.Error("a directory is replaced")
-	}
-}
-
 func TestSavesSideBySide(t *testing.T) {
-	one := artifact.New(t.TempDir())
+	one := texts(t.TempDir())
 	var wait sync.WaitGroup
 	for i := range 16 {
 		wait.Go(func() {
@@ -236,7 +217,7 @@ func FuzzName(f *testing.F) {
 		f.Add(seed)
 	}
 	dir := f.TempDir()
-	one := artifact.New(dir)
+	one := texts(dir)
 	f.Fuzz(func(t *testing.T, name string) {
 		_, details, err := run(t, one, arguments{Name: name, Content: "x"})
 		if err != nil {
@@ -255,7 +236,7 @@ func FuzzName(f *testing.F) {
 }
 
 func TestSpecIsShort(t *testing.T) {
-	if text, err := json.Marshal(artifact.New(t.TempDir()).Spec()); err != nil || len(text) > 320 {
+	if text, err := json.Marshal(texts(t.TempDir()).Spec()); err != nil || len(text) > 320 {
 		t.Errorf("%d bytes, error %v", len(text), err)
 	}
 }

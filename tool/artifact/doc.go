@@ -1,5 +1,3 @@
-// Package artifact is the tool by which a model keeps texts for later in a session, outside the project: notes, reports, drafts.
-//
-// They are files of one directory, which belongs to the session. Names are plain, so that none leads out of it, and the files
-// are opened through os.Root.
+// Package artifact is the tool with which a model stores texts for later in a session, outside the project: notes, reports, drafts. A
+// store of contents keeps the texts. The journal has their names, in the details of the calls.
 package artifact

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/tenon-agent/tenon/tool/artifact"
+	"github.com/tenon-agent/tenon/workspace/contents"
 )
 
 func Example() {
@@ -17,7 +18,7 @@ func Example() {
 	}
 	defer os.RemoveAll(data)
 
-	keep := artifact.New(filepath.Join(data, "session"))
+	keep := artifact.New(artifact.Options{Store: contents.NewDir(data, contents.Options{}), Dir: filepath.Join(data, "artifacts")})
 	for _, arguments := range []string{
 		`{"name": "findings.md", "content": "# Findings\n\nThe cache is never emptied."}`,
 		`{}`,
@@ -41,5 +42,5 @@ func Example() {
 	// # Findings
 	//
 	// The cache is never emptied.
-	// the name "../findings.md" is not plain; take letters, digits, and "-_.+ "
+	// the name "../findings.md" is not plain; use letters, digits, and "-_.+ "
 }

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tenon-agent/tenon/internal/nobody"
+	"github.com/tenon-agent/tenon/internal/testkit/unprivileged"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/tool/files"
 	"github.com/tenon-agent/tenon/workspace"
@@ -42,9 +42,9 @@ func TestMultiEdit(t *testing.T) {
 			"what was found only nearly is told with its number", "a \nb\n",
 			[]string{"b", "x", "a\nx", "y\nx"},
 			"y\nx\n",
-			"edited f: 2 lines added, 2 removed\nedit 2 of 2: old_text was found at line 1 only up to white space at line ends; it was replaced there",
+			"edited f: 2 lines added, 2 removed\nedit 2 of 2: old_text matches line 1 only without regard to trailing white space; it was replaced there",
 		},
-		{"back and forth", "a\n", []string{"a", "b", "b", "a"}, "a\n", "f comes out as it was; nothing was changed"},
+		{"back and forth", "a\n", []string{"a", "b", "b", "a"}, "a\n", "the edits leave f as it was; nothing was changed"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -59,8 +59,8 @@ func TestMultiEdit(t *testing.T) {
 	p := newProject(t, map[string]string{"f": "a\nb\n"})
 	p.fails("multi_edit", multiEdit(t, "a", "x"), "was not read yet")
 	p.call("read", `{"path":"f"}`)
-	p.fails("multi_edit", multiEdit(t, "a", "x", "a", "y"), "f: edit 2 of 2: old_text was not found", "it was there before the edits that come first",
-		"none of the edits was made")
+	p.fails("multi_edit", multiEdit(t, "a", "x", "a", "y"), "f: edit 2 of 2: old_text not found", "an earlier edit of this call changed it",
+		"no edit was made")
 	p.fails("multi_edit", `{"path":"f","edits":[]}`, "edits")
 	if p.get("f") != "a\nb\n" {
 		t.Errorf("the file became %q", p.get("f"))
@@ -76,16 +76,16 @@ func TestDelete(t *testing.T) {
 	p.fails("delete", `{"paths":["a"]}`, "a exists and was not read yet")
 	p.call("read", `{"path":"a","limit":1}`)
 	p.call("read", `{"path":"b"}`)
-	p.fails("delete", `{"paths":["a","none"]}`, "none does not exist")
+	p.fails("delete", `{"paths":["a","none"]}`, "none not found")
 	p.fails("delete", `{"paths":["dir"]}`, "dir is not empty; set recursive")
 	p.fails("delete", `{"paths":["../x"]}`, "outside the workspace")
 	p.fails("delete", `{"paths":["."],"recursive":true}`, "")
 	if p.get("a") == "" || p.get("dir/x") == "" {
 		t.Fatal("something is gone")
 	}
-	details := p.ok("delete", `{"paths":["a","b","link","empty"]}`, "deleted a\ndeleted b\ndeleted link link\ndeleted directory empty")
-	if c := details.([]files.Change); len(c) != 4 || c[0].Removed != 2 || !c[0].Deleted || c[0].Diff == "" || c[2].Diff != "" {
-		t.Errorf("details %+v", c)
+	result := p.ok("delete", `{"paths":["a","b","link","empty"]}`, "deleted a\ndeleted b\ndeleted link link\ndeleted directory empty")
+	if c := result.Diffs; len(c) != 4 || c[0].Removed != 2 || !c[0].Deleted || c[0].Text == "" || c[2].Text != "" {
+		t.Errorf("diffs %+v", c)
 	}
 	p.ok("delete", `{"paths":"dir","recursive":true}`, "deleted link dir/link\ndeleted directory dir/sub\ndeleted dir/sub/.hidden\ndeleted dir/x\ndeleted dir/y.o\ndeleted directory dir")
 	if entries, err := os.ReadDir(p.dir); err != nil || len(entries) != 2 || p.get("keep") != "k\n" {
@@ -100,7 +100,7 @@ func TestDelete(t *testing.T) {
 		p.put(fmt.Sprintf("many/%d", i), "")
 		p.put(fmt.Sprintf("more/%d", i), "")
 	}
-	p.fails("delete", `{"paths":["many","more"],"recursive":true}`, "with more more than 1000 files would be deleted at once")
+	p.fails("delete", `{"paths":["many","more"],"recursive":true}`, "[tool.too_large]")
 	call, err := p.tools["delete"].Prepare(t.Context(), `{"paths":["many"],"recursive":true}`)
 	if err != nil || len(call.Effects.Writes) != 1 || !call.Effects.Writes[0].Tree {
 		t.Errorf("effects %+v, %v", call.Effects, err)
@@ -153,8 +153,8 @@ func TestRecall(t *testing.T) {
 	var journal []record
 	did := func(tool, arguments string) {
 		t.Helper()
-		_, details, err := before.call(tool, arguments)
-		data, err2 := json.Marshal(details)
+		_, result, err := before.call(tool, arguments)
+		data, err2 := json.Marshal(result.Details)
 		if err := errors.Join(err, err2); err != nil {
 			t.Fatal(err)
 		}
@@ -358,7 +358,7 @@ func TestLinksInside(t *testing.T) {
 	p.call("read", `{"path":"link"}`)
 	p.ok("edit", `{"path":"link","old_text":"a","new_text":"b"}`, "edited real: 1 line added, 1 removed")
 	p.ok("patch", patchArguments(t, envelope("*** Update File: link\n-b\n+c\n")), "edited real: 1 line added, 1 removed")
-	p.fails("patch", patchArguments(t, envelope("*** Update File: link\n*** Move to: other\n-c\n+d\n")), "link is a link; a patch moves files only")
+	p.fails("patch", patchArguments(t, envelope("*** Update File: link\n*** Move to: other\n-c\n+d\n")), "link is a link; a patch moves only files")
 	if target, err := os.Readlink(filepath.Join(p.dir, "link")); err != nil || target != "real" || p.get("real") != "c\n" {
 		t.Errorf("link leads to %q, %v; real is %q", target, err, p.get("real"))
 	}
@@ -369,7 +369,7 @@ func TestReadOnlyFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a read-only file is replaced here")
 	}
-	if !nobody.Is(t) {
+	if !unprivileged.Is(t) {
 		return
 	}
 	p := newProject(t, map[string]string{"f": "a\n", "g": "a\n"})

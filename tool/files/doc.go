@@ -1,10 +1,10 @@
-// Package files is the tools that look at files and change them: read, list, write, edit, multi_edit, delete and patch. Which of
-// them a model is offered depends on how it edits best: [EditingFor].
+// Package files provides the tools that read and change files: read, list, write, edit, multi_edit, delete and patch. [EditingFor]
+// chooses the editing tools that a model uses best.
 //
-// Nothing is overwritten unseen. A [Set] remembers which version of a file it has shown, and which lines of it. What changes a
-// part of a file wants any of it read; what replaces all of it wants all of it read. Each call plans its changes from one look at the
-// files, looks again right before they are made, and makes all of them or none. What was done is described for people in a [Change].
+// A model must read a file before it changes it. A [Set] remembers the version and the lines that each read showed. A change of a
+// part needs any read of the present version; a change of the whole file needs a read of all of it. Each call plans its changes from
+// one look at the files, checks them again immediately before it writes, and makes all changes or none.
 //
-// Files keep their mode, line ends, byte order mark and encoding. Pictures and PDF files come from anywhere: what they may take of
-// time and memory is bounded, whatever they say of themselves.
+// Files keep their mode, line endings, byte order mark and encoding. Images and PDF files are untrusted: the package bounds the
+// time and memory that they take.
 package files

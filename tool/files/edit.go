@@ -2,7 +2,6 @@ package files
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -22,12 +21,12 @@ type replacement struct {
 	ReplaceAll bool   `json:"replace_all,omitempty"`
 }
 
-func (s *Set) edit() tool.Tool {
-	return changer(s, nameEdit, editText,
-		func(_ context.Context, args editArguments) (tool.Effects, error) { return s.writes(args.Path) },
+func (e editor) editTool() tool.Tool {
+	return changer(e, nameEdit, editText,
+		func(_ context.Context, args editArguments) (tool.Effects, error) { return e.writes(args.Path) },
 		func(ctx context.Context, args editArguments) (plan, error) {
-			return s.planEdits(ctx, args.Path, []replacement{args.replacement})
-		}, one)
+			return e.planEdits(ctx, args.Path, []replacement{args.replacement})
+		}, func(args editArguments) string { return args.Path })
 }
 
 type multiEditArguments struct {
@@ -35,35 +34,35 @@ type multiEditArguments struct {
 	Edits []replacement `json:"edits" min:"1" max:"100"`
 }
 
-func (s *Set) multiEdit() tool.Tool {
-	return changer(s, nameMultiEdit, multiEditText,
-		func(_ context.Context, args multiEditArguments) (tool.Effects, error) { return s.writes(args.Path) },
+func (e editor) multiEditTool() tool.Tool {
+	return changer(e, nameMultiEdit, multiEditText,
+		func(_ context.Context, args multiEditArguments) (tool.Effects, error) { return e.writes(args.Path) },
 		func(ctx context.Context, args multiEditArguments) (plan, error) {
-			return s.planEdits(ctx, args.Path, args.Edits)
-		}, one)
+			return e.planEdits(ctx, args.Path, args.Edits)
+		}, func(args multiEditArguments) string { return args.Path })
 }
 
-// planEdits plans to make edits of one file, each in what the one before has made.
-func (s *Set) planEdits(ctx context.Context, name string, edits []replacement) (plan, error) {
-	f, err := s.open(ctx, name)
+// planEdits plans edits of one file. Each edit applies to the result of those before it.
+func (e editor) planEdits(ctx context.Context, name string, edits []replacement) (plan, error) {
+	f, err := e.open(ctx, name)
 	if err != nil {
 		return plan{}, err
 	}
 	var p plan
 	text := f.text
-	for i, e := range edits {
-		after, notes, err := substitute(text, e.OldText, e.NewText, e.ReplaceAll)
+	for i, one := range edits {
+		after, notes, err := substitute(text, one.OldText, one.NewText, one.ReplaceAll)
 		of := ""
 		if len(edits) > 1 {
 			of = fmt.Sprintf("edit %d of %d: ", i+1, len(edits))
 		}
 		if err != nil {
 			err = fmt.Errorf("%s: %s%w", workspace.Quote(name), of, err)
-			if i > 0 && strings.Contains(f.text, e.OldText) && !strings.Contains(text, e.OldText) {
-				err = fmt.Errorf("%w; it was there before the edits that come first: name what they leave, or make one edit of them", err)
+			if i > 0 && strings.Contains(f.text, one.OldText) && !strings.Contains(text, one.OldText) {
+				err = fmt.Errorf("%w; an earlier edit of this call changed it: use the text that this edit leaves, or join the two edits", err)
 			}
 			if len(edits) > 1 {
-				err = fmt.Errorf("%w; none of the edits was made", err)
+				err = fmt.Errorf("%w; no edit was made", err)
 			}
 			return plan{}, err
 		}
@@ -73,23 +72,20 @@ func (s *Set) planEdits(ctx context.Context, name string, edits []replacement) (
 		text = after
 	}
 	if text == f.text {
-		return plan{notes: []string{workspace.Quote(name) + " comes out as it was; nothing was changed"}}, nil
+		return plan{notes: []string{"the edits leave " + workspace.Quote(name) + " as it was; nothing was changed"}}, nil
 	}
-	one, err := s.replaced(f, text)
-	if err != nil {
-		return plan{}, err
-	}
+	one, err := e.replaced(f, text)
 	p.steps = []step{one}
-	return p, nil
+	return p, err
 }
 
-// substitute puts new in the place of old in the content of a file. The notes say what was done beyond the letter of the wish.
+// substitute replaces old with new in the content of a file. The notes report an inexact match.
 func substitute(content, old, new string, all bool) (after string, notes []string, err error) {
 	f := parseFormat(content)
 	text := f.strip(content)
 	if f.crlf || !strings.Contains(text, "\r") {
 		if strings.Contains(old, "\r\n") && !f.crlf {
-			notes = append(notes, "CRLF in the texts was taken for the line ends of the file")
+			notes = append(notes, "CRLF in the texts was read as the line ending of the file")
 		}
 		old, new = strings.ReplaceAll(old, "\r\n", "\n"), strings.ReplaceAll(new, "\r\n", "\n")
 	}
@@ -97,7 +93,7 @@ func substitute(content, old, new string, all bool) (after string, notes []strin
 		old = rest
 	}
 	if old == new {
-		return "", nil, errors.New("old_text and new_text are the same; nothing to do")
+		return "", nil, tool.Codef("tool.arguments", "old_text and new_text are the same; nothing to do")
 	}
 	switch n := occurrences(text, old); {
 	case n == 1 || n > 1 && all:
@@ -106,7 +102,7 @@ func substitute(content, old, new string, all bool) (after string, notes []strin
 		}
 		return f.apply(strings.ReplaceAll(text, old, new)), notes, nil
 	case n > 1:
-		return "", nil, fmt.Errorf("old_text occurs %d times, at lines %s; take in more of the lines around the one you mean, or set replace_all",
+		return "", nil, tool.Codef("tool.ambiguous", "old_text occurs %d times, at lines %s; include more of the lines around the one you mean, or set replace_all",
 			n, linesOf(text, old))
 	}
 	for _, level := range levels {
@@ -114,24 +110,24 @@ func substitute(content, old, new string, all bool) (after string, notes []strin
 		switch {
 		case len(found) == 1:
 			m := found[0]
-			notes = append(notes, fmt.Sprintf("old_text was found at line %d only up to %s; it was replaced there", lineAt(text, m.start), level.name))
+			notes = append(notes, fmt.Sprintf("old_text matches line %d only without regard to %s; it was replaced there", lineAt(text, m.start), level.name))
 			return f.apply(text[:m.start] + m.new + text[m.end:]), notes, nil
 		case len(found) > 1:
 			var at []string
 			for _, m := range found[:min(len(found), maxPlaces)] {
 				at = append(at, fmt.Sprint(lineAt(text, m.start)))
 			}
-			return "", nil, fmt.Errorf("old_text does not occur exactly; up to %s it occurs %d times, at lines %s; copy the text of the one you mean exactly",
+			return "", nil, tool.Codef("tool.ambiguous", "old_text does not occur exactly; without regard to %s it occurs %d times, at lines %s; copy the text of the one you mean exactly",
 				level.name, len(found), strings.Join(at, ", "))
 		}
 	}
 	return "", nil, notFound("old_text", text, old, new)
 }
 
-// maxPlaces is how many line numbers an error tells.
+// maxPlaces is how many line numbers an error lists.
 const maxPlaces = 20
 
-// places are the offsets at which a text occurs, also where it overlaps itself, as an empty line does in a row of them.
+// places yields the offsets at which a text occurs, including occurrences that overlap.
 func places(text, old string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for from := 0; ; from++ {
@@ -143,7 +139,7 @@ func places(text, old string) iter.Seq[int] {
 	}
 }
 
-// occurrences counts them, up to a limit those that overlap, where only these make more than one.
+// occurrences counts the places of a text. It counts overlapping places only if there is one without overlap, and up to a limit.
 func occurrences(text, old string) (n int) {
 	if n = strings.Count(text, old); n != 1 {
 		return n

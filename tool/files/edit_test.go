@@ -6,10 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/tenon-agent/tenon/tool/files"
+	"github.com/tenon-agent/tenon/tool"
 )
 
 func editArguments(t testing.TB, old, new string, all bool) string {
@@ -34,34 +35,34 @@ func TestEdit(t *testing.T) {
 		{"removed", "a\nb\n", "b\n", "", false, "a\n", "edited f: 0 lines added, 1 removed"},
 		{"CRLF stays", "a\r\nb\r\nc\r\n", "a\nb\n", "x\n", false, "x\r\nc\r\n", "edited f: 1 line added, 2 removed"},
 		{"mark stays", "\ufeffa\nb\n", "a\n", "x\n", false, "\ufeffx\nb\n", done},
-		{"CRLF wished for a file without", "a\nb\n", "a\r\nb\r\n", "x\r\nb\r\n", false, "x\nb\n", done + "\nCRLF in the texts was taken for the line ends of the file"},
+		{"CRLF wished for a file without", "a\nb\n", "a\r\nb\r\n", "x\r\nb\r\n", false, "x\nb\n", done + "\nCRLF in the texts was read as the line ending of the file"},
 		{"overlapping, all", "a\n\n\n\nb\n", "\n\n", "\n", true, "a\n\nb\n", "edited f: 0 lines added, 2 removed\n2 occurrences were replaced"},
 		{"mixed line ends stay", "a\r\nb\nc\r\n", "b\n", "x\n", false, "a\r\nx\nc\r\n", done},
 		{
 			"punctuation", "say “hello” — now\n", `"hello" - now`, `"hello" - then`, false, "say “hello” — then\n",
-			done + "\nold_text was found at line 1 only up to Unicode punctuation; it was replaced there",
+			done + "\nold_text matches line 1 only without regard to Unicode punctuation; it was replaced there",
 		},
 		{
 			"no-break space", "a\u00a0b\n", "a b", "a c", false, "a\u00a0c\n",
-			done + "\nold_text was found at line 1 only up to Unicode punctuation; it was replaced there",
+			done + "\nold_text matches line 1 only without regard to Unicode punctuation; it was replaced there",
 		},
 		{
-			"white space at line ends", "a \t\nb\nc\n", "a\nb\n", "x\nb\n", false, "x\nb\nc\n",
-			done + "\nold_text was found at line 1 only up to white space at line ends; it was replaced there",
+			"trailing white space", "a \t\nb\nc\n", "a\nb\n", "x\nb\n", false, "x\nb\nc\n",
+			done + "\nold_text matches line 1 only without regard to trailing white space; it was replaced there",
 		},
 		{
 			"indentation", "func f() {\n\tif a {\n\t\tb()\n\t}\n}\n", "if a {\n    b()\n}\n", "if a {\n    c()\n}\n", false,
 			"func f() {\n\tif a {\n\t\tc()\n\t}\n}\n",
-			done + "\nold_text was found at line 2 only up to white space and indentation; it was replaced there",
+			done + "\nold_text matches line 2 only without regard to white space and indentation; it was replaced there",
 		},
 		{
 			"deeper indentation than before", "\tif a {\n\t\tb()\n\t}\n", "if a {\n  b()\n}", "if a {\n  for {\n    b()\n  }\n}", false,
 			"\tif a {\n\t\tfor {\n\t\t  b()\n\t\t}\n\t}\n",
-			"edited f: 3 lines added, 1 removed\nold_text was found at line 1 only up to white space and indentation; it was replaced there",
+			"edited f: 3 lines added, 1 removed\nold_text matches line 1 only without regard to white space and indentation; it was replaced there",
 		},
 		{
 			"no line end at the end", "a\n  b", "b\n", "x\n", false, "a\n  x",
-			done + "\nold_text was found at line 2 only up to white space and indentation; it was replaced there",
+			done + "\nold_text matches line 2 only without regard to white space and indentation; it was replaced there",
 		},
 	}
 	for _, test := range tests {
@@ -85,17 +86,17 @@ func TestEditThatFails(t *testing.T) {
 		{"ambiguous", "x\na\nb\na\n", "a", "y", []string{"occurs 2 times, at lines 2, 4", "replace_all"}},
 		{"ambiguous many times", strings.Repeat("a\n", 100), "a", "y", []string{"occurs 100 times", "18, 19, 20 and more"}},
 		{"overlapping", "{\n}\n}\n}\n", "}\n}\n", "y", []string{"occurs 2 times, at lines 2, 3"}},
-		{"a byte order mark alone", "ab\n", "\ufeff", "x", []string{"old_text was not found"}},
-		{"ambiguous up to white space", "  a()\nb\n\ta()\n", "    a()\n", "c()\n", []string{"up to white space and indentation it occurs 2 times, at lines 1, 3"}},
+		{"a byte order mark alone", "ab\n", "\ufeff", "x", []string{"old_text not found"}},
+		{"ambiguous up to white space", "  a()\nb\n\ta()\n", "    a()\n", "c()\n", []string{"without regard to white space and indentation it occurs 2 times, at lines 1, 3"}},
 		{"same", "a\n", "a", "a", []string{"are the same"}},
-		{"nothing like it", "a\nb\n", "zzzzzz", "y", []string{"nothing in the 2 lines of the file is like it"}},
-		{"line numbers", "a\nb\n", "1\ta\n2\tb\n", "y", []string{"has the line numbers of read in it"}},
-		{"done before", "a\nnew line\n", "old line\n", "new line\n", []string{"its new text is there already, at line 2"}},
+		{"nothing like it", "a\nb\n", "zzzzzz", "y", []string{"no line of the file is similar"}},
+		{"line numbers", "a\nb\n", "1\ta\n2\tb\n", "y", []string{"contains the line numbers of read"}},
+		{"done before", "a\nnew line\n", "old line\n", "new line\n", []string{"its new text is already at line 2"}},
 		{"nearly", "package x\n\nfunc sum(a, b int) int {\n\treturn a + b\n}\n", "func sum(a, c int) int {\n\treturn a + b\n}\n", "y", []string{
-			"nearest to it are lines 3-5:\n3\tfunc sum(a, b int) int {\n4\t\treturn a + b\n5\t}\n",
+			"the most similar lines are 3-5:\n3\tfunc sum(a, b int) int {\n4\t\treturn a + b\n5\t}\n",
 			`line 3 is "func sum(a, b int) int {", old_text has "func sum(a, c int) int {"`,
 		}},
-		{"nearly, in one line", "one\nconst limit = 10\nthree\n", "const limit = 20", "y", []string{"lines 2-2", `line 2 is "const limit = 10", old_text has "const limit = 20"`}},
+		{"nearly, in one line", "one\nconst limit = 10\nthree\n", "const limit = 20", "y", []string{"are 2-2", `line 2 is "const limit = 10", old_text has "const limit = 20"`}},
 		{"other case", "Const Limit\n", "const limit\n", "y", []string{"only upper and lower case differ"}},
 		{"too long", "a long first line\n", "a long first line\nand another\n", "y", []string{"old_text has 2 lines; the first 1 are the same"}},
 	}
@@ -124,7 +125,7 @@ func TestEditNeedsTheCurrentVersion(t *testing.T) {
 	if err := os.Remove(filepath.Join(p.dir, "f")); err != nil {
 		t.Fatal(err)
 	}
-	p.fails("edit", editArguments(t, "c", "d", false), "f does not exist")
+	p.fails("edit", editArguments(t, "c", "d", false), "f not found")
 	// Another set has seen nothing.
 	other := newProject(t, map[string]string{"f": "a\n"})
 	other.fails("edit", editArguments(t, "a", "b", false), "was not read yet")
@@ -136,10 +137,10 @@ func TestEditKeepsTheModeAndTellsTheDifference(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.call("read", `{"path":"f"}`)
-	details := p.ok("edit", editArguments(t, "b", "c\nd", false), "edited f: 2 lines added, 1 removed")
-	want := files.Change{Path: "f", Added: 2, Removed: 1, Diff: "--- a/f\n+++ b/f\n@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n"}
-	if got := bare(details); got != want {
-		t.Errorf("details %+v, want %+v", got, want)
+	result := p.ok("edit", editArguments(t, "b", "c\nd", false), "edited f: 2 lines added, 1 removed")
+	want := tool.FileDiff{Path: "f", Added: 2, Removed: 1, Text: "--- a/f\n+++ b/f\n@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n"}
+	if !slices.Equal(result.Diffs, []tool.FileDiff{want}) {
+		t.Errorf("diffs %+v, want %+v", result.Diffs, want)
 	}
 	if info, err := os.Stat(filepath.Join(p.dir, "f")); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o755 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
@@ -154,10 +155,12 @@ func TestTheDifferenceIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, details, err := p.call("write", string(arguments))
-	change, ok := details.(files.Change)
-	if err != nil || !ok || change.Added != 20_000 || change.Removed != 1 || len(change.Diff) > 64<<10 {
-		t.Errorf("%d added, %d removed, %d bytes of difference", change.Added, change.Removed, len(change.Diff))
+	_, result, err := p.call("write", string(arguments))
+	if err != nil || len(result.Diffs) != 1 {
+		t.Fatal(result, err)
+	}
+	if d := result.Diffs[0]; d.Added != 20_000 || d.Removed != 1 || len(d.Text) > 64<<10 || !d.Cut {
+		t.Errorf("%d added, %d removed, %d bytes of difference", d.Added, d.Removed, len(d.Text))
 	}
 }
 

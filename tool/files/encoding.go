@@ -3,7 +3,6 @@ package files
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,24 +18,24 @@ import (
 	"github.com/tenon-agent/tenon/tool"
 )
 
-// coding is how the text of a file is stored. The zero value: its bytes are its text, be they UTF-8 or not.
+// coding is the encoding of a file. The zero value takes the bytes as text, whether they are valid UTF-8 or not.
 type coding struct {
 	name string
 	encoding.Encoding
 }
 
-// A byte order mark is a part of the text, so that it comes back where it was.
+// A byte order mark is a part of the text, so that encoding restores it.
 var (
 	utf16LE = coding{"UTF-16LE", utf16.UTF16(utf16.LittleEndian, utf16.IgnoreBOM)}
 	utf16BE = coding{"UTF-16BE", utf16.UTF16(utf16.BigEndian, utf16.IgnoreBOM)}
 	western = coding{"Windows-1252", charmap.Windows1252} // Latin-1 and more
 )
 
-// asian are the encodings of two bytes for a character, with characters that every text in them has many of.
+// asian lists the two-byte encodings, with their most common characters.
 var asian = []struct {
 	coding
 	common string
-	least  float64 // share of the common ones among all from which it is sure
+	least  float64 // share of common characters that identifies the encoding
 }{
 	{coding{"GBK", simplifiedchinese.GBK}, simplified, 0.3},
 	{coding{"Big5", traditionalchinese.Big5}, traditional, 0.3},
@@ -52,8 +51,8 @@ const (
 	kana        = "ぁあぃいぅうぇえぉおかがきぎくぐけげこごさざしじすずせぜそぞただちぢっつづてでとどなにぬねのはばぱひびぴふぶぷへべぺほぼぽまみむめもゃやゅゆょよらりるれろわをんァアィイゥウェエォオカガキギクグケゲコゴサザシジスズセゼソゾタダチヂッツヅテデトドナニヌネノハバパヒビピフブプヘベペホボポマミムメモャヤュユョヨラリルレロワヲンヴー"
 )
 
-// decodeText returns the text of a file and how it is stored. Where that is not sure, the bytes are the text: an edit changes a
-// part of them and leaves the others alone. What was decoded becomes the same bytes again, always.
+// decodeText returns the text of a file and its encoding. If the encoding is uncertain, the bytes are the text, so that an edit keeps
+// all bytes that it does not change. Encoding the text always restores the same bytes.
 func decodeText(data []byte) (string, coding) {
 	if utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 {
 		return string(data), coding{}
@@ -66,7 +65,7 @@ func decodeText(data []byte) (string, coding) {
 	return string(data), coding{}
 }
 
-// decode is exact: the text becomes the same bytes again.
+// decode reports false if encoding the text does not restore the same bytes.
 func (c coding) decode(data []byte) (string, bool) {
 	text, err := c.NewDecoder().Bytes(data)
 	if err != nil || tool.Binary(string(text)) {
@@ -76,17 +75,23 @@ func (c coding) decode(data []byte) (string, bool) {
 	return string(text), err == nil && bytes.Equal(back, data)
 }
 
-// encode is the bytes of a text. The error names a character that the encoding lacks.
+// exact returns the bytes of a text, and false if they do not restore the text.
+func (c coding) exact(text string) ([]byte, bool) {
+	data, err := c.NewEncoder().Bytes([]byte(text))
+	if err != nil {
+		return nil, false
+	}
+	back, err := c.NewDecoder().Bytes(data)
+	return data, err == nil && string(back) == text
+}
+
+// encode returns the bytes of a text. The error names a character that the encoding lacks.
 func (c coding) encode(text string) ([]byte, error) {
 	if c.Encoding == nil {
 		return []byte(text), nil
 	}
-	data, err := c.NewEncoder().Bytes([]byte(text))
-	if err == nil {
-		back, err := c.NewDecoder().Bytes(data)
-		if err == nil && string(back) == text {
-			return data, nil
-		}
+	if data, ok := c.exact(text); ok {
+		return data, nil
 	}
 	line := 1
 	for _, r := range text {
@@ -94,20 +99,16 @@ func (c coding) encode(text string) ([]byte, error) {
 			line++
 			continue
 		}
-		one, err := c.NewEncoder().String(string(r))
-		if err == nil {
-			back, err := c.NewDecoder().String(one)
-			if err == nil && back == string(r) {
-				continue
-			}
+		if _, ok := c.exact(string(r)); ok {
+			continue
 		}
-		return nil, fmt.Errorf("the file is in %s, which has no %q (U+%04X), as in line %d of the new text; use other characters, "+
+		return nil, tool.Codef("tool.encoding", "the file is in %s, which has no %q (U+%04X), as in line %d of the new text; use other characters, "+
 			"or convert the file to UTF-8 first", c.name, r, r, line)
 	}
-	return nil, fmt.Errorf("the file is in %s, which cannot hold the new text; convert the file to UTF-8 first", c.name)
+	return nil, tool.Codef("tool.encoding", "the file is in %s, which cannot encode the new text; convert the file to UTF-8 first", c.name)
 }
 
-// candidates are the encodings that data is surely in, if any.
+// candidates returns the encodings that data has with certainty, if any.
 func candidates(data []byte) []coding {
 	switch {
 	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
@@ -140,7 +141,7 @@ func candidates(data []byte) []coding {
 	return nil
 }
 
-// wide recognises UTF-16 without a mark: most of it is ASCII.
+// wide recognizes UTF-16 without a byte order mark, if most of it is ASCII.
 func wide(data []byte) []coding {
 	if len(data)%2 != 0 || len(data) < 4 {
 		return nil
@@ -162,7 +163,7 @@ func wide(data []byte) []coding {
 	return nil
 }
 
-// share is how many of the characters beyond ASCII are common ones, 0 when the bytes are no such text or too few.
+// share is the part of the characters beyond ASCII that are common ones; 0 if the bytes are in another encoding, or too few.
 func (c coding) share(data []byte, common string) float64 {
 	const fewest = 3
 	text, err := c.NewDecoder().Bytes(data)
@@ -191,7 +192,7 @@ func (c coding) share(data []byte, common string) float64 {
 	return float64(hits) / float64(n)
 }
 
-// isWestern reports whether the bytes beyond ASCII are letters within words, and punctuation, of Western European languages.
+// isWestern reports whether the bytes beyond ASCII are letters within words, or punctuation, of Western European languages.
 func isWestern(data []byte) bool {
 	const (
 		letters     = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜßàáâãäåæçèéêëìíîïñòóôõöøùúûüŒœ"

@@ -66,7 +66,7 @@ func TestEncodings(t *testing.T) {
 			}
 			// All of it is replaced in the same encoding.
 			text, _, err = p.call("write", `{"path":"f","content":"`+first[:2]+`\n"}`)
-			if err != nil || !strings.Contains(text, "the encoding of the file was kept: "+test.name) {
+			if err != nil || !strings.Contains(text, "the file keeps its encoding: "+test.name) {
 				t.Errorf("%q, %v", text, err)
 			}
 		})

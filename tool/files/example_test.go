@@ -47,7 +47,7 @@ func Example() {
 
 	result, err = call.Run(ctx, nil)
 	fmt.Println(result.Content.Text(), err)
-	fmt.Print(result.Details.(files.Change).Diff)
+	fmt.Print(result.Diffs[0].Text)
 	// Output:
 	// greeting exists and was not read yet; read it first, then change it
 	// 1	hello

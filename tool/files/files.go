@@ -3,7 +3,8 @@ package files
 import (
 	"context"
 	_ "embed"
-	"sync"
+	"encoding/json"
+	"slices"
 
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/workspace"
@@ -11,28 +12,40 @@ import (
 
 // Set is the file tools of one session. It remembers what the model has seen of each file. It is safe for concurrent use.
 type Set struct {
-	ws    *workspace.Workspace
-	heavy chan struct{} // held by who takes a picture or a PDF apart: they take memory
-
-	mu   sync.Mutex
-	seen map[string]knowledge // by absolute path
+	seen  *memory
+	heavy chan struct{} // one image or PDF file at a time: decoding them takes memory
 }
 
-// NewSet returns a set for a workspace that has seen nothing yet.
+// NewSet returns a set that has seen no file of the workspace.
 func NewSet(ws *workspace.Workspace) *Set {
-	return &Set{ws: ws, heavy: make(chan struct{}, 1), seen: map[string]knowledge{}}
+	return &Set{seen: &memory{ws: ws, files: map[string]knowledge{}}, heavy: make(chan struct{}, 1)}
 }
 
 // New returns the tools of a new set for a model that replaces texts: edit, list, read, write, delete and multi_edit.
 func New(ws *workspace.Workspace) []tool.Tool { return NewSet(ws).Tools(Replace) }
 
-// Tools returns the tools for a way of editing. All tools of a set share its memory: when the model changes in the middle of a
-// session, the other one knows what was read.
+// Tools returns the tools for a way of editing. All tools of a set share its memory, so a session can change its model.
 func (s *Set) Tools(editing Editing) []tool.Tool {
+	r, e := reader{s.seen, s.heavy}, editor{s.seen}
 	if editing == Patch {
-		return []tool.Tool{s.list(), s.patch(), s.read()}
+		return []tool.Tool{listTool(s.seen), e.patchTool(), r.tool()}
 	}
-	return []tool.Tool{s.edit(), s.list(), s.read(), s.write(), s.delete(), s.multiEdit()}
+	return []tool.Tool{e.editTool(), listTool(s.seen), r.tool(), e.writeTool(), e.deleteTool(), e.multiEditTool()}
+}
+
+// Recall restores the memory when a session continues in another process. Call it with the name and the recorded details of every
+// successful call, in their order. It ignores other tools, and details that it cannot decode.
+func (s *Set) Recall(tool string, details json.RawMessage) {
+	var shown Shown
+	var changes []Change
+	switch {
+	case tool == nameRead && json.Unmarshal(details, &shown) == nil:
+		s.seen.recallShown(shown)
+	case Changes(tool) && json.Unmarshal(details, &changes) == nil:
+		for _, c := range changes {
+			s.seen.recallChange(c)
+		}
+	}
 }
 
 // The names of the tools.
@@ -46,50 +59,38 @@ const (
 	nameDelete    = "delete"
 )
 
-// reads is the effects of looking at one file.
-func (s *Set) reads(name string) (tool.Effects, error) {
-	abs, err := s.ws.Resolve(name)
-	return tool.Effects{Reads: []tool.Path{tool.File(abs)}, Idempotent: true}, err
+// Changes reports whether a tool of this name changes files: all of its changes at once, after the journal has them.
+func Changes(name string) bool {
+	return slices.Contains([]string{nameWrite, nameEdit, nameMultiEdit, namePatch, nameDelete}, name)
 }
 
-func (s *Set) writes(name string) (tool.Effects, error) {
-	abs, err := s.ws.Resolve(name)
-	return tool.Effects{Writes: []tool.Path{tool.File(abs)}}, err
-}
-
-// changer makes a tool that changes files from a function that plans a call and one that tells what came of it.
+// changer makes a tool that changes files from the function that plans a call.
 func changer[A any](
-	s *Set, name, description string,
+	e editor, name, description string,
 	effects func(ctx context.Context, args A) (tool.Effects, error),
 	plan func(ctx context.Context, args A) (plan, error),
-	details func(plan) any,
+	title func(A) string,
 ) tool.Tool {
 	return tool.New(name, description, effects,
 		func(ctx context.Context, args A, _ tool.Report) (tool.Result, error) {
 			p, err := plan(ctx, args)
+			if err == nil && len(p.steps) > 0 {
+				err = e.apply(ctx, p)
+			}
 			if err != nil {
 				return tool.Result{}, err
 			}
-			if len(p.steps) > 0 {
-				if err := s.apply(ctx, p); err != nil {
-					return tool.Result{}, err
-				}
-			}
-			result := tool.TextResult(p.text())
-			if len(p.steps) > 0 {
-				result.Details = details(p)
+			result := tool.TextResult(p.text()).With(p.brief(), nil)
+			if result.Diffs = p.diffs(); len(p.steps) > 0 {
+				result.Details = p.changes()
 			}
 			return result, nil
 		},
-		tool.WithPreview(func(ctx context.Context, args A) (string, error) {
+		tool.WithTitle(title), tool.WithPreview(func(ctx context.Context, args A) (string, error) {
 			p, err := plan(ctx, args)
 			return p.preview(), err
 		}))
 }
-
-// one is the details of a plan of one file, many of a plan of several.
-func one(p plan) any  { return p.steps[0].Change }
-func many(p plan) any { return p.changes() }
 
 var (
 	//go:embed read.md

@@ -4,10 +4,10 @@ import "strings"
 
 const bom = "\ufeff"
 
-// format is what an editor keeps of a text without showing it.
+// format is the invisible form of a text, which an edit keeps.
 type format struct {
 	bom  bool
-	crlf bool // every line ends so
+	crlf bool // every line ends in CRLF
 }
 
 func parseFormat(text string) format {
@@ -18,7 +18,7 @@ func parseFormat(text string) format {
 	}
 }
 
-// strip takes the format from a text, apply puts it back.
+// strip removes the format from a text, apply restores it.
 func (f format) strip(text string) string {
 	if f.bom {
 		text = strings.TrimPrefix(text, bom)
@@ -39,17 +39,17 @@ func (f format) apply(text string) string {
 	return text
 }
 
-// likeBefore gives new content the byte order mark and the line ends of what it replaces: they are not visible to a model.
+// likeBefore gives new content the byte order mark and the line endings of the old content, which a model does not see.
 func likeBefore(content, before string) (string, []string) {
 	var notes []string
 	f := parseFormat(before)
 	if f.bom && !strings.HasPrefix(content, bom) {
 		content = bom + content
-		notes = append(notes, "the byte order mark of the file was kept")
+		notes = append(notes, "the file keeps its byte order mark")
 	}
 	if f.crlf && !strings.Contains(content, "\r") {
 		content = strings.ReplaceAll(content, "\n", "\r\n")
-		notes = append(notes, "the CRLF line ends of the file were kept")
+		notes = append(notes, "the file keeps its CRLF line endings")
 	}
 	return content, notes
 }

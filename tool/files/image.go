@@ -3,74 +3,43 @@ package files
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"image"
 	"image/draw"
-	"image/gif"
+	_ "image/gif"
 	"image/jpeg"
 	"image/png"
-	"io"
 
 	xdraw "golang.org/x/image/draw"
-	"golang.org/x/image/webp"
+	_ "golang.org/x/image/webp"
 
 	"github.com/tenon-agent/tenon/llm"
 )
 
 const (
-	maxPixels  = 20_000_000 // of a picture that is decoded: at most about 240 MB for a moment
-	maxEdge    = 1568       // pixels of a side that a model is given; providers scale down what is larger
-	maxPicture = 3_500_000  // bytes that a model is given; in base64 below the least limit of the providers
+	maxPixels  = 20_000_000 // of an image: decoding takes about 240 MB
+	maxEdge    = 1568       // pixels of a side for a model; providers scale down larger images
+	maxPicture = 3_500_000  // bytes for a model; in base64 below the lowest limit of the providers
 )
 
-// codec reads pictures of one kind.
-type codec struct {
-	config func(io.Reader) (image.Config, error)
-	decode func(io.Reader) (image.Image, error)
-}
-
-func codecFor(kind string) (codec, bool) {
-	switch kind {
-	case "image/png":
-		return codec{png.DecodeConfig, png.Decode}, true
-	case "image/jpeg":
-		return codec{jpeg.DecodeConfig, jpeg.Decode}, true
-	case "image/gif":
-		return codec{gif.DecodeConfig, gif.Decode}, true
-	case "image/webp":
-		return codec{webp.DecodeConfig, webp.Decode}, true
+// lookAtImage gives an image to the model: unchanged if it is small enough, else scaled down. It decodes every image, because a
+// provider refuses a whole conversation with a broken one.
+func (r reader) lookAtImage(ctx context.Context, data []byte, kind string) (looked, error) {
+	unseen := func(err error) (looked, error) { return notShown(kind, int64(len(data)), err), nil }
+	release, err := r.take(ctx)
+	if err != nil {
+		return looked{}, err
 	}
-	return codec{}, false
-}
-
-// lookAtImage gives a picture to the model: as it is when it is small enough, else scaled down. It is decoded in any case, for a
-// provider refuses a whole conversation because of a broken one.
-func (s *Set) lookAtImage(ctx context.Context, data []byte, kind string) (looked, error) {
-	l := looked{shown: Shown{Whole: true}}
-	unseen := func(err error) (looked, error) {
-		l.content = textOf(fmt.Sprintf("[binary file, %s, %d bytes, not shown: %v]", kind, len(data), err))
-		return l, nil
-	}
-	c, ok := codecFor(kind)
-	if !ok {
-		return unseen(errors.New("pictures of this kind are not decoded here"))
-	}
-	select {
-	case s.heavy <- struct{}{}:
-		defer func() { <-s.heavy }()
-	case <-ctx.Done():
-		return l, context.Cause(ctx)
-	}
-	config, err := c.config(bytes.NewReader(data))
+	defer release()
+	config, _, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
 		return unseen(err)
 	}
 	size := fmt.Sprintf("%dx%d pixels", config.Width, config.Height)
 	if config.Width <= 0 || config.Height <= 0 || config.Width > maxPixels/config.Height {
-		return unseen(fmt.Errorf("%s are more than the %d million that are decoded; scale it down with a program", size, maxPixels/1_000_000))
+		return unseen(fmt.Errorf("%s exceed the limit of %d million; scale it down with a program", size, maxPixels/1_000_000))
 	}
-	picture, err := c.decode(bytes.NewReader(data))
+	picture, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
 		return unseen(err)
 	}
@@ -83,11 +52,10 @@ func (s *Set) lookAtImage(ctx context.Context, data []byte, kind string) (looked
 		w, h := fit(config.Width, config.Height)
 		note += fmt.Sprintf("; scaled down to %dx%d", w, h)
 	}
-	l.content = llm.Content{llm.Text{Text: note + "]"}, out}
-	return l, nil
+	return looked{content: llm.Content{llm.Text{Text: note + "]"}, out}, shown: Shown{Whole: true}}, nil
 }
 
-// shrink makes a picture small enough for a model: PNG, unless that takes too many bytes.
+// shrink makes an image small enough for a model, as PNG unless that takes too many bytes.
 func shrink(picture image.Image) (llm.Image, error) {
 	b := picture.Bounds()
 	w, h := fit(b.Dx(), b.Dy())
@@ -100,7 +68,7 @@ func shrink(picture image.Image) (llm.Image, error) {
 		}
 	}
 	out.Reset()
-	// JPEG has no transparency: what shines through is white.
+	// JPEG has no transparency: the background becomes white.
 	white := image.NewRGBA(small.Bounds())
 	draw.Draw(white, white.Bounds(), image.White, image.Point{}, draw.Src)
 	draw.Draw(white, white.Bounds(), small, image.Point{}, draw.Over)
@@ -108,7 +76,7 @@ func shrink(picture image.Image) (llm.Image, error) {
 	return llm.Image{MIME: "image/jpeg", Data: out.Bytes()}, err
 }
 
-// fit is the size of a picture that is scaled down to maxEdge.
+// fit is the size of an image after scaling it down to maxEdge.
 func fit(w, h int) (int, int) {
 	if longest := max(w, h); longest > maxEdge {
 		return max(1, w*maxEdge/longest), max(1, h*maxEdge/longest)

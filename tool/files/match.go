@@ -6,23 +6,23 @@ import (
 	"unicode/utf8"
 )
 
-// match is a place in a text, and what to put there.
+// match is a place in a text and its replacement.
 type match struct {
 	start, end int
 	new        string
 }
 
-// levels are the ways to find a text that does not occur exactly, the strictest first.
+// levels lists the ways to find a text that does not occur exactly, the strictest first.
 var levels = []struct {
 	name string
 	find func(text, old, new string) []match
 }{
 	{"Unicode punctuation", findFolded},
-	{"white space at line ends", func(text, old, new string) []match { return findLines(text, old, new, trimRight) }},
+	{"trailing white space", func(text, old, new string) []match { return findLines(text, old, new, trimRight) }},
 	{"white space and indentation", func(text, old, new string) []match { return findLines(text, old, new, squeeze) }},
 }
 
-// fold maps punctuation that keyboards lack to what they have, rune by rune.
+// fold maps typographic punctuation to ASCII.
 func fold(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf:
@@ -39,14 +39,14 @@ func fold(r rune) rune {
 	return r
 }
 
-// findFolded finds old whatever its punctuation. What new has in common with old keeps the punctuation of the text.
+// findFolded finds old with any punctuation. The parts that new shares with old keep the punctuation of the text.
 func findFolded(text, old, new string) []match {
 	folded, want := strings.Map(fold, text), strings.Map(fold, old)
 	if folded == text && want == old {
 		return nil
 	}
 	var found []match
-	// Runes became shorter: walk both texts side by side.
+	// Folded runes are shorter: walk both texts together.
 	at, foldedAt := 0, 0
 	advance := func(to int) {
 		for foldedAt < to {
@@ -69,7 +69,7 @@ func findFolded(text, old, new string) []match {
 	return found
 }
 
-// keepPunctuation writes new with the punctuation of the text where old was changed to its start and its end.
+// keepPunctuation returns new with the punctuation of the text at the start and end that new shares with old.
 func keepPunctuation(text, old, new string) string {
 	t, o, n := []rune(text), []rune(old), []rune(new)
 	head := 0
@@ -92,7 +92,7 @@ func trimRight(line string) string {
 
 func squeeze(line string) string { return strings.Join(strings.Fields(strings.Map(fold, line)), " ") }
 
-// findLines finds the lines of old where all are the same as lines of the text once norm is applied.
+// findLines finds the places where norm makes the lines of the text equal to those of old.
 func findLines(text, old, new string, norm func(string) string) []match {
 	want := normLines(old, norm)
 	if len(strings.Join(want, "")) == 0 {
@@ -113,7 +113,7 @@ func findLines(text, old, new string, norm func(string) string) []match {
 	return found
 }
 
-// equal compares from the end: blocks often start alike.
+// equal compares from the end, because blocks often start alike.
 func equal(a, b []string) bool {
 	for i := len(a) - 1; i >= 0; i-- {
 		if a[i] != b[i] {
@@ -123,7 +123,7 @@ func equal(a, b []string) bool {
 	return true
 }
 
-// block is the match of old with whole lines of a text that start at an offset.
+// block is the match of old with whole lines of a text at an offset.
 func block(lines []string, offset int, old, new string) match {
 	body := strings.Join(lines, "")
 	m := match{start: offset, end: offset + len(body), new: indentLike(lines, splitLines(old), new)}
@@ -136,15 +136,15 @@ func block(lines []string, offset int, old, new string) match {
 	return m
 }
 
-// indentLike gives the lines of new the indentation of the text: that which the same indentation of old stands for there.
+// indentLike gives the lines of new the indentation of the text. Lines of old and the text at the same place define the mapping.
 func indentLike(lines, old []string, new string) string {
-	stands := map[string]string{}
+	mapped := map[string]string{}
 	for i := range old {
 		if strings.TrimSpace(old[i]) == "" {
 			continue
 		}
-		if _, ok := stands[indent(old[i])]; !ok {
-			stands[indent(old[i])] = indent(lines[i])
+		if _, ok := mapped[indent(old[i])]; !ok {
+			mapped[indent(old[i])] = indent(lines[i])
 		}
 	}
 	var b strings.Builder
@@ -154,22 +154,22 @@ func indentLike(lines, old []string, new string) string {
 			b.WriteString(line)
 			continue
 		}
-		// An indentation that old does not have goes on from the longest that it has.
+		// An unknown indentation extends the longest known one.
 		known := have
 		for known != "" {
-			if _, ok := stands[known]; ok {
+			if _, ok := mapped[known]; ok {
 				break
 			}
 			known = known[:len(known)-1]
 		}
-		b.WriteString(stands[known] + line[len(known):])
+		b.WriteString(mapped[known] + line[len(known):])
 	}
 	return b.String()
 }
 
 func indent(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
 
-// splitLines splits a text behind each line end.
+// splitLines splits a text after each newline.
 func splitLines(text string) []string {
 	lines := strings.SplitAfter(text, "\n")
 	if lines[len(lines)-1] == "" {

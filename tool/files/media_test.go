@@ -99,7 +99,7 @@ func TestReadImages(t *testing.T) {
 		{"a wide png", pngOf(t, picture(3136, 40, false)), "[image, image/png, 3136x40 pixels, %d bytes; scaled down to 1568x20]", "image/png", false, 1568, 20},
 		{"a line", pngOf(t, picture(5000, 1, false)), "[image, image/png, 5000x1 pixels, %d bytes; scaled down to 1568x1]", "image/png", false, 1568, 1},
 		{"a high jpeg", jpegOf(t, picture(40, 3136, false)), "[image, image/jpeg, 40x3136 pixels, %d bytes; scaled down to 20x1568]", "image/jpeg", false, 20, 1568},
-		{"a heavy png", pngOf(t, picture(1200, 1200, true)), "[image, image/png, 1200x1200 pixels, %d bytes; scaled down to 1200x1200]", "image/jpeg", false, 1200, 1200},
+		{"a heavy png", pngOf(t, picture(1100, 1100, true)), "[image, image/png, 1100x1100 pixels, %d bytes; scaled down to 1100x1100]", "image/jpeg", false, 1100, 1100},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func bomb(w, h uint32) string {
 func TestReadImagesThatAreNotShown(t *testing.T) {
 	whole := pngOf(t, picture(100, 100, true))
 	for name, test := range map[string]struct{ content, want string }{
-		"a decompression bomb": {bomb(60_000, 60_000), "60000x60000 pixels are more than the 20 million"},
+		"a decompression bomb": {bomb(60_000, 60_000), "limit of 20 million"},
 		"beyond any number":    {bomb(0x7fffffff, 0x7fffffff), "not shown"},
 		"without pixels":       {bomb(0, 1), "not shown"},
 		"cut off":              {whole[:len(whole)/2], "not enough pixel data"},
@@ -170,14 +170,14 @@ const notebook = `{"cells": [
 
 func TestReadNotebook(t *testing.T) {
 	p := newProject(t, map[string]string{"n.ipynb": notebook, "old.ipynb": `{"nbformat": 3}`, "broken.ipynb": "{", "empty.ipynb": `{"nbformat":4,"cells":[]}`})
-	const note = "; notebook, to change it read it with raw]"
+	const note = "; a notebook: to change it, read it with raw]"
 	p.ok("read", `{"path":"n.ipynb"}`, "[cell 1, markdown]\n# Title\ntext\n[cell 2, code, python, executed 3]\nprint(1)\nplot()\n[output]\n1\n"+
 		"[output, also image/png, not shown]\n<Figure>\n[error]\nValueError: bad red\n[cell 3, code, python]\n[cells 1-3 of 3"+note)
-	p.ok("read", `{"path":"n.ipynb","offset":1,"limit":1}`, "[cell 1, markdown]\n# Title\ntext\n[cells 1-1 of 3; go on with offset 2"+note)
-	p.ok("read", `{"path":"n.ipynb","offset":9}`, "[the file has 3 cells; cell 9 is beyond its end"+note)
+	p.ok("read", `{"path":"n.ipynb","offset":1,"limit":1}`, "[cell 1, markdown]\n# Title\ntext\n[cells 1-1 of 3; continue with offset 2"+note)
+	p.ok("read", `{"path":"n.ipynb","offset":9}`, "[the file has 3 cells; cell 9 is past its end"+note)
 	p.ok("read", `{"path":"empty.ipynb"}`, "[no cells"+note)
-	p.ok("read", `{"path":"old.ipynb"}`, "1\t{\"nbformat\": 3}\n[lines 1-1 of 1; no line end at the end]")
-	p.ok("read", `{"path":"broken.ipynb"}`, "1\t{\n[lines 1-1 of 1; no line end at the end]")
+	p.ok("read", `{"path":"old.ipynb"}`, "1\t{\"nbformat\": 3}\n[lines 1-1 of 1; no newline at the end]")
+	p.ok("read", `{"path":"broken.ipynb"}`, "1\t{\n[lines 1-1 of 1; no newline at the end]")
 	// It is changed as the JSON that it is; to replace all of it, that must have been read.
 	p.ok("edit", `{"path":"n.ipynb","old_text":"print(1)","new_text":"print(2)"}`, "edited n.ipynb: 1 line added, 1 removed")
 	p.fails("write", `{"path":"n.ipynb","content":"{}"}`, "n.ipynb was not read whole")
@@ -216,10 +216,10 @@ func TestReadPDF(t *testing.T) {
 		"broken.pdf": "%PDF-1.7\n\x00\x01\x02", "long.pdf": pdfOf(strings.Repeat("word ", 20_000), "after"),
 	})
 	p.ok("read", `{"path":"f.pdf"}`, "[page 1]\nOne\n[page 2]\nTwo\n[page 3]\nThree\n[pages 1-3 of 3]")
-	p.ok("read", `{"path":"f.pdf","offset":2,"limit":1}`, "[page 2]\nTwo\n[pages 2-2 of 3; go on with offset 3]")
-	p.ok("read", `{"path":"f.pdf","offset":4}`, "[the file has 3 pages; page 4 is beyond its end]")
+	p.ok("read", `{"path":"f.pdf","offset":2,"limit":1}`, "[page 2]\nTwo\n[pages 2-2 of 3; continue with offset 3]")
+	p.ok("read", `{"path":"f.pdf","offset":4}`, "[the file has 3 pages; page 4 is past its end]")
 	p.ok("read", `{"path":"locked.pdf"}`, fmt.Sprintf("[binary file, application/pdf, %d bytes, not shown: the PDF is encrypted]", len(p.get("locked.pdf"))))
-	p.ok("read", `{"path":"broken.pdf"}`, "[binary file, application/pdf, 12 bytes, not shown: the PDF has no pages that can be found]")
+	p.ok("read", `{"path":"broken.pdf"}`, "[binary file, application/pdf, 12 bytes, not shown: the PDF has no readable pages]")
 	content, _ := p.look(`{"path":"scan.pdf"}`)
 	if document, ok := content[len(content)-1].(llm.Document); !ok || document.MIME != "application/pdf" || string(document.Data) != p.get("scan.pdf") ||
 		content.Text() != "[PDF of 2 pages without text; the file itself follows]" {
@@ -240,20 +240,20 @@ func TestReadPDF(t *testing.T) {
 	}
 }
 
-// A line of 10 MB is shown in part, edited, and known to be shown in part.
+// A line of 2 MB is shown in part, edited, and known to be shown in part.
 func TestLongLines(t *testing.T) {
-	line := strings.Repeat("0123456789", 1<<20)
+	line := strings.Repeat("0123456789", 1<<18)
 	p := newProject(t, map[string]string{"f": "first\n" + line + "\nlast\n"})
 	content, shown := p.look(`{"path":"f"}`)
 	if text := content.Text(); len(text) > 3000 || !strings.Contains(text, "more bytes]") || !shown.Cut || shown.Whole {
 		t.Errorf("%d bytes, %+v", len(text), shown)
 	}
-	_, details, err := p.call("edit", `{"path":"f","old_text":"last","new_text":"end"}`)
+	_, result, err := p.call("edit", `{"path":"f","old_text":"last","new_text":"end"}`)
 	if err != nil || p.get("f") != "first\n"+line+"\nend\n" {
 		t.Error(err)
 	}
-	if c := details.(files.Change); len(c.Diff) > 64<<10 {
-		t.Errorf("%d bytes of difference", len(c.Diff))
+	if text := result.Diffs[0].Text; len(text) > 64<<10 {
+		t.Errorf("%d bytes of difference", len(text))
 	}
 	p.ok("patch", patchArguments(t, envelope("*** Update File: f\n-end\n+last\n")), "edited f: 3 lines added, 3 removed")
 	_, _, err = p.call("edit", `{"path":"f","old_text":"0123456789abc","new_text":"x"}`)

@@ -1,47 +1,47 @@
 package files
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tenon-agent/tenon/tool"
 )
 
 const (
-	maxWindow = 40     // lines of old_text that are compared
-	maxLook   = 50_000 // lines of a file that are compared
+	maxWindow = 40     // lines of old_text to compare
+	maxLook   = 50_000 // lines of a file to compare
 )
 
-// numbered is a line as read shows it.
+// numbered matches a line as read shows it.
 var numbered = lazily(`^\s*\d+\t`)
 
-// notFound says what in the text is nearest to old, which has a name, and how it differs.
+// notFound is the error for a text that does not occur, with the most similar lines and their first difference.
 func notFound(name, text, old, new string) error {
 	oldLines := splitLines(old)
 	if len(oldLines) > 0 && !slices.ContainsFunc(oldLines, func(line string) bool { return !numbered().MatchString(line) }) {
-		return fmt.Errorf("%s was not found; it has the line numbers of read in it: leave out each number and the tab behind it", name)
+		return tool.Codef("tool.no_match", "%s not found; it contains the line numbers of read: leave out each number and the tab after it", name)
 	}
 	if strings.TrimSpace(new) != "" && strings.Count(text, new) == 1 {
-		return fmt.Errorf("%s was not found, but its new text is there already, at line %d: was this edit made before?", name, lineAt(text, strings.Index(text, new)))
+		return tool.Codef("tool.no_match", "%s not found, but its new text is already at line %d; was this edit made before?", name, lineAt(text, strings.Index(text, new)))
 	}
 	lines := splitLines(text)
 	first, n := nearestLines(lines, oldLines)
 	if n == 0 {
-		return fmt.Errorf("%s was not found, and nothing in the %s of the file is like it; read the file again", name, count(len(lines), "line"))
+		return tool.Codef("tool.no_match", "%s not found, and no line of the file is similar; read the file again", name)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s was not found; nearest to it are lines %d-%d:\n", name, first+1, first+n)
+	fmt.Fprintf(&b, "%s not found; the most similar lines are %d-%d:\n", name, first+1, first+n)
 	for i, line := range lines[first:min(first+n, first+12)] {
 		fmt.Fprintf(&b, "%d\t%s\n", first+i+1, clip(line))
 	}
 	if n > 12 {
-		fmt.Fprintf(&b, "[%s]\n", count(n-12, "more line"))
+		fmt.Fprintf(&b, "[%s]\n", tool.Count(n-12, "more line"))
 	}
-	b.WriteString(difference(name, lines[first:first+n], oldLines, first))
-	return errors.New(b.String())
+	return tool.Codef("tool.no_match", "%s%s", b.String(), difference(name, lines[first:first+n], oldLines, first))
 }
 
-// difference names the first line in which the texts differ.
+// difference reports the first line in which the texts differ.
 func difference(name string, lines, old []string, first int) string {
 	for i := range min(len(lines), len(old)) {
 		a, b := strings.TrimRight(lines[i], "\r\n"), strings.TrimRight(old[i], "\r\n")
@@ -57,18 +57,12 @@ func difference(name string, lines, old []string, first int) string {
 		}
 		return fmt.Sprintf("line %d is %q, %s has %q%s", first+i+1, clip(a), name, clip(b), how)
 	}
-	return fmt.Sprintf("%s has %s; the first %d are the same", name, count(len(old), "line"), min(len(lines), len(old)))
+	return fmt.Sprintf("%s has %s; the first %d are the same", name, tool.Count(len(old), "line"), min(len(lines), len(old)))
 }
 
-func clip(line string) string {
-	line = strings.TrimRight(line, "\r\n")
-	if runes := []rune(line); len(runes) > 160 {
-		return string(runes[:160]) + "…"
-	}
-	return line
-}
+func clip(line string) string { return tool.Clip(strings.TrimRight(line, "\r\n"), 160) }
 
-// nearestLines finds the lines that are most like old: with the most equal lines, or the most letters in common.
+// nearestLines finds the lines that are most similar to old: with the most equal lines, or the most letters in common.
 func nearestLines(lines, old []string) (first, n int) {
 	lines, old = lines[:min(len(lines), maxLook)], old[:min(len(old), maxWindow)]
 	if len(lines) == 0 || len(old) == 0 {
@@ -83,7 +77,7 @@ func nearestLines(lines, old []string) (first, n int) {
 		score := 0
 		for j, w := range want {
 			if w != "" && i+j < len(have) && have[i+j] == w {
-				score += 1 + min(len(w), 40) // long lines tell more than braces
+				score += 1 + min(len(w), 40) // a long line is a better sign than a brace
 			}
 		}
 		if score > best {
@@ -110,7 +104,7 @@ func nearestLines(lines, old []string) (first, n int) {
 	return first, min(len(old), len(lines)-first)
 }
 
-// pairsOf counts the pairs of neighbouring bytes in a line.
+// pairsOf counts the pairs of adjacent bytes in a line.
 func pairsOf(line string) map[string]int {
 	line = strings.ToLower(line[:min(len(line), 200)])
 	pairs := map[string]int{}

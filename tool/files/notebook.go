@@ -14,7 +14,7 @@ const (
 	maxCells  = 500  // of one read
 )
 
-// notebook is what is shown of a Jupyter notebook, format 4.
+// notebook is the shown part of a Jupyter notebook, format 4.
 type notebook struct {
 	Cells []struct {
 		Kind      string           `json:"cell_type"`
@@ -38,7 +38,7 @@ type notebookOutput struct {
 	Trace []string         `json:"traceback"`
 }
 
-// lines is a text that may be written as a list of its lines. What is neither is kept as JSON.
+// lines is a text that may be encoded as a list of lines. Other values stay JSON.
 type lines string
 
 func (l *lines) UnmarshalJSON(data []byte) error {
@@ -55,7 +55,7 @@ func (l *lines) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// lookAtNotebook shows the cells of a notebook; ok is false when the data is none.
+// lookAtNotebook shows the cells of a notebook; ok is false if the data is not a notebook.
 func lookAtNotebook(data []byte, args readArguments) (l looked, ok bool) {
 	var n notebook
 	if json.Unmarshal(data, &n) != nil || n.Format < 4 {
@@ -64,11 +64,11 @@ func lookAtNotebook(data []byte, args readArguments) (l looked, ok bool) {
 	l, _ = parts("cell", len(n.Cells), args, maxCells, false, func(i int) (string, error) { return n.cell(i), nil })
 	l.content = append(l.content[:0:0], l.content...)
 	text := strings.TrimSuffix(l.content.Text(), "]")
-	l.content = textOf(text + "; notebook, to change it read it with raw]")
+	l.content = textOf(text + "; a notebook: to change it, read it with raw]")
 	return l, true
 }
 
-// cell is one cell as it is shown, numbered from 1.
+// cell is the text of a cell, numbered from 1.
 func (n *notebook) cell(i int) string {
 	c := n.Cells[i-1]
 	var b strings.Builder
@@ -86,7 +86,7 @@ func (n *notebook) cell(i int) string {
 	return b.String()
 }
 
-// text is one output, shortened.
+// text is an output, cut to maxOutput.
 func (o notebookOutput) text() string {
 	body, kind := string(o.Text), "output"
 	switch {
@@ -108,13 +108,13 @@ func (o notebookOutput) text() string {
 	return fmt.Sprintf("[%s]\n%s\n", kind, strings.TrimRight(body, "\n"))
 }
 
-// oneLine is a short text from a file within a line of ours.
+// oneLine cuts a text of a file for use within a line.
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	return strings.ToValidUTF8(text[:min(len(text), 60)], "")
 }
 
-// plain takes colours from a text for terminals.
+// plain removes the escape sequences of terminals.
 func plain(text string) string {
 	var b strings.Builder
 	for {

@@ -3,6 +3,7 @@ package files
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -17,26 +18,48 @@ import (
 // page reads a file to its end and keeps the lines from first to last.
 type page struct {
 	in          *bufio.Reader
-	first, last int // wanted
+	first, last int    // requested
+	coding      string // empty for UTF-8
 
 	out     strings.Builder
 	number  [20]byte
-	from    int // shown; 0: none
+	from    int // the first shown line; 0: none
 	to      int
 	lines   int // of the whole file
 	bytes   int64
-	cut     int    // shown lines that were cut
-	invalid int    // bytes that are no UTF-8, in shown lines
+	cut     int    // shown lines that are incomplete
+	invalid int    // invalid bytes in shown lines
 	binary  string // media type
 	bom     bool
 	crlf    bool // of shown lines
 	lf      bool
-	open    bool // the last line does not end
-	full    bool // there was no room for all lines that were wanted
-	coding  string
+	open    bool // the last line has no newline
+	full    bool // the requested lines exceed maxRead
 }
 
-func (p *page) read(ctx context.Context) error {
+func newPage(in io.Reader, size int64, args readArguments, coding string) *page {
+	return &page{
+		in: bufio.NewReaderSize(in, int(min(max(size+1, sniff), 64<<10))), coding: coding,
+		first: args.Offset, last: args.Offset + cmp.Or(args.Limit, defaultLines) - 1,
+	}
+}
+
+// read returns the content without its version.
+func (p *page) read(ctx context.Context) (looked, error) {
+	if err := p.scan(ctx); err != nil {
+		return looked{}, err
+	}
+	if p.binary != "" && p.bytes > 0 {
+		l := notShown(p.binary, p.bytes, nil)
+		l.shown.Lines = p.lines
+		return l, nil
+	}
+	return looked{content: textOf(p.text()), shown: Shown{
+		First: p.from, Last: p.to, Lines: p.lines, Bytes: p.bytes, Cut: p.cut > 0, Whole: p.bytes == 0,
+	}}, nil
+}
+
+func (p *page) scan(ctx context.Context) error {
 	start, err := p.in.Peek(sniff)
 	if err != nil && err != io.EOF {
 		return err
@@ -73,7 +96,7 @@ func (p *page) read(ctx context.Context) error {
 	}
 }
 
-// take counts a line of size bytes, of which line is the start, and shows it when it is wanted.
+// take counts a line of size bytes, of which line is the start, and shows it if it is requested.
 func (p *page) take(line []byte, size int) {
 	p.lines++
 	p.bytes += int64(size)
@@ -118,7 +141,7 @@ func (p *page) take(line []byte, size int) {
 	p.out.WriteByte('\n')
 }
 
-// invalid counts the bytes that are no UTF-8.
+// invalid counts the bytes that are not UTF-8.
 func invalid(text []byte) (n int) {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
@@ -130,7 +153,7 @@ func invalid(text []byte) (n int) {
 	return n
 }
 
-// trimEnd takes the end of a line from it.
+// trimEnd removes the line ending.
 func trimEnd(line []byte, size int) ([]byte, int) {
 	if len(line) == size {
 		text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\r'})
@@ -143,25 +166,23 @@ func (p *page) text() string {
 	switch {
 	case p.bytes == 0:
 		return "[the file is empty]"
-	case p.binary != "":
-		return fmt.Sprintf("[binary file, %s, %d bytes, not shown]", p.binary, p.bytes)
 	case p.from == 0:
-		return fmt.Sprintf("[the file has %s; line %d is beyond its end]", count(p.lines, "line"), p.first)
+		return fmt.Sprintf("[the file has %s; line %d is past its end]", tool.Count(p.lines, "line"), p.first)
 	}
 	notes := []string{fmt.Sprintf("lines %d-%d of %d", p.from, p.to, p.lines)}
 	if p.to < p.lines {
-		notes = append(notes, fmt.Sprintf("go on with offset %d", p.to+1))
+		notes = append(notes, fmt.Sprintf("continue with offset %d", p.to+1))
 	}
 	for _, note := range []struct {
 		holds bool
 		text  string
 	}{
 		{p.coding != "", "encoding " + p.coding},
-		{p.open && p.to == p.lines, "no line end at the end"},
+		{p.open && p.to == p.lines, "no newline at the end"},
 		{p.bom, "starts with a byte order mark"},
 		{p.crlf && !p.lf, "lines end in CRLF"},
 		{p.crlf && p.lf, "some lines end in CRLF, others in LF"},
-		{p.cut > 0, fmt.Sprintf("%s cut at %d bytes", count(p.cut, "long line"), maxLine)},
+		{p.cut > 0, fmt.Sprintf("%s cut at %d bytes", tool.Count(p.cut, "long line"), maxLine)},
 		{p.invalid > 0, fmt.Sprintf("not UTF-8: %d bytes shown as \ufffd", p.invalid)},
 	} {
 		if note.holds {
@@ -169,9 +190,4 @@ func (p *page) text() string {
 		}
 	}
 	return p.out.String() + "[" + strings.Join(notes, "; ") + "]"
-}
-
-// shown is the details of the page; whether the file is known whole is for others to say.
-func (p *page) shown() Shown {
-	return Shown{First: p.from, Last: p.to, Lines: p.lines, Bytes: p.bytes, Cut: p.cut > 0, Whole: p.binary != "" || p.bytes == 0}
 }

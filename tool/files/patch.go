@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/workspace"
@@ -14,62 +15,81 @@ type patchArguments struct {
 	Patch string `json:"patch" min:"1"`
 }
 
-func (s *Set) patch() tool.Tool {
-	return changer(s, namePatch, patchText, s.patchEffects, s.planPatch, many)
+// title names the files of a patch.
+func (a patchArguments) title() string {
+	var names []string
+	sections, _, _ := parsePatch(a.Patch) // the effects return the error
+	for _, one := range sections {
+		names = append(names, one.path)
+	}
+	return strings.Join(names, " ")
 }
 
-// patchEffects are all the files of a patch: both ends of a move too.
-func (s *Set) patchEffects(_ context.Context, args patchArguments) (tool.Effects, error) {
-	var e tool.Effects
+func (e editor) patchTool() tool.Tool {
+	return changer(e, namePatch, patchText, e.patchEffects, e.planPatch, patchArguments.title)
+}
+
+// patchEffects is all files of a patch, including the target of a move.
+func (e editor) patchEffects(_ context.Context, args patchArguments) (tool.Effects, error) {
+	var out tool.Effects
 	sections, _, err := parsePatch(args.Patch)
 	if err != nil {
-		return e, err
+		return out, err
 	}
 	for _, one := range sections {
-		names := []string{one.path}
-		if one.to != "" {
-			names = append(names, one.to)
+		find := e.ws.Resolve
+		if one.kind == "delete" || one.to != "" {
+			find = e.ws.Locate
 		}
-		for _, name := range names {
-			find := s.ws.Resolve
-			if one.kind == "delete" || one.to != "" {
-				find = s.ws.Locate
+		for _, name := range []string{one.path, one.to} {
+			if name == "" {
+				continue
 			}
 			abs, err := find(name)
 			if err != nil {
-				return e, err
+				return out, err
 			}
-			e.Writes = append(e.Writes, tool.File(abs))
+			out.Writes = append(out.Writes, tool.File(abs))
 		}
 	}
-	return e, nil
+	return out, nil
 }
 
-// planPatch plans all of a patch from one look at the files. The error tells of all problems.
-func (s *Set) planPatch(ctx context.Context, args patchArguments) (plan, error) {
+// planPatch plans a whole patch from one look at the files. The error lists all problems.
+func (e editor) planPatch(ctx context.Context, args patchArguments) (plan, error) {
 	sections, notes, err := parsePatch(args.Patch)
 	if err != nil {
 		return plan{}, err
 	}
 	p := plan{notes: notes}
 	var problems []error
-	for _, one := range s.merge(sections) {
-		if err := s.planSection(ctx, &p, one); err != nil {
+	for _, one := range e.merge(sections) {
+		var more plan
+		switch one.kind {
+		case "add":
+			more, _, err = e.overwrite(one.path, one.content)
+		case "delete":
+			more, err = e.planRemoval(ctx, one)
+		default:
+			more, err = e.planUpdate(ctx, one)
+		}
+		if err != nil {
 			problems = append(problems, err)
 		}
+		p.steps, p.notes = append(p.steps, more.steps...), append(p.notes, more.notes...)
 	}
 	if len(problems) > 0 {
-		return plan{}, fmt.Errorf("%w\nnothing of the patch was applied", errors.Join(problems...))
+		return plan{}, fmt.Errorf("%w\nno part of the patch was applied", errors.Join(problems...))
 	}
 	return p, nil
 }
 
-// merge puts together what a patch says in several places about one file that it updates.
-func (s *Set) merge(sections []section) []section {
+// merge joins sections that update the same file.
+func (e editor) merge(sections []section) []section {
 	var out []section
 	first := map[string]int{}
 	for _, one := range sections {
-		abs, err := s.ws.Resolve(one.path)
+		abs, err := e.ws.Resolve(one.path)
 		i, again := first[abs]
 		if err == nil && again && one.kind == "update" && out[i].kind == "update" && one.to == "" {
 			out[i].hunks = append(out[i].hunks, one.hunks...)
@@ -83,93 +103,65 @@ func (s *Set) merge(sections []section) []section {
 	return out
 }
 
-func (s *Set) planSection(ctx context.Context, p *plan, one section) error {
-	switch one.kind {
-	case "add":
-		return s.planAdd(p, one)
-	case "delete":
-		abs, info, err := s.entry(ctx, one.path)
-		if err != nil {
-			return err
-		}
-		if info.IsDir() {
-			return fmt.Errorf("%s is a directory; a patch deletes files only", workspace.Quote(one.path))
-		}
-		gone, err := s.removal(one.path, abs, info.Mode())
-		if err != nil {
-			return err
-		}
-		p.steps = append(p.steps, gone)
-		return nil
+func (e editor) planRemoval(ctx context.Context, one section) (plan, error) {
+	abs, info, err := e.entry(ctx, one.path)
+	if err != nil {
+		return plan{}, err
 	}
-	return s.planUpdate(ctx, p, one)
+	if info.IsDir() {
+		return plan{}, tool.Codef("workspace.directory", "%s is a directory; a patch deletes only files", workspace.Quote(one.path))
+	}
+	gone, err := e.removal(one.path, abs, info.Mode(), true)
+	return plan{steps: []step{gone}}, err
 }
 
-// planAdd plans a new file. One that is there may be replaced as by write.
-func (s *Set) planAdd(p *plan, one section) error {
-	abs, err := s.ws.Resolve(one.path)
+func (e editor) planUpdate(ctx context.Context, one section) (plan, error) {
+	f, err := e.open(ctx, one.path)
 	if err != nil {
-		return err
+		return plan{}, err
 	}
-	before, base, err := s.replaceable(one.path, abs)
-	if err != nil {
-		return err
-	}
-	more, err := s.overwrite(one.path, abs, before, base, one.content)
-	p.steps, p.notes = append(p.steps, more.steps...), append(p.notes, more.notes...)
-	return err
-}
-
-func (s *Set) planUpdate(ctx context.Context, p *plan, one section) error {
-	f, err := s.open(ctx, one.path)
-	if err != nil {
-		return err
-	}
+	name := workspace.Quote(one.path)
 	after, notes, err := applyHunks(f.text, one.hunks)
 	if err != nil {
-		return fmt.Errorf("%s: %w", workspace.Quote(one.path), err)
+		return plan{}, fmt.Errorf("%s: %w", name, err)
 	}
+	var p plan
 	for _, note := range notes {
-		p.notes = append(p.notes, workspace.Quote(one.path)+": "+note)
+		p.notes = append(p.notes, name+": "+note)
 	}
 	if after == f.text && one.to == "" {
-		p.notes = append(p.notes, workspace.Quote(one.path)+" comes out as it was")
-		return nil
+		p.notes = append(p.notes, "the patch leaves "+name+" as it was")
+		return p, nil
 	}
-	changed, err := s.replaced(f, after)
-	if err != nil {
-		return err
+	changed, err := e.replaced(f, after)
+	if err == nil && one.to != "" {
+		err = e.move(&changed, f, one)
 	}
-	if one.to != "" {
-		if err := s.move(ctx, &changed, f, one); err != nil {
-			return err
-		}
-	}
-	p.steps = append(p.steps, changed)
-	return nil
+	p.steps = []step{changed}
+	return p, err
 }
 
-// move makes of a step that replaces a file one that puts it elsewhere.
-func (s *Set) move(ctx context.Context, changed *step, f source, one section) error {
-	from, err := s.ws.Locate(one.path)
+// move turns a step that replaces a file into one that also moves it.
+func (e editor) move(changed *step, f source, one section) error {
+	from, err := e.ws.Locate(one.path)
 	if err != nil {
 		return err
 	}
 	if from != f.abs {
-		return fmt.Errorf("%s is a link; a patch moves files only", workspace.Quote(one.path))
+		return tool.Codef("workspace.special", "%s is a link; a patch moves only files", workspace.Quote(one.path))
 	}
-	to, err := s.ws.Locate(one.to)
+	to, err := e.ws.Locate(one.to)
 	if err != nil {
 		return err
 	}
-	if _, err := s.ws.Stat(to); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s is to be moved to %s, where something is already; delete that first", workspace.Quote(one.path), workspace.Quote(one.to))
+	if _, err := e.ws.Stat(to); !errors.Is(err, fs.ErrNotExist) {
+		return tool.Codef("tool.exists", "cannot move %s: %s exists; delete it first", workspace.Quote(one.path), workspace.Quote(one.to))
 	}
 	if *changed.after == f.base {
 		changed.Data = nil
 	}
 	changed.Edit.From, changed.Edit.Path = from, to
-	changed.Change.From, changed.Change.Path = changed.Change.Path, s.ws.Rel(to)
+	changed.diff.From, changed.diff.Path = changed.diff.Path, e.ws.Rel(to)
 	changed.verb = "moved"
 	return nil
 }

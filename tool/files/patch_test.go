@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/tenon-agent/tenon/tool/files"
 )
 
 func patchArguments(t testing.TB, patch string) string {
@@ -55,12 +53,12 @@ func TestPatchOfOneFile(t *testing.T) {
 		{
 			"and when there are more behind it, the first is meant", program, head + "@@ func first()\n-\tfmt.Println(\"a\")\n+\tfmt.Println(\"b\")\n",
 			strings.Replace(program, `"a"`, `"b"`, 1),
-			done + "\nf: hunk 1 (line 3 of the patch) went to line 6: the first place behind its @@ line; it fits at lines 11 too",
+			done + "\nf: hunk 1 (line 3 of the patch) was applied at line 6: the first place after its @@ line; it also fits at lines 11",
 		},
 		{"several lines behind @@", "class A\n def f\n  x\nclass B\n def f\n  x\n", head + "@@ class B\n@@ def f\n-  x\n+  y\n", "class A\n def f\n  x\nclass B\n def f\n  y\n", done},
 		{
 			"line numbers of a unified diff", "x\na\nx\na\nx\n", head + "--- a/f\n+++ b/f\n@@ -3,2 +3,2 @@\n x\n-a\n+b\n", "x\na\nx\nb\nx\n",
-			done + "\nf: hunk 1 (line 5 of the patch) went to line 3: the nearest to line 3 of those where it fits, 1, 3",
+			done + "\nf: hunk 1 (line 5 of the patch) was applied at line 3: the place nearest to line 3; it fits at lines 1, 3",
 		},
 		{"two hunks, the second in what is behind the first", "x\na\nx\na\n", head + "@@\n-x\n-a\n+1\n@@\n-x\n-a\n+2\n", "", ""},
 		{"hunks in order", "h\na\nx\na\n", head + "@@\n-h\n+H\n a\n@@\n x\n-a\n+b\n", "H\na\nx\nb\n", "edited f: 2 lines added, 2 removed"},
@@ -74,33 +72,33 @@ func TestPatchOfOneFile(t *testing.T) {
 		{"only new lines behind a line", "a\nb\n", head + "@@ a\n+x\n", "a\nx\nb\n", "edited f: 1 line added, 0 removed"},
 		{
 			"only new lines", "a\n", head + "@@\n+x\n", "a\nx\n",
-			"edited f: 1 line added, 0 removed\nf: hunk 1 (line 3 of the patch) has no line that is in the file: its lines went to the end",
+			"edited f: 1 line added, 0 removed\nf: hunk 1 (line 3 of the patch) has no line of the file; its lines were added at the end",
 		},
-		{"into an empty file", "", head + "+x\n", "x\n", "edited f: 1 line added, 0 removed\nf: hunk 1 (line 3 of the patch) has no line that is in the file: its lines went to the end"},
+		{"into an empty file", "", head + "+x\n", "x\n", "edited f: 1 line added, 0 removed\nf: hunk 1 (line 3 of the patch) has no line of the file; its lines were added at the end"},
 		{"CRLF stays", "a\r\nb\r\n", head + "@@\n a\n-b\n+x\n", "a\r\nx\r\n", done},
 		{"a patch in CRLF", "a\nb\n", strings.ReplaceAll(head+"@@\n a\n-b\n+x\n", "\n", "\r\n"), "a\nx\n", done},
-		{"mixed line ends stay", "a\r\nb\nc\n", head + "@@\n-a\n+x\n b\n", "x\r\nb\nc\n", done + "\nf: hunk 1 (line 3 of the patch) went to line 1: it fits only up to white space at line ends"},
+		{"mixed line ends stay", "a\r\nb\nc\n", head + "@@\n-a\n+x\n b\n", "x\r\nb\nc\n", done + "\nf: hunk 1 (line 3 of the patch) was applied at line 1: it fits only without regard to trailing white space"},
 		{"a byte order mark stays", "\ufeffa\nb\n", head + "@@\n-a\n+x\n", "\ufeffx\nb\n", done},
 		{"no line end at the end stays", "a\nb", head + "@@\n-b\n+x\n", "a\nx", done},
 		{
-			"white space at line ends", "a \t\nb\n", head + "@@\n a\n-b\n+x\n", "a \t\nx\n",
-			done + "\nf: hunk 1 (line 3 of the patch) went to line 1: it fits only up to white space at line ends",
+			"trailing white space", "a \t\nb\n", head + "@@\n a\n-b\n+x\n", "a \t\nx\n",
+			done + "\nf: hunk 1 (line 3 of the patch) was applied at line 1: it fits only without regard to trailing white space",
 		},
 		{
 			"indentation", "func f() {\n\tif a {\n\t\tb()\n\t}\n}\n", head + "@@\n if a {\n-    b()\n+    c()\n }\n", "func f() {\n\tif a {\n\t\tc()\n\t}\n}\n",
-			done + "\nf: hunk 1 (line 3 of the patch) went to line 2: it fits only up to indentation",
+			done + "\nf: hunk 1 (line 3 of the patch) was applied at line 2: it fits only without regard to indentation",
 		},
 		{
 			"Unicode punctuation", "say “hello”\nb\n", head + "@@\n say \"hello\"\n-b\n+x\n", "say “hello”\nx\n",
-			done + "\nf: hunk 1 (line 3 of the patch) went to line 1: it fits only up to white space and Unicode punctuation",
+			done + "\nf: hunk 1 (line 3 of the patch) was applied at line 1: it fits only without regard to white space and Unicode punctuation",
 		},
 		{"empty lines around a hunk that are not there", "a\nb\n", head + "@@\n\n-b\n+x\n\n", "a\nx\n", done},
 		{"a line that stays without its space", "a\nb\n", head + "@@\na\n-b\n+x\n", "a\nx\n", done},
 		{
 			"a line behind @@ that is not there", "a\nb\n", head + "@@ zzz\n-b\n+x\n", "a\nx\n",
-			done + "\nf: hunk 1 (line 3 of the patch): no line is like \"zzz\" behind @@",
+			done + "\nf: hunk 1 (line 3 of the patch): no line matches \"zzz\" after @@",
 		},
-		{"no difference", "a\n", head + "@@\n-a\n+a\n", "a\n", "f comes out as it was"},
+		{"no difference", "a\n", head + "@@\n-a\n+a\n", "a\n", "the patch leaves f as it was"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -125,7 +123,7 @@ func TestPatchForms(t *testing.T) {
 	tests := []struct{ name, patch, told string }{
 		{"exact", envelope(body), done},
 		{"without Begin Patch", body + "*** End Patch", "\"*** Begin Patch\" was missing"},
-		{"without End Patch", "*** Begin Patch\n" + body, "\"*** End Patch\" was missing: was this the whole patch?"},
+		{"without End Patch", "*** Begin Patch\n" + body, "\"*** End Patch\" was missing; is the patch complete?"},
 		{"in a fence", "```diff\n" + envelope(body) + "```\n", done},
 		{"in a fence that is all there is around it", "```\n" + body + "```\n", "\"*** Begin Patch\" was missing"},
 		{"in a here-document", "apply_patch <<'EOF'\n" + envelope(body) + "EOF\n", done},
@@ -165,35 +163,35 @@ func TestPatchThatFails(t *testing.T) {
 		want                []string
 	}{
 		{"nothing", "a\n", "", []string{"the patch has no", "Update File"}},
-		{"no header", "a\n", "@@\n-a\n+b\n", []string{`line 2 of the patch is "@@"`, "must stand there"}},
+		{"no header", "a\n", "@@\n-a\n+b\n", []string{`line 2 of the patch is "@@"`, "[tool.patch]"}},
 		{"no path", "a\n", "*** Update File:\n-a\n", []string{"line 2 of the patch names no file"}},
 		{"no changes", "a\n", head, []string{"line 2 of the patch updates f, but no changes follow"}},
 		{"a new line without +", "a\n", "*** Add File: g\n+a\nb\n", []string{`line 4 of the patch, "b", belongs to the new file g and must begin with +`}},
 		{
 			"nearly", "package x\n\nfunc sum(a, b int) int {\n\treturn a + b\n}\n", head + "@@\n-func sum(a, c int) int {\n \treturn a + b\n",
 			[]string{
-				"f: hunk 1 (line 3 of the patch) was not found; nearest to it are lines 3-4:\n3\tfunc sum(a, b int) int {\n4\t\treturn a + b\n",
-				`line 3 is "func sum(a, b int) int {", hunk 1 (line 3 of the patch) has "func sum(a, c int) int {"`, "nothing of the patch was applied",
+				"f: hunk 1 (line 3 of the patch) not found; the most similar lines are 3-4:\n3\tfunc sum(a, b int) int {\n4\t\treturn a + b\n",
+				`line 3 is "func sum(a, b int) int {", hunk 1 (line 3 of the patch) has "func sum(a, c int) int {"`, "no part of the patch was applied",
 			},
 		},
-		{"done before", "new line\n", head + "@@\n-old line\n+new line\n", []string{"its new text is there already, at line 1"}},
-		{"nothing like it", "a\n", head + "@@\n-zzzzz\n+b\n", []string{"nothing in the 1 line of the file is like it"}},
+		{"done before", "new line\n", head + "@@\n-old line\n+new line\n", []string{"its new text is already at line 1"}},
+		{"nothing like it", "a\n", head + "@@\n-zzzzz\n+b\n", []string{"no line of the file is similar"}},
 		{"several hunks", "a\n", head + "@@\n-zzzzz\n+b\n@@\n-yyyyy\n+b\n", []string{"hunk 1 (line 3", "hunk 2 (line 6"}},
-		{"line numbers of read", "a\nb\n", head + "@@\n-1\ta\n 2\tb\n", []string{"has the line numbers of read in it"}},
+		{"line numbers of read", "a\nb\n", head + "@@\n-1\ta\n 2\tb\n", []string{"contains the line numbers of read"}},
 		{
 			"only new lines in the midst of another hunk", "a\nb\nc\n", head + "@@\n-a\n-b\n+x\n@@ a\n+y\n",
-			[]string{"hunk 2 (line 7 of the patch) adds lines in the midst of those that a hunk before it changes; make one hunk of the two"},
+			[]string{"hunk 2 (line 7 of the patch) adds lines between those that an earlier hunk changes; join the two hunks"},
 		},
-		{"ambiguous", "x\na\nx\na\n", head + "@@\n-a\n+b\n", []string{"hunk 1 (line 3 of the patch) fits in 2 places, at lines 2, 4; take in more of the lines around it"}},
+		{"ambiguous", "x\na\nx\na\n", head + "@@\n-a\n+b\n", []string{"hunk 1 (line 3 of the patch) fits in 2 places, at lines 2, 4; include more of the lines around it"}},
 		{"two hunks for one place", "a\n", head + "@@\n-a\n+b\n@@\n-a\n+c\n", []string{"hunk 2"}},
-		{"only new lines behind a line that is not there", "a\n", head + "@@ zz\n+b\n", []string{"the line behind its @@ is not in the file"}},
-		{"a file that is not there", "a\n", "*** Update File: othe\n-a\n+b\n", []string{"othe does not exist; did you mean other?"}},
-		{"deleted, but not there", "a\n", "*** Delete File: g\n", []string{"g does not exist"}},
-		{"deletes a directory", "a\n", "*** Delete File: dir\n", []string{"dir is a directory; a patch deletes files only"}},
+		{"only new lines behind a line that is not there", "a\n", head + "@@ zz\n+b\n", []string{"the line after its @@ is not in the file"}},
+		{"a file that is not there", "a\n", "*** Update File: othe\n-a\n+b\n", []string{"othe not found; did you mean other?"}},
+		{"deleted, but not there", "a\n", "*** Delete File: g\n", []string{"g not found"}},
+		{"deletes a directory", "a\n", "*** Delete File: dir\n", []string{"dir is a directory; a patch deletes only files"}},
 		{"updates a directory", "a\n", "*** Update File: dir\n-a\n", []string{"is a directory"}},
 		{"outside", "a\n", "*** Add File: ../g\n+a\n", []string{"outside the workspace"}},
 		{"moved outside", "a\n", head + "*** Move to: ../g\n", []string{"outside the workspace"}},
-		{"moved to what is there", "a\n", head + "*** Move to: other\n@@\n-a\n+b\n", []string{"f is to be moved to other, where something is already"}},
+		{"moved to what is there", "a\n", head + "*** Move to: other\n@@\n-a\n+b\n", []string{"cannot move f: other exists"}},
 		{"one file in two ways", "a\n", head + "@@\n-a\n+b\n*** Delete File: f\n", []string{"f is changed twice at once"}},
 		{"added over what was not read", "a\n", "*** Add File: other\n+b\n", []string{"other exists and was not read yet"}},
 		{"a file that was not read", "a\n", "*** Update File: other\n-x\n+b\n", []string{"other exists and was not read yet"}},
@@ -226,7 +224,7 @@ func TestPatchOfSeveralFiles(t *testing.T) {
 		"*** Add File: new/file\n+n\n" +
 		"*** Add File: full\n+new\n" +
 		"*** Add File: empty\n")
-	details := p.ok("patch", patchArguments(t, patch), strings.Join([]string{
+	result := p.ok("patch", patchArguments(t, patch), strings.Join([]string{
 		"edited edit: 1 line added, 1 removed", "moved move to sub/moved", "moved both to sub/changed: 1 line added, 1 removed", "deleted gone",
 		"created new/file: 1 line added, 0 removed", "replaced full: 1 line added, 1 removed", "created empty: 0 lines added, 0 removed",
 	}, "\n"))
@@ -243,10 +241,10 @@ func TestPatchOfSeveralFiles(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(p.dir, "sub/changed")); err != nil || info.Mode().Perm() != 0o755 && filepath.Separator == '/' {
 		t.Errorf("the mode became %v, %v", info.Mode(), err)
 	}
-	changes := details.([]files.Change)
-	if len(changes) != 7 || changes[2].From != "both" || !changes[3].Deleted || changes[3].Removed != 1 ||
-		changes[3].Diff != "--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n" {
-		t.Errorf("details %+v", changes)
+	diffs := result.Diffs
+	if len(diffs) != 7 || diffs[2].From != "both" || !diffs[3].Deleted || diffs[3].Removed != 1 ||
+		diffs[3].Text != "--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n" {
+		t.Errorf("diffs %+v", diffs)
 	}
 	// What a patch made is known.
 	p.ok("patch", patchArguments(t, envelope("*** Update File: sub/changed\n@@\n-1\n+one\n*** Add File: full\n+newer\n")),
@@ -262,7 +260,7 @@ func TestPatchIsAllOrNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = call.Run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "b: hunk 1") || !strings.Contains(err.Error(), "c does not exist") {
+	if _, err = call.Run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "b: hunk 1") || !strings.Contains(err.Error(), "c not found") {
 		t.Errorf("error %v", err)
 	}
 	if _, err := os.Lstat(filepath.Join(p.dir, "sub")); p.get("a") != "a\n" || err == nil {

@@ -6,36 +6,38 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tenon-agent/tenon/tool"
 )
 
-// loosely are the ways to compare the lines of a hunk with those of the file, the strictest first.
+// loosely lists the ways to compare the lines of a hunk with lines of the file, the strictest first.
 var loosely = []struct {
 	name string
 	norm func(string) string
 }{
 	{"", func(line string) string { return line }},
-	{"white space at line ends", func(line string) string { return strings.TrimRight(line, " \t\r") }},
+	{"trailing white space", func(line string) string { return strings.TrimRight(line, " \t\r") }},
 	{"indentation", strings.TrimSpace},
 	{"white space and Unicode punctuation", squeeze},
 }
 
-// patched is a text on its way through hunks.
+// patched is a text while hunks are applied to it.
 type patched struct {
-	lines  []string   // of the text as it was, without line ends
-	normed [][]string // the same, by each way of comparing, made when it is needed
+	lines  []string   // of the original text, without line endings
+	normed [][]string // the same for each way to compare, made on demand
 	done   []placed
-	cursor int // behind the last hunk
+	cursor int // after the last hunk
 	notes  []string
 }
 
-// placed is a hunk at its place.
+// placed is a hunk with its place.
 type placed struct {
-	from, to int // lines of the text as it was
+	from, to int // lines of the original text
 	new      []string
 }
 
-// applyHunks returns a text with all hunks applied. Each hunk is found in the text as it was. The error tells of every hunk that
-// fits nowhere, or in several places.
+// applyHunks returns a text with all hunks applied. It looks for each hunk in the original text. The error lists every hunk that fits
+// nowhere, or in several places.
 func applyHunks(content string, hunks []hunk) (after string, notes []string, err error) {
 	f := parseFormat(content)
 	text := f.strip(content)
@@ -92,7 +94,7 @@ func (p *patched) place(h *hunk, number int) error {
 	name := fmt.Sprintf("hunk %d (line %d of the patch)", number, h.line)
 	start, anchored := p.anchor(h)
 	if len(h.anchors) > 0 && !anchored {
-		p.notes = append(p.notes, fmt.Sprintf("%s: no line is like %q behind @@", name, clip(h.anchors[len(h.anchors)-1])))
+		p.notes = append(p.notes, fmt.Sprintf("%s: no line matches %q after @@", name, clip(h.anchors[len(h.anchors)-1])))
 	}
 	if len(h.old()) == 0 {
 		return p.insert(h, name, start, anchored)
@@ -109,10 +111,10 @@ func (p *patched) place(h *hunk, number int) error {
 				return fmt.Errorf("%s %w", name, err)
 			}
 			if level > 0 {
-				note = strings.TrimPrefix(note+fmt.Sprintf("; it fits only up to %s", loosely[level].name), "; ")
+				note = strings.TrimPrefix(note+"; it fits only without regard to "+loosely[level].name, "; ")
 			}
 			if note != "" {
-				p.notes = append(p.notes, fmt.Sprintf("%s went to line %d: %s", name, at+1, note))
+				p.notes = append(p.notes, fmt.Sprintf("%s was applied at line %d: %s", name, at+1, note))
 			}
 			p.put(&one, at, level)
 			return nil
@@ -121,7 +123,7 @@ func (p *patched) place(h *hunk, number int) error {
 	return p.nowhere(h, name)
 }
 
-// trimBlank takes empty lines that stay from both ends of a hunk: some models put them there.
+// trimBlank removes blank unchanged lines from both ends of a hunk. Some models add them.
 func trimBlank(lines []hunkLine) []hunkLine {
 	blank := func(l hunkLine) bool { return l.op == ' ' && strings.TrimSpace(l.text) == "" }
 	for len(lines) > 0 && blank(lines[0]) {
@@ -133,7 +135,7 @@ func trimBlank(lines []hunkLine) []hunkLine {
 	return lines
 }
 
-// anchor is where the search for a hunk begins: at the lines behind its @@, or behind the hunk before it.
+// anchor is the line at which the search for a hunk begins: the line that its @@ names, or the end of the previous hunk.
 func (p *patched) anchor(h *hunk) (start int, found bool) {
 	start = p.cursor
 	for i, want := range h.anchors {
@@ -152,7 +154,7 @@ func (p *patched) anchor(h *hunk) (start int, found bool) {
 	return start, found
 }
 
-// seek finds the first line that is a text, or begins with it, or has it in it.
+// seek finds the first line that equals a text, begins with it, or contains it.
 func (p *patched) seek(want string, from int) int {
 	want = squeeze(want)
 	lines := p.norm(len(loosely) - 1)
@@ -166,7 +168,7 @@ func (p *patched) seek(want string, from int) int {
 	return -1
 }
 
-// find lists the places of lines, but for those where another hunk is already.
+// find lists the places of lines that no other hunk uses.
 func (p *patched) find(old []string, level int, end bool) (found []int) {
 	want := make([]string, len(old))
 	for i, line := range old {
@@ -192,27 +194,23 @@ func (p *patched) taken(from, to int) bool {
 	return slices.ContainsFunc(p.done, func(d placed) bool { return from < d.to && d.from < to })
 }
 
-// choose takes the place that is meant: the only one, the one near the line that @@ names, the first behind the line that @@ quotes, or the only one
-// behind the hunk before.
+// choose returns the intended place: the only one, the one nearest to the line number of @@, the first after the line that @@ quotes,
+// or the only one after the previous hunk.
 func choose(found []int, near, start int, anchored bool) (at int, note string, err error) {
-	behind := found[sortedIndex(found, start):]
+	i, _ := slices.BinarySearch(found, start)
+	after := found[i:]
 	switch {
 	case len(found) == 1:
 		return found[0], "", nil
-	case anchored && len(behind) == 1, !anchored && near == 0 && len(behind) == 1:
-		return behind[0], "", nil
-	case anchored && len(behind) > 1:
-		return behind[0], fmt.Sprintf("the first place behind its @@ line; it fits at lines %s too", numbersOf(behind[1:])), nil
+	case anchored && len(after) == 1, !anchored && near == 0 && len(after) == 1:
+		return after[0], "", nil
+	case anchored && len(after) > 1:
+		return after[0], fmt.Sprintf("the first place after its @@ line; it also fits at lines %s", numbersOf(after[1:])), nil
 	case near > 0:
 		nearest := slices.MinFunc(found, func(a, b int) int { return cmp.Compare(distance(a, near-1), distance(b, near-1)) })
-		return nearest, fmt.Sprintf("the nearest to line %d of those where it fits, %s", near, numbersOf(found)), nil
+		return nearest, fmt.Sprintf("the place nearest to line %d; it fits at lines %s", near, numbersOf(found)), nil
 	}
-	return 0, "", fmt.Errorf("fits in %d places, at lines %s; take in more of the lines around it, or put a line above it behind @@", len(found), numbersOf(found))
-}
-
-func sortedIndex(found []int, start int) int {
-	i, _ := slices.BinarySearch(found, start)
-	return i
+	return 0, "", tool.Codef("tool.ambiguous", "fits in %d places, at lines %s; include more of the lines around it, or quote a line above it after @@", len(found), numbersOf(found))
 }
 
 func distance(a, b int) int { return max(a-b, b-a) }
@@ -228,7 +226,7 @@ func numbersOf(found []int) string {
 	return strings.Join(at, ", ")
 }
 
-// put applies a hunk at a place: lines that stay are the file's own.
+// put applies a hunk at a place. Unchanged lines stay as they are in the file.
 func (p *patched) put(h *hunk, at, level int) {
 	old := h.old()
 	here := p.lines[at : at+len(old)]
@@ -252,7 +250,7 @@ func (p *patched) put(h *hunk, at, level int) {
 	p.cursor = d.to
 }
 
-// ending is the carriage return of a line in a file whose line ends are not all the same.
+// ending is the carriage return of a line in a file with mixed line endings.
 func (p *patched) ending(at int) string {
 	if at < len(p.lines) && strings.HasSuffix(p.lines[at], "\r") {
 		return "\r"
@@ -260,7 +258,7 @@ func (p *patched) ending(at int) string {
 	return ""
 }
 
-// insert places a hunk that has only new lines: behind its anchor, at the line that it names, or at the end.
+// insert places a hunk that only adds lines: after its anchor, at its line number, or at the end.
 func (p *patched) insert(h *hunk, name string, start int, anchored bool) error {
 	at := len(p.lines)
 	switch {
@@ -270,19 +268,19 @@ func (p *patched) insert(h *hunk, name string, start int, anchored bool) error {
 	case h.near > 0:
 		at = min(h.near, len(p.lines))
 	case len(h.anchors) > 0:
-		return fmt.Errorf("%s only adds lines, and the line behind its @@ is not in the file; take in a line that is there", name)
+		return tool.Codef("tool.no_match", "%s only adds lines, and the line after its @@ is not in the file; include a line that is in the file", name)
 	default:
-		p.notes = append(p.notes, name+" has no line that is in the file: its lines went to the end")
+		p.notes = append(p.notes, name+" has no line of the file; its lines were added at the end")
 	}
 	if p.taken(at, at) {
-		return fmt.Errorf("%s adds lines in the midst of those that a hunk before it changes; make one hunk of the two", name)
+		return tool.Codef("tool.ambiguous", "%s adds lines between those that an earlier hunk changes; join the two hunks", name)
 	}
 	p.done = append(p.done, placed{from: at, to: at, new: h.new()})
 	p.cursor = max(p.cursor, at)
 	return nil
 }
 
-// nowhere says what in the file is nearest to a hunk.
+// nowhere is the error for a hunk that fits nowhere.
 func (p *patched) nowhere(h *hunk, name string) error {
 	lines := make([]string, len(p.lines))
 	for i, line := range p.lines {

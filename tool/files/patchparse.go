@@ -7,33 +7,35 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/tenon-agent/tenon/tool"
 )
 
-// section is what a patch does with one file.
+// section is the part of a patch about one file.
 type section struct {
 	kind     string // add, update or delete
-	path, to string // to: where it is moved
+	path, to string // to: the target of a move
 	line     int    // of the patch
-	content  string // of a file that is added
+	content  string // of an added file
 	hunks    []hunk
 }
 
-// hunk is one place of a file that changes.
+// hunk is one changed place of a file.
 type hunk struct {
 	line    int      // of the patch
 	anchors []string // lines above it
-	near    int      // about the line of the file where it begins; 0: not said
+	near    int      // the approximate line of the file; 0: unknown
 	lines   []hunkLine
-	end     bool // it ends where the file does
+	end     bool // it ends at the end of the file
 }
 
-// hunkLine is a line of the file that stays (' '), goes ('-') or comes ('+').
+// hunkLine is an unchanged (' '), removed ('-') or added ('+') line.
 type hunkLine struct {
 	op   byte
 	text string
 }
 
-// old are the lines that are in the file, new those that will be.
+// old returns the lines before the change, new the lines after it.
 func (h *hunk) old() []string { return h.without('+') }
 func (h *hunk) new() []string { return h.without('-') }
 
@@ -52,7 +54,7 @@ const (
 	maxSections = 200
 )
 
-// The lines of a patch, compiled for the first one.
+// The lines of a patch. The first patch compiles them.
 var (
 	header  = lazily(`(?i)^\*\*\*\s*(add|create|update|modify|delete|remove)\s+file\s*:\s*(.*)$`)
 	moving  = lazily(`(?i)^\*\*\*\s*(?:move|rename)\s+to\s*:\s*(.*)$`)
@@ -66,7 +68,7 @@ func lazily(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// kinds are the words of headers.
+// kinds maps the words of headers to kinds of sections.
 var kinds = map[string]string{
 	"add": "add", "create": "add", "update": "update", "modify": "update", "delete": "delete", "remove": "delete",
 }
@@ -80,11 +82,11 @@ type parser struct {
 	notes    []string
 }
 
-// parsePatch reads the text of a patch. It takes what models write instead of the exact form where it can mean only one thing;
-// the notes say what is worth knowing of that.
+// parsePatch reads the text of a patch. It accepts deviations from the exact form that have only one possible meaning. The notes
+// report them.
 func parsePatch(text string) ([]section, []string, error) {
 	if len(text) > maxPatch {
-		return nil, nil, fmt.Errorf("the patch has %d bytes; at most %d are taken, make several of it", len(text), maxPatch)
+		return nil, nil, tool.Codef("tool.too_large", "the patch has %d bytes, more than %d; split it", len(text), maxPatch)
 	}
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	p := parser{lines: lines, first: 1}
@@ -94,16 +96,16 @@ func parsePatch(text string) ([]section, []string, error) {
 			return nil, nil, err
 		}
 		if len(p.sections) > maxSections {
-			return nil, nil, fmt.Errorf("the patch is about more than %d files; make several of it", maxSections)
+			return nil, nil, tool.Codef("tool.too_large", "the patch changes more than %d files; split it", maxSections)
 		}
 	}
 	if len(p.sections) == 0 {
-		return nil, nil, fmt.Errorf(`the patch has no "*** Add File: path", "*** Update File: path" or "*** Delete File: path"`)
+		return nil, nil, tool.Codef("tool.patch", `the patch has no "*** Add File: path", "*** Update File: path" or "*** Delete File: path"`)
 	}
 	return p.sections, p.notes, nil
 }
 
-// unwrap takes away what is around the patch: the envelope, a code fence, a here-document.
+// unwrap removes the envelope, a code fence or a here-document around the patch.
 func (p *parser) unwrap() {
 	from := slices.IndexFunc(p.lines, begin().MatchString) + 1
 	if first := slices.IndexFunc(p.lines, header().MatchString); from == 0 && first >= 0 {
@@ -111,14 +113,14 @@ func (p *parser) unwrap() {
 		from = first
 	}
 	p.lines, p.first = p.lines[from:], 1+from
-	for last, line := range slices.Backward(p.lines) { // an indented one before it is a line of a file
+	for last, line := range slices.Backward(p.lines) { // an earlier, indented one is a line of a file
 		if end().MatchString(line) {
 			p.lines = p.lines[:last]
 			p.join()
 			return
 		}
 	}
-	p.notes = append(p.notes, `"*** End Patch" was missing: was this the whole patch?`)
+	p.notes = append(p.notes, `"*** End Patch" was missing; is the patch complete?`)
 	for n := len(p.lines); n > 0; n-- {
 		if line := strings.TrimSpace(p.lines[n-1]); line != "" && line != "```" && line != "EOF" && line != "PATCH" {
 			break
@@ -127,7 +129,7 @@ func (p *parser) unwrap() {
 	}
 }
 
-// join makes one patch of several that follow each other.
+// join turns consecutive patches into one.
 func (p *parser) join() {
 	for i, line := range p.lines {
 		if strings.HasPrefix(line, "*") && (begin().MatchString(line) || end().MatchString(line)) {
@@ -136,7 +138,7 @@ func (p *parser) join() {
 	}
 }
 
-// number is that of the line before the next one.
+// number is the number of the current line in the patch.
 func (p *parser) number() int { return p.first + p.at - 1 }
 
 func (p *parser) section() error {
@@ -147,12 +149,12 @@ func (p *parser) section() error {
 	case m == nil && strings.TrimSpace(line) == "":
 		return nil
 	case m == nil:
-		return fmt.Errorf(`line %d of the patch is %q; "*** Add File: path", "*** Update File: path" or "*** Delete File: path" must stand there`,
+		return tool.Codef("tool.patch", `line %d of the patch is %q, but must be "*** Add File: path", "*** Update File: path" or "*** Delete File: path"`,
 			p.number(), clip(line))
 	}
 	s := section{kind: kinds[strings.ToLower(m[1])], path: pathOf(m[2]), line: p.number()}
 	if s.path == "" {
-		return fmt.Errorf("line %d of the patch names no file", s.line)
+		return tool.Codef("tool.patch", "line %d of the patch names no file", s.line)
 	}
 	body := p.at
 	for p.at < len(p.lines) && !header().MatchString(p.lines[p.at]) {
@@ -170,7 +172,7 @@ func (p *parser) section() error {
 	return err
 }
 
-// pathOf takes quotes from around a path.
+// pathOf removes quotes around a path.
 func pathOf(text string) string {
 	text = strings.TrimSpace(text)
 	for _, q := range []string{"`", "'"} {
@@ -189,7 +191,7 @@ func (p *parser) added(s *section, lines []string) error {
 	plus := func(line string) bool { return strings.HasPrefix(line, "+") }
 	bare := len(lines) > 0 && !slices.ContainsFunc(lines, plus)
 	if bare {
-		p.notes = append(p.notes, fmt.Sprintf("the lines of %s had no + before them", s.path))
+		p.notes = append(p.notes, fmt.Sprintf("the lines of %s did not begin with +", s.path))
 	}
 	var b strings.Builder
 	for i, line := range lines {
@@ -199,7 +201,7 @@ func (p *parser) added(s *section, lines []string) error {
 		case i == 0 && strings.HasPrefix(line, "@@"), endFile().MatchString(line), strings.HasPrefix(line, `\ No newline`):
 			continue
 		default:
-			return fmt.Errorf("line %d of the patch, %q, belongs to the new file %s and must begin with +", s.line+1+i, clip(line), s.path)
+			return tool.Codef("tool.patch", "line %d of the patch, %q, belongs to the new file %s and must begin with +", s.line+1+i, clip(line), s.path)
 		}
 		b.WriteString(text + "\n")
 	}
@@ -207,7 +209,7 @@ func (p *parser) added(s *section, lines []string) error {
 	return nil
 }
 
-// updated reads the hunks of a file that changes.
+// updated reads the hunks of an updated file.
 func (p *parser) updated(s *section, lines []string, first int) error {
 	var h *hunk
 	begin := func(i int) {
@@ -238,17 +240,16 @@ func (p *parser) updated(s *section, lines []string, first int) error {
 			h.take(line)
 		}
 	}
-	for i := range s.hunks {
-		s.hunks[i].trim()
-	}
-	s.hunks = slices.DeleteFunc(s.hunks, func(h hunk) bool { return len(h.lines) == 0 })
+	s.hunks = slices.DeleteFunc(s.hunks, func(h hunk) bool { // blank lines only separate sections
+		return !slices.ContainsFunc(h.lines, func(l hunkLine) bool { return l != hunkLine{' ', ""} })
+	})
 	if len(s.hunks) == 0 && s.to == "" {
-		return fmt.Errorf("line %d of the patch updates %s, but no changes follow; give lines that begin with a space, - or +", s.line, s.path)
+		return tool.Codef("tool.patch", "line %d of the patch updates %s, but no changes follow; add lines that begin with a space, - or +", s.line, s.path)
 	}
 	return nil
 }
 
-// diffHeader reports whether the lines begin with the names of a unified diff.
+// diffHeader reports whether the lines begin with the header of a unified diff.
 func diffHeader(lines []string) bool {
 	return len(lines) > 1 && strings.HasPrefix(lines[0], "--- ") && strings.HasPrefix(lines[1], "+++ ")
 }
@@ -265,7 +266,7 @@ func (h *hunk) anchor(line string) {
 	}
 }
 
-// take reads a line of a hunk. One without a sign is one that stays.
+// take reads a line of a hunk. A line without a sign is unchanged.
 func (h *hunk) take(line string) {
 	switch {
 	case line == "":
@@ -274,16 +275,5 @@ func (h *hunk) take(line string) {
 		h.lines = append(h.lines, hunkLine{line[0], line[1:]})
 	default:
 		h.lines = append(h.lines, hunkLine{' ', line})
-	}
-}
-
-// trim takes empty lines from the end that only separate the hunk from what follows.
-func (h *hunk) trim() {
-	n := len(h.lines)
-	for n > 0 && h.lines[n-1] == (hunkLine{' ', ""}) {
-		n--
-	}
-	if n == 0 {
-		h.lines = nil
 	}
 }

@@ -8,37 +8,37 @@ import (
 	"time"
 
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/tool/files/internal/pdf"
 )
 
 const (
 	pdfPages    = 20               // of one read
 	pdfTime     = 20 * time.Second // for one read
-	maxDocument = 4 << 20          // bytes of a PDF that is given to the model as it is
+	maxDocument = 4 << 20          // bytes of a PDF file that the model receives unchanged
 )
 
-// lookAtPDF shows the text of pages. A file that has none, because its pages are pictures, goes to the model as it is when it is
-// small enough; one that cannot be taken apart does not, for a provider may refuse a whole conversation because of it.
-func (s *Set) lookAtPDF(ctx context.Context, data []byte, args readArguments) (looked, error) {
+// lookAtPDF shows the text of pages. If the pages are images without text and the file is small enough, the model receives the file.
+// It does not receive a damaged file, because a provider may refuse the whole conversation with it.
+func (r reader) lookAtPDF(ctx context.Context, data []byte, args readArguments) (looked, error) {
 	unseen := func(err error) (looked, error) {
-		l := looked{shown: Shown{Unit: "page", Whole: true}}
-		l.content = textOf(fmt.Sprintf("[binary file, application/pdf, %d bytes, not shown: %v]", len(data), err))
+		l := notShown("application/pdf", int64(len(data)), err)
+		l.shown.Unit = "page"
 		return l, nil
 	}
-	select {
-	case s.heavy <- struct{}{}:
-		defer func() { <-s.heavy }()
-	case <-ctx.Done():
-		return looked{}, context.Cause(ctx)
+	release, err := r.take(ctx)
+	if err != nil {
+		return looked{}, err
 	}
+	defer release()
 	limited, cancel := context.WithTimeoutCause(ctx, pdfTime, errors.New("it takes too long"))
 	defer cancel()
 	f, err := pdf.Open(limited, data)
-	if err != nil && ctx.Err() == nil {
-		return unseen(err)
-	}
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
 		return looked{}, context.Cause(ctx)
+	case err != nil:
+		return unseen(err)
 	}
 	words := false
 	l, err := parts("page", f.Pages(), args, pdfPages, true, func(i int) (string, error) {
@@ -56,10 +56,10 @@ func (s *Set) lookAtPDF(ctx context.Context, data []byte, args readArguments) (l
 		return l, err
 	}
 	if len(data) > maxDocument {
-		return unseen(errors.New("its pages have no text, they are pictures"))
+		return unseen(errors.New("its pages are images without text"))
 	}
 	l.content = llm.Content{
-		llm.Text{Text: fmt.Sprintf("[PDF of %s without text; the file itself follows]", count(f.Pages(), "page"))},
+		llm.Text{Text: fmt.Sprintf("[PDF of %s without text; the file itself follows]", tool.Count(f.Pages(), "page"))},
 		llm.Document{MIME: "application/pdf", Name: args.Path, Data: data},
 	}
 	return l, nil

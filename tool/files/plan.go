@@ -15,185 +15,221 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-// Change is what was done to a file, in the details of results: one of write and edit, a list of them of patch and delete.
+// Change is a changed file. A list of them is the details of all results that change files. [Set.Recall] reads it.
 type Change struct {
-	Path    string `json:"path"`          // from the root of the workspace
-	From    string `json:"from,omitzero"` // where it was before it was moved
-	Created bool   `json:"created,omitzero"`
-	Deleted bool   `json:"deleted,omitzero"`
-	Added   int    `json:"added"` // lines
-	Removed int    `json:"removed"`
-	Diff    string `json:"diff,omitzero"`  // unified; empty for files that are binary or large
-	Hash    string `json:"hash,omitzero"`  // SHA-256 of the new content, in hex
-	Whole   bool   `json:"whole,omitzero"` // the model knows all of it
+	Path  string `json:"path"`           // from the root of the workspace
+	From  string `json:"from,omitzero"`  // the path before a move
+	Hash  string `json:"hash,omitzero"`  // SHA-256 of the new content, in hex; empty for a deleted file
+	Whole bool   `json:"whole,omitzero"` // the model knows all of it
 }
 
-// plan is what a call would change, made from one look at the files.
+// plan is the changes of a call, made from one look at the files.
 type plan struct {
 	steps []step
-	notes []string
+	notes []string // for the model
 }
 
-// step is one file of a plan.
+// step is the change of one file.
 type step struct {
 	workspace.Edit
-	Change
-	verb  string
-	kind  fs.FileMode // of a link or a directory that is removed
+	diff  tool.FileDiff
+	verb  string      // in the past tense
+	kind  fs.FileMode // of a removed link or directory
 	base  *version    // of the file that is replaced, moved or removed; nil: there is none
-	after *version    // nil: none
+	after *version    // nil: no file is left
+	whole bool        // the model knows all of the new content
 }
+
+// editor plans and makes changes of files that the model has read.
+type editor struct{ *memory }
 
 // source is a file that a plan changes.
 type source struct {
 	name, abs string
-	text      string // as it is edited: in UTF-8
+	text      string // in UTF-8
 	coding
 	base version
 }
 
-// open reads a file to be changed. The model must have seen this version of it.
-func (s *Set) open(ctx context.Context, name string) (source, error) {
-	f := source{name: name}
-	var err error
-	if f.abs, err = s.ws.Resolve(name); err != nil {
-		return f, s.unreadable(ctx, name, err)
+// load reads a file and its version. A file that is too large to edit has a version and no data.
+func (e editor) load(abs string) (data []byte, v version, err error) {
+	data, err = e.ws.ReadFile(abs, maxEdit)
+	if _, large := errors.AsType[*workspace.TooLargeError](err); large {
+		v, _, err = e.current(abs)
+		return nil, v, err
 	}
-	data, err := s.ws.ReadFile(f.abs, maxEdit)
-	if err != nil {
-		return f, s.unreadable(ctx, name, err)
-	}
-	f.base = sha256.Sum256(data)
-	if err := s.fresh(name, f.abs, f.base); err != nil {
-		return f, err
-	}
-	f.text, f.coding = decodeText(data)
-	return f, nil
+	return data, sha256.Sum256(data), err
 }
 
-// replaced is the step that gives a file a new text, and keeps its encoding.
-func (s *Set) replaced(f source, text string) (step, error) {
+// open reads a file to change a part of it. The model must have read this version.
+func (e editor) open(ctx context.Context, name string) (source, error) {
+	f := source{name: name}
+	var data []byte
+	var err error
+	if f.abs, err = e.ws.Resolve(name); err == nil {
+		data, err = e.ws.ReadFile(f.abs, maxEdit)
+	}
+	if err != nil {
+		return f, e.explain(ctx, name, err)
+	}
+	f.base = sha256.Sum256(data)
+	f.text, f.coding = decodeText(data)
+	return f, e.fresh(name, f.abs, f.base, false)
+}
+
+// replaced is the step that gives a file a new text and keeps its encoding.
+func (e editor) replaced(f source, text string) (step, error) {
 	data, err := f.encode(text)
 	if err != nil {
 		return step{}, fmt.Errorf("%s: %w", workspace.Quote(f.name), err)
 	}
-	k, _ := s.knows(f.abs)
-	return s.step(f.abs, &f.base, f.text, text, data, k.whole), nil
+	k, _ := e.knows(f.abs)
+	return e.step(f.abs, &f.base, f.text, text, data, k.whole), nil
 }
 
-// step is the step that puts data in the place of base, or of nothing.
-func (s *Set) step(abs string, base *version, before, after string, data []byte, whole bool) step {
+// step is the step that writes data to a file; without a base it creates the file.
+func (e editor) step(abs string, base *version, before, after string, data []byte, whole bool) step {
 	v := version(sha256.Sum256(data))
-	c := s.describe(abs, before, after, base == nil, false)
-	c.Hash, c.Whole = v.String(), whole
-	one := step{Edit: workspace.Edit{Path: abs, Data: data}, Change: c, verb: "edited", base: base, after: &v}
-	if one.Data == nil {
-		one.Data = []byte{}
+	if data == nil {
+		data = []byte{} // nil data would remove the file
+	}
+	one := step{
+		Edit: workspace.Edit{Path: abs, Data: data, Exact: true}, diff: diffOf(e.ws.Rel(abs), before, after, base == nil, false),
+		verb: "edited", base: base, after: &v, whole: whole,
 	}
 	if base == nil {
 		one.verb = "created"
 	}
-	one.Exact = true
 	return one
 }
 
+// gone is the step that removes a path.
+func (e editor) gone(abs, verb string, kind fs.FileMode) step {
+	return step{Edit: workspace.Edit{Path: abs, Exact: true}, diff: tool.FileDiff{Path: e.ws.Rel(abs), Deleted: true}, verb: verb, kind: kind}
+}
+
 // apply makes all steps or none, and remembers the new versions.
-func (s *Set) apply(ctx context.Context, p plan) error {
+func (e editor) apply(ctx context.Context, p plan) error {
 	var undo []func()
 	edits := make([]workspace.Edit, len(p.steps))
 	for i, one := range p.steps {
 		edits[i] = one.Edit
 		edits[i].Check = func() error {
-			if err := s.check(one); err != nil {
+			if err := e.check(one); err != nil {
 				return err
 			}
-			// Before anyone else can look: who comes next must find this version known.
-			if one.after != nil {
-				undo = append(undo, s.wrote(one.Edit.Path, *one.after, one.Whole))
+			if one.after != nil { // before any other call can read the new version
+				undo = append(undo, e.wrote(one.Edit.Path, *one.after, one.whole))
 			}
 			return nil
 		}
 	}
-	if err := s.ws.Apply(ctx, edits); err != nil {
+	err := e.ws.Apply(ctx, edits)
+	if err != nil {
 		for _, back := range undo {
 			back()
 		}
-		return err
 	}
-	return nil
+	return err
 }
 
-// check looks whether a file is still what the plan was made from. It is called while nothing else of the workspace writes.
-func (s *Set) check(one step) error {
+// check returns an error unless the path of a step is still as planned. Nothing else of the workspace writes meanwhile.
+func (e editor) check(one step) error {
 	from := one.Edit.Path
 	if one.Edit.From != "" {
 		from = one.Edit.From
 	}
-	if one.base == nil {
-		if one.after == nil {
-			return s.same(from, one.kind)
-		}
-		_, exists, err := s.current(from)
-		if err == nil && exists {
-			err = fmt.Errorf("%s was created by someone else just now; read it first, then change it", workspace.Quote(one.Change.Path))
+	name := workspace.Quote(e.ws.Rel(from))
+	if one.base == nil && one.after == nil {
+		info, err := os.Lstat(from)
+		if err == nil && info.Mode().Type() != one.kind {
+			err = tool.Codef("tool.changed", "%s is no longer the same kind of file; look at it again", name)
 		}
 		return err
 	}
-	v, exists, err := s.current(from)
-	if err == nil && (!exists || v != *one.base) {
-		err = fmt.Errorf("%s has changed just now; read it again, then change it", workspace.Quote(s.ws.Rel(from)))
+	v, exists, err := e.current(from)
+	switch {
+	case err != nil:
+		return err
+	case one.base == nil && exists:
+		return tool.Codef("tool.changed", "%s was created by someone else just now; read it first, then change it", name)
+	case one.base != nil && (!exists || v != *one.base):
+		return tool.Codef("tool.changed", "%s has changed just now; read it again, then change it", name)
 	}
-	return err
+	return nil
 }
 
-// same returns an error unless a path is still what it was: a link, a directory.
-func (s *Set) same(abs string, kind fs.FileMode) error {
-	info, err := os.Lstat(abs)
-	if err == nil && info.Mode().Type() != kind {
-		err = fmt.Errorf("%s has become something else just now; look at it again", workspace.Quote(s.ws.Rel(abs)))
-	}
-	return err
-}
-
-// text is what the model is told of a plan that was carried out.
+// text reports a finished plan to the model.
 func (p plan) text() string {
 	var lines []string
 	for _, one := range p.steps {
-		c := one.Change
-		line := one.verb + " " + workspace.Quote(c.Path)
-		if c.From != "" {
-			line = fmt.Sprintf("%s %s to %s", one.verb, workspace.Quote(c.From), workspace.Quote(c.Path))
+		d := one.diff
+		line := one.verb + " " + workspace.Quote(d.Path)
+		if d.From != "" {
+			line = fmt.Sprintf("%s %s to %s", one.verb, workspace.Quote(d.From), workspace.Quote(d.Path))
 		}
-		if one.base != nil || c.Created {
-			if !c.Deleted && (c.From == "" || c.Added+c.Removed > 0) {
-				line += fmt.Sprintf(": %s added, %d removed", count(c.Added, "line"), c.Removed)
-			}
+		if !d.Deleted && (d.From == "" || d.Added+d.Removed > 0) {
+			line += fmt.Sprintf(": %s added, %d removed", tool.Count(d.Added, "line"), d.Removed)
 		}
 		lines = append(lines, line)
 	}
 	return strings.Join(append(lines, p.notes...), "\n")
 }
 
-// changes is the details of a plan that was carried out.
-func (p plan) changes() []Change {
-	out := make([]Change, len(p.steps))
-	for i, one := range p.steps {
-		out[i] = one.Change
+// changes is the details of a finished plan.
+func (p plan) changes() (all []Change) {
+	for _, one := range p.steps {
+		c := Change{Path: one.diff.Path, From: one.diff.From, Whole: one.whole}
+		if one.after != nil {
+			c.Hash = one.after.String()
+		}
+		all = append(all, c)
 	}
-	return out
+	return all
 }
 
-// preview is what a plan would change, as a diff.
+// diffs is the changes of a plan for people.
+func (p plan) diffs() (all []tool.FileDiff) {
+	for _, one := range p.steps {
+		all = append(all, one.diff)
+	}
+	return all
+}
+
+// brief is a finished plan in one line.
+func (p plan) brief() string {
+	if len(p.steps) == 0 {
+		return "no change"
+	}
+	added, removed := 0, 0
+	for _, one := range p.steps {
+		added, removed = added+one.diff.Added, removed+one.diff.Removed
+	}
+	text := fmt.Sprintf("+%d -%d", added, removed)
+	switch d := p.steps[0].diff; {
+	case len(p.steps) > 1:
+		return text + ", " + tool.Count(len(p.steps), "file")
+	case d.Created:
+		return text + ", new"
+	case d.Deleted:
+		return text + ", deleted"
+	case d.From != "":
+		return text + ", moved"
+	}
+	return text
+}
+
+// preview is the diff that a plan would make.
 func (p plan) preview() string {
 	var b strings.Builder
 	for _, one := range p.steps {
-		switch c := one.Change; {
-		case c.From != "":
-			fmt.Fprintf(&b, "rename from %s\nrename to %s\n%s", workspace.Quote(c.From), workspace.Quote(c.Path), c.Diff)
-		case c.Diff != "":
-			b.WriteString(c.Diff)
-		default:
-			fmt.Fprintf(&b, "%s %s\n", present(one.verb), workspace.Quote(c.Path))
+		switch d := one.diff; {
+		case d.From != "":
+			fmt.Fprintf(&b, "rename from %s\nrename to %s\n%s", workspace.Quote(d.From), workspace.Quote(d.Path), d.Text)
+		case d.Text != "":
+			b.WriteString(d.Text)
+		default: // "deleted link x" becomes "delete link x"
+			fmt.Fprintf(&b, "%s %s\n", imperatives.Replace(one.verb), workspace.Quote(d.Path))
 		}
 	}
 	for _, note := range p.notes {
@@ -203,30 +239,25 @@ func (p plan) preview() string {
 	return text
 }
 
-// present is what will be done, of a verb for what was done.
-func present(verb string) string {
-	first, rest, _ := strings.Cut(verb, " ")
-	word := map[string]string{"edited": "edit", "created": "create", "replaced": "replace", "deleted": "delete"}[first]
-	return strings.TrimSpace(word + " " + rest)
-}
+var imperatives = strings.NewReplacer("edited", "edit", "created", "create", "replaced", "replace", "deleted", "delete")
 
 const (
-	maxEdit  = 16 << 20 // bytes of the largest file that is changed
-	maxDiff  = 1 << 20  // bytes of a file, beyond which its change is counted but not shown
-	maxShown = 64 << 10 // bytes of a diff that are shown
+	maxEdit  = 16 << 20 // bytes of the largest file that the tools edit
+	maxDiff  = 1 << 20  // bytes of the largest file with a diff; for a larger one only lines are counted
+	maxShown = 64 << 10 // bytes of a diff
 )
 
-// describe compares two versions of a file.
-func (s *Set) describe(abs, before, after string, created, deleted bool) Change {
-	c := Change{Path: s.ws.Rel(abs), Created: created, Deleted: deleted}
+// diffOf compares two versions of a file.
+func diffOf(path, before, after string, created, deleted bool) tool.FileDiff {
+	d := tool.FileDiff{Path: path, Created: created, Deleted: deleted}
 	if tool.Binary(before) || tool.Binary(after) {
-		return c
+		return d
 	}
 	if max(len(before), len(after)) > maxDiff {
-		c.Added, c.Removed = countLines(after), countLines(before)
-		return c
+		d.Added, d.Removed = countLines(after), countLines(before)
+		return d
 	}
-	name := workspace.Quote(c.Path) // its header is one line
+	name := workspace.Quote(path) // a header is one line
 	from, to := "a/"+name, "b/"+name
 	if created {
 		from = "/dev/null"
@@ -234,36 +265,20 @@ func (s *Set) describe(abs, before, after string, created, deleted bool) Change 
 	if deleted {
 		to = "/dev/null"
 	}
-	c.Diff = udiff.Unified(from, to, before, after)
-	c.Added, c.Removed = countChanges(c.Diff)
-	c.Diff, _ = tool.Bound(c.Diff, maxShown)
-	return c
-}
-
-// countChanges counts the lines that a diff of one file adds and removes.
-func countChanges(diff string) (added, removed int) {
-	for _, header := range []string{"--- ", "+++ "} {
-		if line, rest, ok := strings.Cut(diff, "\n"); ok && strings.HasPrefix(line, header) {
-			diff = rest
+	d.Text = udiff.Unified(from, to, before, after)
+	if _, body, ok := strings.Cut(d.Text, "\n@@"); ok {
+		for line := range strings.Lines(body) {
+			switch line[0] {
+			case '+':
+				d.Added++
+			case '-':
+				d.Removed++
+			}
 		}
 	}
-	for line := range strings.Lines(diff) {
-		switch line[0] {
-		case '+':
-			added++
-		case '-':
-			removed++
-		}
-	}
-	return added, removed
-}
-
-// count is a number of things: "1 line", "3 lines".
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	text, lost := tool.Bound(d.Text, maxShown)
+	d.Text, d.Cut = text, lost > 0
+	return d
 }
 
 func countLines(text string) int {
@@ -272,18 +287,4 @@ func countLines(text string) int {
 		n++
 	}
 	return n
-}
-
-// missing adds to the error for a file that does not exist what may have been meant.
-func (s *Set) missing(ctx context.Context, name string, err error) error {
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if near := s.ws.Similar(ctx, name, 5); len(near) > 0 {
-		for i, name := range near {
-			near[i] = workspace.Quote(name)
-		}
-		return fmt.Errorf("%s does not exist; did you mean %s?", workspace.Quote(name), strings.Join(near, ", "))
-	}
-	return fmt.Errorf("%s does not exist", workspace.Quote(name))
 }

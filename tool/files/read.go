@@ -1,12 +1,10 @@
 package files
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,9 +20,9 @@ const (
 	defaultLines = 2000     // lines of one read
 	maxRead      = 50 << 10 // bytes of one read
 	maxLine      = 2000     // bytes shown of one line
-	maxScan      = 1 << 30  // bytes from which a file is not even counted
-	maxMedia     = 32 << 20 // bytes of the largest picture or PDF that is looked into
-	sniff        = 8 << 10  // bytes that tell binary data from text
+	maxScan      = 1 << 30  // bytes of the largest file that read opens
+	maxMedia     = 32 << 20 // bytes of the largest image or PDF file that read decodes
+	sniff        = 8 << 10  // bytes that decide whether a file is binary
 )
 
 type readArguments struct {
@@ -34,66 +32,82 @@ type readArguments struct {
 	Raw    bool   `json:"raw,omitempty" jsonschema:"a notebook as JSON"`
 }
 
-// Shown is the details of a read: which part of a file the model saw, and of which version.
+// Shown is the details of a read: the part of a file that the model saw, and its version. [Set.Recall] reads it.
 type Shown struct {
 	Path  string `json:"path"`
-	First int    `json:"first,omitzero"` // numbers of lines, from 1; 0 when none was shown
+	First int    `json:"first,omitzero"` // line numbers, from 1; 0: no line was shown
 	Last  int    `json:"last,omitzero"`
 	Lines int    `json:"lines"`         // of the whole file
-	Unit  string `json:"unit,omitzero"` // what is numbered and counted when it is not lines: "page" or "cell"
+	Unit  string `json:"unit,omitzero"` // "page" or "cell" if the numbers do not count lines
 	Bytes int64  `json:"bytes"`
-	Cut   bool   `json:"cut,omitzero"`   // not all of those lines was shown
+	Cut   bool   `json:"cut,omitzero"`   // some of the lines are incomplete
 	Hash  string `json:"hash,omitzero"`  // SHA-256 of the whole file, in hex
-	Whole bool   `json:"whole,omitzero"` // with this read the model has seen all there is
+	Whole bool   `json:"whole,omitzero"` // with this read the model knows the whole file
 }
 
-func (s *Set) read() tool.Tool {
+// title is the path with the requested lines: "main.go:1-20".
+func (a readArguments) title() string {
+	first := max(a.Offset, 1)
+	switch {
+	case a.Limit > 0:
+		return fmt.Sprintf("%s:%d-%d", a.Path, first, first+min(a.Limit, maxScan)-1)
+	case first > 1:
+		return fmt.Sprintf("%s:%d-", a.Path, first)
+	}
+	return a.Path
+}
+
+// brief is the shown part in one line.
+func (s Shown) brief() string {
+	unit := cmp.Or(s.Unit, "line")
+	if s.First > 0 && s.Last-s.First+1 < s.Lines {
+		return fmt.Sprintf("%ss %d to %d of %d", unit, s.First, s.Last, s.Lines)
+	}
+	if s.Lines == 0 && s.Bytes > 0 {
+		return tool.Count(s.Bytes, "byte")
+	}
+	return tool.Count(s.Lines, unit)
+}
+
+// reader shows files and remembers what it showed.
+type reader struct {
+	*memory
+	heavy chan struct{}
+}
+
+func (r reader) tool() tool.Tool {
 	return tool.New(nameRead, readText,
-		func(_ context.Context, args readArguments) (tool.Effects, error) { return s.reads(args.Path) },
+		func(_ context.Context, args readArguments) (tool.Effects, error) {
+			abs, err := r.ws.Resolve(args.Path)
+			return tool.Effects{Reads: []tool.Path{tool.File(abs)}, Idempotent: true}, err
+		},
 		func(ctx context.Context, args readArguments, _ tool.Report) (tool.Result, error) {
-			abs, err := s.ws.Resolve(args.Path) // first, so that what is read is what is remembered under this name
+			abs, err := r.ws.Resolve(args.Path) // once, so that the memory and the read use the same file
 			if err != nil {
-				return tool.Result{}, s.unreadable(ctx, args.Path, err)
+				return tool.Result{}, r.explain(ctx, args.Path, err)
 			}
 			args.Offset, args.Limit = max(args.Offset, 1), min(args.Limit, maxScan)
-			l, err := s.look(ctx, abs, args)
+			l, err := r.look(ctx, abs, args)
 			if err != nil {
-				return tool.Result{}, s.unreadable(ctx, args.Path, err)
+				return tool.Result{}, r.explain(ctx, args.Path, err)
 			}
-			details := s.remember(abs, l)
-			return tool.Result{Content: l.content, Details: details}, nil
-		})
+			s := l.shown
+			s.Whole = r.shown(abs, l.version, s)
+			s.Path, s.Hash = r.ws.Rel(abs), l.version.String()
+			return tool.Result{Content: l.content, Brief: s.brief(), Details: s}, nil
+		}, tool.WithTitle(readArguments.title))
 }
 
-// looked is what a read found.
+// looked is the outcome of a read.
 type looked struct {
 	content llm.Content
 	shown   Shown
 	version version
 }
 
-// remember takes down what was shown.
-func (s *Set) remember(abs string, l looked) Shown {
-	part := span{l.shown.First, l.shown.Last}
-	if l.shown.Unit != "" || l.shown.Cut {
-		part = span{}
-	}
-	s.shown(abs, l.version, l.shown.Lines, part, l.shown.Whole)
-	k, _ := s.knows(abs)
-	l.shown.Path, l.shown.Hash, l.shown.Whole = s.ws.Rel(abs), l.version.String(), k.whole && k.version == l.version
-	return l.shown
-}
-
-func (s *Set) unreadable(ctx context.Context, name string, err error) error {
-	if _, ok := errors.AsType[*workspace.DirectoryError](err); ok {
-		return fmt.Errorf("%w; see what is in it with list", err)
-	}
-	return s.missing(ctx, name, err)
-}
-
 // look reads a file by its kind.
-func (s *Set) look(ctx context.Context, abs string, args readArguments) (looked, error) {
-	f, err := s.ws.OpenFile(abs)
+func (r reader) look(ctx context.Context, abs string, args readArguments) (looked, error) {
+	f, err := r.ws.OpenFile(abs)
 	if err != nil {
 		return looked{}, err
 	}
@@ -103,37 +117,31 @@ func (s *Set) look(ctx context.Context, abs string, args readArguments) (looked,
 		return looked{}, err
 	}
 	if info.Size() > maxScan {
-		return looked{}, fmt.Errorf("%s has %d bytes, too many to read; look for parts with grep, or with head and tail in shell",
+		return looked{}, tool.Codef("tool.too_large", "%s has %d bytes, too many to read; search it with grep, or use head and tail in shell",
 			workspace.Quote(args.Path), info.Size())
 	}
 	if info.Size() > maxMedia {
 		return stream(ctx, f, info.Size(), args)
 	}
-	// It may grow while it is read.
 	data := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
 	if _, err := data.ReadFrom(io.LimitReader(f, maxMedia+1)); err != nil {
 		return looked{}, err
 	}
 	if data.Len() > maxMedia {
-		return looked{}, fmt.Errorf("%s grows while it is read; try again", workspace.Quote(args.Path))
+		return looked{}, tool.Codef("tool.changed", "%s grows while it is read; try again", workspace.Quote(args.Path))
 	}
-	return s.whole(ctx, data.Bytes(), args)
-}
-
-// whole shows a file whose content is at hand, and takes down its version.
-func (s *Set) whole(ctx context.Context, data []byte, args readArguments) (looked, error) {
-	l, err := s.lookInto(ctx, data, args)
-	l.version, l.shown.Bytes = sha256.Sum256(data), int64(len(data))
+	l, err := r.lookInto(ctx, data.Bytes(), args)
+	l.version, l.shown.Bytes = sha256.Sum256(data.Bytes()), int64(data.Len())
 	return l, err
 }
 
 // lookInto shows a content by its kind.
-func (s *Set) lookInto(ctx context.Context, data []byte, args readArguments) (looked, error) {
+func (r reader) lookInto(ctx context.Context, data []byte, args readArguments) (looked, error) {
 	switch kind := http.DetectContentType(data[:min(len(data), 512)]); {
 	case strings.HasPrefix(kind, "image/") && kind != "image/x-icon" && kind != "image/bmp":
-		return s.lookAtImage(ctx, data, kind)
+		return r.lookAtImage(ctx, data, kind)
 	case kind == "application/pdf":
-		return s.lookAtPDF(ctx, data, args)
+		return r.lookAtPDF(ctx, data, args)
 	case strings.EqualFold(filepath.Ext(args.Path), ".ipynb") && !args.Raw:
 		if l, ok := lookAtNotebook(data, args); ok {
 			return l, nil
@@ -143,45 +151,44 @@ func (s *Set) lookInto(ctx context.Context, data []byte, args readArguments) (lo
 		return stream(ctx, bytes.NewReader(data), int64(len(data)), args)
 	}
 	text, c := decodeText(data)
-	p := newPage(strings.NewReader(text), int64(len(text)), args)
-	p.coding = c.name
-	if err := p.read(ctx); err != nil {
-		return looked{}, fmt.Errorf("%s: %w", workspace.Quote(args.Path), err)
-	}
-	p.bytes = int64(len(data))
-	return p.looked(), nil
+	return newPage(strings.NewReader(text), int64(len(text)), args, c.name).read(ctx)
 }
 
-// stream shows a part of a file that is too large to be held.
+// stream shows a part of a file that is too large for memory.
 func stream(ctx context.Context, in io.Reader, size int64, args readArguments) (looked, error) {
 	hash := sha256.New()
-	p := newPage(io.TeeReader(in, hash), size, args)
-	if err := p.read(ctx); err != nil {
-		return looked{}, fmt.Errorf("%s: %w", workspace.Quote(args.Path), err)
-	}
-	l := p.looked()
+	l, err := newPage(io.TeeReader(in, hash), size, args, "").read(ctx)
 	l.version = version(hash.Sum(nil))
-	return l, nil
+	return l, err
 }
 
-func newPage(in io.Reader, size int64, args readArguments) *page {
-	p := &page{in: bufio.NewReaderSize(in, int(min(max(size+1, sniff), 64<<10))), first: args.Offset}
-	p.last = p.first + cmp.Or(args.Limit, defaultLines) - 1
-	return p
-}
-
-func (p *page) looked() looked {
-	return looked{content: textOf(p.text()), shown: p.shown()}
+// take waits for the right to decode an image or a PDF file. The caller calls release.
+func (r reader) take(ctx context.Context) (release func(), err error) {
+	select {
+	case r.heavy <- struct{}{}:
+		return func() { <-r.heavy }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 func textOf(text string) llm.Content { return llm.Content{llm.Text{Text: text}} }
 
-// parts shows some of the numbered parts of a file, as many as there is room for. The file is whole when none is missing and all
-// of each can be shown.
+// notShown is the outcome for a file that has no content for a model, with the reason.
+func notShown(kind string, size int64, why error) looked {
+	text := fmt.Sprintf("[binary file, %s, %d bytes, not shown", kind, size)
+	if why != nil {
+		text += ": " + why.Error()
+	}
+	return looked{content: textOf(text + "]"), shown: Shown{Whole: true, Bytes: size}}
+}
+
+// parts shows numbered parts of a file, such as pages, up to maxRead bytes. If every part is complete text, whole is set, and a read of
+// all parts shows the whole file.
 func parts(unit string, n int, args readArguments, most int, whole bool, part func(i int) (string, error)) (looked, error) {
 	l := looked{shown: Shown{Lines: n, Unit: unit}}
 	if n > 0 && args.Offset > n {
-		l.content = textOf(fmt.Sprintf("[the file has %s; %s %d is beyond its end]", count(n, unit), unit, args.Offset))
+		l.content = textOf(fmt.Sprintf("[the file has %s; %s %d is past its end]", tool.Count(n, unit), unit, args.Offset))
 		return l, nil
 	}
 	var b strings.Builder
@@ -197,16 +204,13 @@ func parts(unit string, n int, args readArguments, most int, whole bool, part fu
 		}
 		l.shown.Cut = l.shown.Cut || lost > 0
 		fmt.Fprintf(&b, "%s\n", strings.TrimRight(bounded, "\n"))
-		if l.shown.First == 0 {
-			l.shown.First = i
-		}
-		l.shown.Last = i
+		l.shown.First, l.shown.Last = args.Offset, i
 	}
 	note := fmt.Sprintf("%ss %d-%d of %d", unit, l.shown.First, l.shown.Last, n)
 	if n == 0 {
 		note = fmt.Sprintf("no %ss", unit)
 	} else if l.shown.Last < n {
-		note += fmt.Sprintf("; go on with offset %d", l.shown.Last+1)
+		note += fmt.Sprintf("; continue with offset %d", l.shown.Last+1)
 	}
 	l.shown.Whole = whole && l.shown.First == 1 && l.shown.Last == n && !l.shown.Cut
 	l.content = textOf(b.String() + "[" + note + "]")

@@ -16,66 +16,64 @@ type writeArguments struct {
 	Content *string `json:"content,omitempty" jsonschema:"the whole content"`
 }
 
-func (s *Set) write() tool.Tool {
-	return changer(s, nameWrite, writeText,
-		func(_ context.Context, args writeArguments) (tool.Effects, error) { return s.writes(args.Path) },
-		s.planWrite, one)
+func (e editor) writeTool() tool.Tool {
+	return changer(e, nameWrite, writeText,
+		func(_ context.Context, args writeArguments) (tool.Effects, error) { return e.writes(args.Path) },
+		e.planWrite, func(args writeArguments) string { return args.Path })
 }
 
-func (s *Set) planWrite(_ context.Context, args writeArguments) (plan, error) {
-	abs, err := s.ws.Resolve(args.Path)
-	if err != nil {
-		return plan{}, err
-	}
-	before, base, err := s.replaceable(args.Path, abs)
-	if err != nil {
-		return plan{}, err
-	}
-	if base != nil && args.Content == nil {
-		return plan{}, fmt.Errorf("%s exists and content is missing; give the whole content, \"\" to empty the file", workspace.Quote(args.Path))
-	}
-	if args.Content == nil {
-		return plan{[]step{s.step(abs, nil, "", "", nil, true)}, []string{"content was missing, so the file is empty"}}, nil
-	}
-	return s.overwrite(args.Path, abs, before, base, *args.Content)
+// writes is the effects of a change of one file.
+func (e editor) writes(name string) (tool.Effects, error) {
+	abs, err := e.ws.Resolve(name)
+	return tool.Effects{Writes: []tool.Path{tool.File(abs)}}, err
 }
 
-// overwrite plans to replace all of a file that may be replaced, or to create it.
-func (s *Set) overwrite(name, abs string, before []byte, base *version, content string) (plan, error) {
+func (e editor) planWrite(_ context.Context, args writeArguments) (plan, error) {
+	content := ""
+	if args.Content != nil {
+		content = *args.Content
+	}
+	p, base, err := e.overwrite(args.Path, content)
+	if err == nil && args.Content == nil {
+		if base != nil {
+			return plan{}, tool.Codef("tool.arguments", "%s exists and content is missing; give the whole content, or \"\" to empty the file", workspace.Quote(args.Path))
+		}
+		p.notes = append(p.notes, "content was missing, so the file is empty")
+	}
+	return p, err
+}
+
+// overwrite plans to create a file, or to replace all of a file that the model has read. Base is the version of that file.
+func (e editor) overwrite(name, content string) (p plan, base *version, err error) {
+	abs, err := e.ws.Resolve(name)
+	if err != nil {
+		return p, nil, err
+	}
+	before, v, err := e.load(abs)
+	switch {
+	case err == nil:
+		base, err = &v, e.fresh(name, abs, v, true)
+	case errors.Is(err, fs.ErrNotExist):
+		before, err = nil, nil
+	}
+	if err != nil {
+		return p, base, err
+	}
 	old, c := decodeText(before)
 	after, notes := likeBefore(content, old)
 	data, err := c.encode(after)
 	if err != nil {
-		return plan{}, fmt.Errorf("%s: %w", workspace.Quote(name), err)
+		return p, base, fmt.Errorf("%s: %w", workspace.Quote(name), err)
 	}
 	if c.name != "" {
-		notes = append(notes, "the encoding of the file was kept: "+c.name)
+		notes = append(notes, "the file keeps its encoding: "+c.name)
 	}
 	if base != nil && sha256.Sum256(data) == *base {
-		return plan{notes: []string{workspace.Quote(name) + " has this content already; nothing was changed"}}, nil
+		return plan{notes: []string{workspace.Quote(name) + " already has this content; nothing was changed"}}, base, nil
 	}
-	one := s.step(abs, base, old, after, data, true)
+	one := e.step(abs, base, old, after, data, true)
 	if base != nil {
 		one.verb = "replaced"
 	}
-	return plan{[]step{one}, notes}, nil
-}
-
-// replaceable is the content and the version of a file, all of which the model has seen; nil when there is none. A large one is
-// not compared: its content is empty.
-func (s *Set) replaceable(name, abs string) ([]byte, *version, error) {
-	data, err := s.ws.ReadFile(abs, maxEdit)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
-	}
-	v := version(sha256.Sum256(data))
-	if _, large := errors.AsType[*workspace.TooLargeError](err); large {
-		if v, _, err = s.current(abs); err != nil {
-			return nil, nil, err
-		}
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return data, &v, s.freshWhole(name, abs, v)
+	return plan{[]step{one}, notes}, base, nil
 }

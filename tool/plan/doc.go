@@ -1,4 +1,4 @@
-// Package plan is the tools by which a model shows what it is about, todo, and asks what it cannot know, question.
+// Package plan provides the tools with which a model shows its plan, todo, and asks the person, question.
 //
-// What comes of them is the program's: a list is handed to a callback, questions to an [Asker].
+// The program receives the results: a callback gets the list, an [Asker] gets the questions.
 package plan

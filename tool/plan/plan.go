@@ -7,17 +7,16 @@ import (
 	"github.com/tenon-agent/tenon/tool"
 )
 
-// Options say who takes what the tools produce. A tool without a taker does not exist.
+// Options name the receivers of the results. A tool without a receiver does not exist.
 type Options struct {
-	// Record keeps the whole list of what is to be done, in the place of the one before. Its error fails the call. Calls of it
-	// come one at a time.
+	// Record replaces the list of the plan. Its error fails the call. The tool calls it one call at a time.
 	Record func(ctx context.Context, items []Item) error
 
 	// Asker asks the person.
 	Asker Asker
 }
 
-// New returns the tools question and todo, as far as there is somebody for what they produce.
+// New returns the tools question and todo, as far as they have a receiver.
 func New(o Options) []tool.Tool {
 	var tools []tool.Tool
 	if o.Asker != nil {

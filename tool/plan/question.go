@@ -13,16 +13,16 @@ import (
 const (
 	maxQuestions = 4
 	maxOptions   = 10
-	maxAnswer    = 20 << 10 // bytes of one answer that the model is told
+	maxAnswer    = 20 << 10 // bytes of one answer for the model
 )
 
-// ErrNobody says that there is nobody to be asked, or that nobody answered in time.
-var ErrNobody = errors.New("nobody can be asked")
+// ErrNobody reports that no person can answer, or that no person answered in time. Its code is "tool.unanswered".
+var ErrNobody = tool.Codef("tool.unanswered", "no person can answer")
 
 // Asker asks a person. Implementations are safe for concurrent use.
 type Asker interface {
-	// Ask blocks until all questions are answered or ctx ends, and returns one answer for each, in their order. With
-	// [ErrNobody] the model is told to decide for itself.
+	// Ask blocks until the person has answered all questions or ctx ends. It returns one answer for each question, in their order. If the
+	// error is [ErrNobody], the model decides for itself.
 	Ask(ctx context.Context, questions []Question) ([]Answer, error)
 }
 
@@ -34,13 +34,13 @@ type Question struct {
 	Default  string   `json:"default,omitempty"`
 }
 
-// Answer is what a person said: options that were chosen, or words of their own. None: they would not answer.
+// Answer is the answer of a person: chosen options, or their own words. Empty: the person declined to answer.
 type Answer []string
 
 // Answered is the details of a question.
 type Answered struct {
 	Questions []Question `json:"questions"`
-	Answers   []Answer   `json:"answers,omitzero"` // none when nobody could be asked
+	Answers   []Answer   `json:"answers,omitzero"` // none if no person could answer
 }
 
 type questionArguments struct {
@@ -57,44 +57,51 @@ func question(asker Asker) tool.Tool {
 			answers, err := asker.Ask(ctx, questions)
 			switch {
 			case errors.Is(err, ErrNobody):
-				result := tool.TextResult(unanswered(questions))
-				result.Details = Answered{Questions: questions}
-				return result, nil
+				return tool.TextResult(unanswered(questions)).With("not answered", Answered{Questions: questions}), nil
 			case err != nil:
 				return tool.Result{}, fmt.Errorf("question: %w", err)
 			case len(answers) != len(questions):
-				return tool.Result{}, fmt.Errorf("question: there are %d answers to %d questions", len(answers), len(questions))
+				return tool.Result{}, fmt.Errorf("question: got %d answers to %d questions", len(answers), len(questions))
 			}
-			result := tool.TextResult(answered(questions, answers))
-			result.Details = Answered{Questions: questions, Answers: answers}
-			return result, nil
-		})
+			return tool.TextResult(answered(questions, answers)).With(brief(answers), Answered{Questions: questions, Answers: answers}), nil
+		}, tool.WithTitle(func(args questionArguments) string { return args.Questions[0].Text }))
 }
 
-// checkQuestions returns all that is wrong with questions.
+// brief is the answers in one line.
+func brief(answers []Answer) string {
+	var all []string
+	for _, a := range answers {
+		if all = append(all, strings.Join(a, ", ")); len(a) == 0 {
+			all[len(all)-1] = "not answered"
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// checkQuestions returns all problems of questions.
 func checkQuestions(questions []Question) error {
 	if len(questions) == 0 || len(questions) > maxQuestions {
-		return fmt.Errorf("%d questions; ask 1 to %d at a time", len(questions), maxQuestions)
+		return tool.Codef("tool.arguments", "%d questions; ask 1 to %d at a time", len(questions), maxQuestions)
 	}
 	var problems []error
 	for i, q := range questions {
 		place := fmt.Sprintf("questions[%d]", i)
 		problems = append(problems, checkText(place+".text", q.Text))
 		if len(q.Options) > maxOptions {
-			problems = append(problems, fmt.Errorf("%s: %d options are more than %d", place, len(q.Options), maxOptions))
+			problems = append(problems, tool.Codef("tool.arguments", "%s: %d options are more than %d", place, len(q.Options), maxOptions))
 			continue
 		}
 		for k, option := range q.Options {
 			problems = append(problems, checkText(fmt.Sprintf("%s.options[%d]", place, k), option))
 			if slices.Contains(q.Options[:k], option) {
-				problems = append(problems, fmt.Errorf("%s.options: %q is there twice", place, option))
+				problems = append(problems, tool.Codef("tool.arguments", "%s.options: %q occurs twice", place, option))
 			}
 		}
 		switch {
 		case q.Multiple && len(q.Options) == 0:
-			problems = append(problems, fmt.Errorf("%s: multiple needs options", place))
+			problems = append(problems, tool.Codef("tool.arguments", "%s: multiple needs options", place))
 		case q.Default != "" && len(q.Options) > 0 && !slices.Contains(q.Options, q.Default):
-			problems = append(problems, fmt.Errorf("%s.default: %q is none of the options", place, q.Default))
+			problems = append(problems, tool.Codef("tool.arguments", "%s.default: %q is not one of the options", place, q.Default))
 		case q.Default != "":
 			problems = append(problems, checkText(place+".default", q.Default))
 		}
@@ -102,7 +109,7 @@ func checkQuestions(questions []Question) error {
 	return errors.Join(problems...)
 }
 
-// answered is what the model is told.
+// answered returns the answers for the model.
 func answered(questions []Question, answers []Answer) string {
 	var b strings.Builder
 	for i, answer := range answers {
@@ -118,7 +125,7 @@ func answered(questions []Question, answers []Answer) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// unanswered is what the model is told when there is nobody.
+// unanswered returns the result for the model if no person can answer.
 func unanswered(questions []Question) string {
 	var defaults []string
 	for i, q := range questions {
@@ -126,9 +133,9 @@ func unanswered(questions []Question) string {
 			defaults = append(defaults, fmt.Sprintf("question %d: %s", i+1, q.Default))
 		}
 	}
-	text := "[nobody can be asked; decide yourself and say in the end what you assumed"
+	text := "[no one can answer; decide yourself and report your assumptions at the end"
 	if len(defaults) > 0 {
-		text += "; your defaults hold: " + strings.Join(defaults, ", ")
+		text += "; your defaults apply: " + strings.Join(defaults, ", ")
 	}
 	return text + "]"
 }

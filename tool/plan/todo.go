@@ -24,7 +24,7 @@ const (
 	Completed  = "completed"
 )
 
-// Item is one thing to do.
+// Item is one step of a plan.
 type Item struct {
 	Text   string `json:"text"`
 	Status string `json:"status" enum:"pending,in_progress,completed"`
@@ -34,15 +34,10 @@ type todoArguments struct {
 	Items []Item `json:"items"`
 }
 
-// Todo is the details of a todo: the list as it was recorded.
-type Todo struct {
-	Items []Item `json:"items"`
-}
-
 func todo(record func(context.Context, []Item) error) tool.Tool {
 	return &ordered{Tool: tool.New("todo", todoText,
 		func(_ context.Context, args todoArguments) (tool.Effects, error) {
-			return tool.Effects{Idempotent: true}, checkItems(args.Items)
+			return tool.Effects{None: true, Idempotent: true}, checkItems(args.Items)
 		},
 		func(ctx context.Context, args todoArguments, _ tool.Report) (tool.Result, error) {
 			items := make([]Item, len(args.Items))
@@ -52,22 +47,31 @@ func todo(record func(context.Context, []Item) error) tool.Tool {
 				count[item.Status]++
 			}
 			if err := record(ctx, items); err != nil {
-				return tool.Result{}, fmt.Errorf("todo: the list was not kept: %w", err)
+				return tool.Result{}, fmt.Errorf("todo: cannot record the list: %w", err)
 			}
-			result := tool.TextResult(fmt.Sprintf("%d completed, %d in progress, %d pending", count[Completed], count[InProgress], count[Pending]))
-			result.Details = Todo{Items: items}
-			return result, nil
-		})}
+			text := fmt.Sprintf("%d completed, %d in progress, %d pending", count[Completed], count[InProgress], count[Pending])
+			return tool.TextResult(text).With(text, nil), nil
+		}, tool.WithTitle(todoTitle))}
 }
 
-// ordered runs calls of a tool one at a time, and none after one that was prepared later has run: two lists of one message
-// collide with nothing and may begin in any order, but the last is the one that was meant.
+// todoTitle returns the item that is in progress.
+func todoTitle(args todoArguments) string {
+	for _, item := range args.Items {
+		if item.Status == InProgress {
+			return item.Text
+		}
+	}
+	return ""
+}
+
+// ordered runs the calls of a tool one at a time. It skips a call if a call that was prepared later has run: the calls of one answer may
+// begin in any order, but the last list counts.
 type ordered struct {
 	tool.Tool
 	prepared atomic.Int64
 
 	mu   sync.Mutex
-	done int64 // the place of the last that was run
+	done int64 // the place of the last call that ran
 }
 
 func (o *ordered) Prepare(ctx context.Context, arguments string) (*tool.Call, error) {
@@ -80,7 +84,7 @@ func (o *ordered) Prepare(ctx context.Context, arguments string) (*tool.Call, er
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if place < o.done {
-			return tool.TextResult("[a later list has taken its place]"), nil
+			return tool.TextResult("[a later list replaced this one]"), nil
 		}
 		result, err := run(ctx, report)
 		if err == nil {
@@ -91,11 +95,11 @@ func (o *ordered) Prepare(ctx context.Context, arguments string) (*tool.Call, er
 	return call, nil
 }
 
-// checkItems returns all that is wrong with a list.
+// checkItems returns all problems of a list.
 func checkItems(items []Item) error {
 	var problems []error
 	if len(items) > maxItems {
-		problems = append(problems, fmt.Errorf("%d items are more than %d; put small ones together", len(items), maxItems))
+		problems = append(problems, tool.Codef("tool.arguments", "%d items are more than %d; join small ones", len(items), maxItems))
 	}
 	running := 0
 	for i, item := range items[:min(len(items), maxItems)] {
@@ -107,7 +111,7 @@ func checkItems(items []Item) error {
 		}
 	}
 	if running > 1 {
-		problems = append(problems, fmt.Errorf("%d items are in progress; leave one and set the others to pending", running))
+		problems = append(problems, tool.Codef("tool.arguments", "%d items are in progress; keep one and set the others to pending", running))
 	}
 	return errors.Join(problems...)
 }
@@ -115,9 +119,9 @@ func checkItems(items []Item) error {
 func checkText(place, text string) error {
 	switch n := utf8.RuneCountInString(text); {
 	case strings.TrimSpace(text) == "":
-		return fmt.Errorf("%s is empty", place)
+		return tool.Codef("tool.arguments", "%s is empty", place)
 	case n > maxText:
-		return fmt.Errorf("%s has %d characters, more than %d", place, n, maxText)
+		return tool.Codef("tool.arguments", "%s has %d characters, more than %d", place, n, maxText)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package retract
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -14,24 +13,16 @@ type cleanupArguments struct {
 	Tool    string `json:"tool,omitempty"`
 	Back    int    `json:"back,omitempty" min:"1"`
 	Reason  string `json:"reason" min:"1" max:"300"`
-	Summary string `json:"summary,omitempty" max:"2000" jsonschema:"what of it is worth knowing"`
-}
-
-// GivenUp is the details of a cleanup.
-type GivenUp struct {
-	Call   string `json:"call"`
-	Tool   string `json:"tool"`
-	Bytes  int    `json:"bytes"` // of the result
-	Reason string `json:"reason"`
+	Summary string `json:"summary,omitempty" max:"2000" jsonschema:"facts worth keeping"`
 }
 
 func cleanup(c Conversation) tool.Tool {
 	return tool.New("cleanup", cleanupText,
 		func(_ context.Context, args cleanupArguments) (tool.Effects, error) {
 			if strings.TrimSpace(args.Quote) == "" && args.Tool == "" {
-				return tool.Effects{}, errors.New("name the result: by a quote from it, or by tool and back")
+				return tool.Effects{}, tool.Codef("tool.arguments", "identify the result by a quote from it, or by tool and back")
 			}
-			return tool.Effects{}, nil
+			return tool.Effects{None: true}, nil
 		},
 		func(ctx context.Context, args cleanupArguments, _ tool.Report) (tool.Result, error) {
 			results, err := c.Results(ctx)
@@ -45,13 +36,12 @@ func cleanup(c Conversation) tool.Tool {
 			if err := c.GiveUp(ctx, r, strings.TrimSpace(args.Reason), strings.TrimSpace(args.Summary)); err != nil {
 				return tool.Result{}, fmt.Errorf("cleanup: %w", err)
 			}
-			result := tool.TextResult(fmt.Sprintf("The result of %s, %d bytes, goes when your window is written anew.", r.Tool, len(r.Text)))
-			result.Details = GivenUp{Call: r.Call, Tool: r.Tool, Bytes: len(r.Text), Reason: args.Reason}
-			return result, nil
-		})
+			brief := fmt.Sprintf("%s, %d bytes", r.Tool, len(r.Text))
+			return tool.TextResult("The result of "+brief+", leaves your context when Tenon next rebuilds it.").With(brief, nil), nil
+		}, tool.WithTitle(func(args cleanupArguments) string { return args.Reason }))
 }
 
-// choose is the one result that the arguments name.
+// choose returns the one result that the arguments identify.
 func (a cleanupArguments) choose(results []Result) (Result, error) {
 	var fits []Result
 	var places []string
@@ -69,12 +59,12 @@ func (a cleanupArguments) choose(results []Result) (Result, error) {
 	}
 	switch {
 	case len(fits) == 1, len(fits) > 1 && a.Quote == "" && a.Back == 0:
-		return fits[0], nil // of a tool alone the newest is meant
+		return fits[0], nil // a tool alone identifies its newest result
 	case len(fits) == 0 && a.Quote != "":
-		return Result{}, errors.New("no result that you see has this quote; copy it exactly, from a single result")
+		return Result{}, tool.Codef("tool.not_found", "no visible result has this quote; copy it exactly, from a single result")
 	case len(fits) == 0:
-		return Result{}, fmt.Errorf("there are only %d results of %s", seen[a.Tool], a.Tool)
+		return Result{}, tool.Codef("tool.not_found", "there are only %d results of %s", seen[a.Tool], a.Tool)
 	}
 	const most = 5
-	return Result{}, fmt.Errorf("%d results have this quote: %s; quote more, or give tool and back", len(fits), strings.Join(places[:min(len(places), most)], "; "))
+	return Result{}, tool.Codef("tool.ambiguous", "%d results have this quote: %s; quote more, or give tool and back", len(fits), strings.Join(places[:min(len(places), most)], "; "))
 }

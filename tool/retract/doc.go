@@ -1,5 +1,5 @@
-// Package retract is the tools by which a model takes back what does not help: cleanup gives up the result of a call that only fills its
-// window, revert goes back to before its last answers and takes a lesson along.
+// Package retract provides the tools with which a model discards content that does not help: cleanup drops the result of a call, revert
+// goes back to before the last answers and keeps a lesson.
 //
-// What becomes of a wish is the program's: see [Conversation]. Nothing is lost of the journal, and files stay as they are.
+// The program carries them out: see [Conversation]. The journal loses nothing, and files stay unchanged.
 package retract

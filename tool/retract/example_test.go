@@ -22,6 +22,6 @@ func Example() {
 	fmt.Println(result.Content.Text())
 	fmt.Println(j.wishes[0])
 	// Output:
-	// The result of shell, 27 bytes, goes when your window is written anew.
+	// The result of shell, 27 bytes, leaves your context when Tenon next rebuilds it.
 	// call_1: of another service: nothing about the leak
 }

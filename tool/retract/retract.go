@@ -7,34 +7,34 @@ import (
 	"github.com/tenon-agent/tenon/tool"
 )
 
-// Conversation is what the tools look at, and where they record what the model wants. Implementations are safe for concurrent use.
+// Conversation shows the tools the context of the model and records its requests. Implementations are safe for concurrent use.
 type Conversation interface {
-	// Results is the results of calls that the model sees word for word, oldest first.
+	// Results returns the results of calls that the model sees in full, the oldest first.
 	Results(ctx context.Context) ([]Result, error)
 
-	// GiveUp records that the model gives up one of the Results. Summary may be empty.
+	// GiveUp records that the model drops one of the Results. Summary may be empty.
 	GiveUp(ctx context.Context, r Result, reason, summary string) error
 
-	// Steps is how far the model can go back from the answer that it gives now.
+	// Steps returns how far the model can go back from its current answer.
 	Steps(ctx context.Context) (Steps, error)
 
-	// GoBack records that the model goes back to before so many answers, beside the one that it gives now.
+	// GoBack records that the model goes back to before this number of answers, in addition to the current one.
 	GoBack(ctx context.Context, steps int, category, lesson string) error
 }
 
 // Result is the result of a call.
 type Result struct {
-	Entry string // names it: some models give calls of later answers the same names again
+	Entry string // identifies it: some models reuse the IDs of calls
 	Call  string // ToolCall.ID
 	Tool  string
 	Text  string
 }
 
-// Steps is how far a model can go back.
+// Steps describes how far a model can go back.
 type Steps struct {
 	Most    int    // answers
-	Why     string // what lies before these, in words
-	Pending bool   // it goes back already
+	Why     string // the reason for the limit
+	Pending bool   // the next answer already goes back
 }
 
 // New returns the tools cleanup and revert.

@@ -15,36 +15,27 @@ type revertArguments struct {
 	Lesson   string `json:"lesson" min:"1" max:"4000"`
 }
 
-// GoneBack is the details of a revert.
-type GoneBack struct {
-	Steps    int    `json:"steps"`
-	Category string `json:"category"`
-	Lesson   string `json:"lesson"`
-}
-
 func revert(c Conversation) tool.Tool {
-	return tool.New("revert", revertText, nil,
+	return tool.New("revert", revertText, tool.Nothing,
 		func(ctx context.Context, args revertArguments, _ tool.Report) (tool.Result, error) {
 			steps, err := c.Steps(ctx)
 			switch {
 			case err != nil:
 				return tool.Result{}, fmt.Errorf("revert: %w", err)
 			case steps.Pending:
-				return tool.Result{}, errors.New("you go back already, with your next answer")
+				return tool.Result{}, errors.New("your next answer already goes back")
 			case steps.Most == 0:
-				return tool.Result{}, fmt.Errorf("there is nothing to go back from: %s", steps.Why)
+				return tool.Result{}, fmt.Errorf("cannot go back: %s", steps.Why)
 			case args.Steps > steps.Most:
-				return tool.Result{}, fmt.Errorf("you can take back %d answers at most: %s", steps.Most, steps.Why)
+				return tool.Result{}, fmt.Errorf("you can go back at most %s: %s", tool.Count(steps.Most, "answer"), steps.Why)
 			}
 			lesson := strings.TrimSpace(args.Lesson)
 			if lesson == "" {
-				return tool.Result{}, errors.New("the lesson is empty: without it you would do the same again")
+				return tool.Result{}, tool.Codef("tool.arguments", "the lesson is empty; without it you would repeat the same steps")
 			}
 			if err := c.GoBack(ctx, args.Steps, args.Category, lesson); err != nil {
 				return tool.Result{}, fmt.Errorf("revert: %w", err)
 			}
-			result := tool.TextResult("You go on from there with the lesson.")
-			result.Details = GoneBack{Steps: args.Steps, Category: args.Category, Lesson: lesson}
-			return result, nil
-		})
+			return tool.TextResult("You continue from there with the lesson.").With(args.Category, nil), nil
+		}, tool.WithTitle(func(args revertArguments) string { return args.Lesson }))
 }

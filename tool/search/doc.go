@@ -1,4 +1,4 @@
-// Package search is the tools that find things in a project: glob finds files by name, grep finds lines by content.
+// Package search provides the tools that search a project: glob finds files by name, grep finds lines by content.
 //
-// Both honour the ignore files of the workspace, follow no links, and give the same answer in the same order for the same tree.
+// Both respect the ignore files of the workspace, follow no links, and return the same result in the same order for the same tree.
 package search

@@ -10,7 +10,7 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-// maxPaths is how many paths glob tells.
+// maxPaths is how many paths a glob shows.
 const maxPaths = 250
 
 type globArguments struct {
@@ -23,7 +23,7 @@ type Found struct {
 	Paths []string `json:"paths"` // from the root, at most 250
 	Total int      `json:"total"`
 
-	Unseen int `json:"unseen,omitzero"` // directories that could not be read
+	Unseen int `json:"unseen,omitzero"` // unreadable directories
 	some   []string
 }
 
@@ -43,13 +43,11 @@ func (s set) glob() tool.Tool {
 			if err != nil {
 				return tool.Result{}, err
 			}
-			result := tool.TextResult(found.text())
-			result.Details = found
-			return result, nil
-		})
+			return tool.TextResult(found.text()).With(tool.Count(found.Total, "file"), found), nil
+		}, tool.WithTitle(func(args globArguments) string { return title(args.Pattern, args.Path) }))
 }
 
-// find returns the files that fit or, when there are none, the directories.
+// find returns the matching files or, if there are none, the matching directories.
 func (s set) find(ctx context.Context, start string, filter nameFilter) (Found, error) {
 	var files, dirs, unread Found
 	for entry, err := range s.ws.Walk(ctx, start, workspace.WalkOptions{}) {
@@ -89,12 +87,12 @@ func (f *Found) text() string {
 	}
 	switch {
 	case f.Total == 0:
-		lines = []string{"[no file matches]"}
+		lines = []string{"[no matching file]"}
 	case f.Total > len(f.Paths):
-		lines = append(lines, fmt.Sprintf("[%d of %d shown; take a narrower pattern]", len(f.Paths), f.Total))
+		lines = append(lines, fmt.Sprintf("[%d of %d shown; use a narrower pattern]", len(f.Paths), f.Total))
 	}
 	if f.Unseen > 0 {
-		lines = append(lines, "["+unseen("not looked into", f.some, f.Unseen)+"]")
+		lines = append(lines, "["+unseen(f.some, f.Unseen)+"]")
 	}
 	return strings.Join(lines, "\n")
 }

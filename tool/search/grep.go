@@ -7,14 +7,15 @@ import (
 
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/tool/search/internal/lines"
+	"github.com/tenon-agent/tenon/workspace"
 )
 
 const (
-	maxMatches = 120      // lines that grep tells
-	maxText    = 12 << 10 // bytes that grep tells
+	maxMatches = 120      // matching lines that grep shows
+	maxText    = 12 << 10 // bytes that grep shows
 	maxShown   = 300      // bytes of one line
-	maxExact   = 64 << 10 // bytes of a line in which the match is found exactly, to be shown
-	maxFile    = 16 << 20 // bytes of a file that is searched
+	maxExact   = 64 << 10 // bytes of the longest line in which grep locates the match
+	maxFile    = 16 << 20 // bytes of the largest file that grep searches
 )
 
 type grepArguments struct {
@@ -28,11 +29,11 @@ type grepArguments struct {
 
 // Matched is the details of a grep.
 type Matched struct {
-	Matches  int  `json:"matches"` // lines that were told
-	Files    int  `json:"files"`   // with a match that was told
+	Matches  int  `json:"matches"` // shown lines
+	Files    int  `json:"files"`   // with a shown line
 	Searched int  `json:"searched"`
-	Skipped  int  `json:"skipped,omitzero"` // files and directories: too large, or not readable
-	More     bool `json:"more,omitzero"`    // there are matches that were not told
+	Skipped  int  `json:"skipped,omitzero"` // files and directories that are too large or unreadable
+	More     bool `json:"more,omitzero"`    // there are more matches
 }
 
 func (s set) grep() tool.Tool {
@@ -54,21 +55,23 @@ func (s set) grep() tool.Tool {
 				return tool.Result{}, err
 			}
 			if invalid != nil {
-				g.notes = append(g.notes, fmt.Sprintf("taken literally: %v", invalid))
+				g.notes = append(g.notes, fmt.Sprintf("the pattern was read as plain text: %v", invalid))
 			}
 			if strings.Contains(args.Pattern, "\n") || !args.Literal && strings.Contains(args.Pattern, `\n`) {
-				g.notes = append(g.notes, "a match is within one line: line ends never match")
+				g.notes = append(g.notes, "a match is within one line; newlines never match")
 			}
 			if err := g.run(ctx); err != nil {
 				return tool.Result{}, err
 			}
-			result := tool.TextResult(g.text())
-			result.Details = g.found
-			return result, nil
-		})
+			brief := tool.Count(g.found.Matches, "match")
+			if g.found.More {
+				brief += " and more"
+			}
+			return tool.TextResult(g.text()).With(brief, g.found), nil
+		}, tool.WithTitle(func(args grepArguments) string { return title(args.Pattern, args.Path) }))
 }
 
-// limits is how much is told.
+// limits bounds the result.
 type limits struct{ matches, text int }
 
 // grep is one search.
@@ -84,4 +87,65 @@ type grep struct {
 	found Matched
 	notes []string
 	skips []string
+}
+
+// show adds the lines of one file and reports whether there is room for more.
+func (g *grep) show(h hits) bool {
+	if h.skipped != nil {
+		if g.found.Skipped++; len(g.skips) < maxUnseen {
+			g.skips = append(g.skips, workspace.Quote(h.path)+" ("+reason(h.skipped)+")")
+		}
+		return true
+	}
+	g.found.Searched++
+	if len(h.lines) == 0 {
+		return true
+	}
+	g.found.Files++
+	header := workspace.Quote(h.path) + "\n"
+	if g.out.Len() > 0 {
+		header = "\n" + header
+	}
+	last := 0
+	for _, line := range h.lines {
+		mark := ":"
+		if line.around {
+			mark = "-"
+		}
+		text := fmt.Sprintf("%s%d%s%s\n", header, line.number, mark, line.text)
+		if last > 0 && line.number > last+1 && g.context > 0 {
+			text = "--\n" + text
+		}
+		if g.out.Len()+len(text) > g.limits.text || !line.around && g.found.Matches == g.limits.matches {
+			g.found.More = true
+			if header != "" {
+				g.found.Files--
+			}
+			return false
+		}
+		g.out.WriteString(text)
+		header, last = "", line.number
+		if !line.around {
+			g.found.Matches++
+		}
+	}
+	g.found.More = h.more
+	return !h.more
+}
+
+func (g *grep) text() string {
+	if g.found.Matches == 0 {
+		g.notes = append([]string{fmt.Sprintf("no match in %s", tool.Count(g.found.Searched, "file"))}, g.notes...)
+	}
+	if g.found.More {
+		g.notes = append(g.notes, fmt.Sprintf("only the first %d matches are shown; narrow the search with path, include or a longer pattern", g.found.Matches))
+	}
+	if len(g.skips) > 0 {
+		g.notes = append(g.notes, unseen(g.skips, g.found.Skipped))
+	}
+	text := g.out.String()
+	for _, note := range g.notes {
+		text += "[" + note + "]\n"
+	}
+	return strings.TrimSuffix(text, "\n")
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/tenon-agent/tenon/tool/search/internal/lines"
 )
 
-// hits is the lines of one file that are told. Skipped says why it was not searched.
+// hits is the lines of one file to show. Skipped is the reason why grep did not search the file.
 type hits struct {
 	path    string
 	lines   []hit
@@ -21,13 +21,13 @@ type hits struct {
 type hit struct {
 	number int
 	text   string
-	around bool // it is context
+	around bool // a context line
 }
 
-// search finds the lines of one file, with those around them. After the end of ctx it is incomplete.
+// search finds the matching lines of one file with their context. After the end of ctx the result is incomplete.
 func (g *grep) search(ctx context.Context, searcher *lines.Searcher, path string, data []byte) hits {
 	h := hits{path: path}
-	number, counted, told := 1, 0, 0 // of the line at counted; told: the last one in h
+	number, counted, last := 1, 0, 0 // of the line at counted; last: the last line in h
 	searcher.Each(ctx, data, func(start, end, place int) bool {
 		if h.matches == g.limits.matches || h.size > g.limits.text {
 			h.more = true
@@ -35,16 +35,16 @@ func (g *grep) search(ctx context.Context, searcher *lines.Searcher, path string
 		}
 		number += bytes.Count(data[counted:start], []byte{'\n'})
 		counted = start
-		if told >= number { // it is there as context of the match before
-			line := &h.lines[len(h.lines)-1-(told-number)]
-			line.around, line.text = false, g.show(data[start:end], place-start)
+		if last >= number { // it is already there as context
+			line := &h.lines[len(h.lines)-1-(last-number)]
+			line.around, line.text = false, g.cut(data[start:end], place-start)
 		} else {
-			h.before(data, start, number, min(g.context, number-told-1))
-			h.add(hit{number: number, text: g.show(data[start:end], place-start)})
-			told = number
+			h.before(data, start, number, min(g.context, number-last-1))
+			h.add(hit{number: number, text: g.cut(data[start:end], place-start)})
+			last = number
 		}
 		h.matches++
-		told = h.after(data, end, number, told, number+g.context)
+		last = h.after(data, end, number, last, number+g.context)
 		return true
 	})
 	return h
@@ -69,8 +69,8 @@ func (h *hits) before(data []byte, start, number, n int) {
 	}
 }
 
-// after adds the lines below line number, which ends at end: those behind told and up to last. It returns the last one told.
-func (h *hits) after(data []byte, end, number, told, last int) int {
+// after adds the lines below line number, which ends at end: from line shown+1 to line last. It returns the last line in h.
+func (h *hits) after(data []byte, end, number, shown, last int) int {
 	for number++; number <= last; number++ {
 		i := bytes.IndexByte(data[end:], '\n')
 		if i < 0 || end+i+1 >= len(data) {
@@ -83,16 +83,16 @@ func (h *hits) after(data []byte, end, number, told, last int) int {
 		if end > start && data[end-1] == '\r' {
 			end--
 		}
-		if number > told {
+		if number > shown {
 			h.add(hit{number, clip(data[start:end], 0), true})
-			told = number
+			shown = number
 		}
 	}
-	return told
+	return shown
 }
 
-// show is a matching line, cut around the match when it is long.
-func (g *grep) show(line []byte, place int) string {
+// cut cuts a long matching line around the match.
+func (g *grep) cut(line []byte, place int) string {
 	from := 0
 	switch {
 	case len(line) > maxExact:
@@ -103,7 +103,7 @@ func (g *grep) show(line []byte, place int) string {
 	return clip(line, from)
 }
 
-// clip is the part of a line from an offset on, as valid text.
+// clip returns the part of a line from an offset, as valid text.
 func clip(line []byte, from int) string {
 	to := min(len(line), from+maxShown)
 	text := strings.ToValidUTF8(string(line[from:to]), "\ufffd")

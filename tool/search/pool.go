@@ -15,28 +15,28 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-// How many bytes are asked for at once.
+// The bytes of one read.
 const (
 	minRead = 256 << 10
 	maxRead = 1 << 20
 )
 
-// maxJob is how many files a job has. The first ones have fewer, so that all workers begin at once.
+// maxJob is the most files of a job. The first jobs have fewer, so that all workers begin at once.
 const maxJob = 32
 
-// job is some files to search, one behind the other, and the place for what is found.
+// job is consecutive files to search, and the channel for their hits.
 type job struct {
 	files []file
 	done  chan []hits
 }
 
-// file is one file, or a directory that could not be read.
+// file is a file, or an unreadable directory.
 type file struct {
 	entry workspace.Entry
 	err   error
 }
 
-// run searches files side by side and tells what is found in the order of the walk. It stops when there is no more room.
+// run searches files concurrently and shows the hits in the order of the walk. It stops when the result is full.
 func (g *grep) run(parent context.Context) error {
 	ctx, cancel := context.WithCancel(parent)
 	workers := min(runtime.GOMAXPROCS(0), 8)
@@ -44,7 +44,7 @@ func (g *grep) run(parent context.Context) error {
 	defer all.Wait()
 	defer cancel()
 	todo := make(chan job)
-	ordered := make(chan job, 4*workers) // how far the search runs ahead of what is told
+	ordered := make(chan job, 4*workers) // bounds the lead of the search over the result
 	all.Go(func() {
 		defer close(ordered)
 		defer close(todo)
@@ -62,7 +62,7 @@ func (g *grep) run(parent context.Context) error {
 		select {
 		case found := <-j.done:
 			for _, h := range found {
-				if ctx.Err() == nil && !g.tell(h) {
+				if ctx.Err() == nil && !g.show(h) {
 					return nil
 				}
 			}
@@ -76,7 +76,7 @@ func (g *grep) run(parent context.Context) error {
 	return nil
 }
 
-// walk makes the jobs.
+// walk creates the jobs.
 func (g *grep) walk(ctx context.Context, todo, ordered chan<- job) {
 	var files []file
 	size := 1
@@ -106,14 +106,14 @@ func (g *grep) walk(ctx context.Context, todo, ordered chan<- job) {
 	}
 }
 
-// worker searches one file after the other in the same memory.
+// worker searches files one by one in the same memory.
 type worker struct {
 	*grep
 	searcher *lines.Searcher
 	data     []byte
 }
 
-// do searches files until it has found more than there will ever be room for.
+// do searches files until its hits exceed the limits of the result.
 func (w *worker) do(ctx context.Context, files []file) []hits {
 	var out []hits
 	matches, size := 0, 0
@@ -148,7 +148,7 @@ var (
 	errLarge  = fmt.Errorf("larger than %d MB", maxFile>>20)
 )
 
-// read reads a file, at most what is searched. The data are overwritten by the next one.
+// read reads a file up to maxFile. The next read overwrites the data.
 func (w *worker) read(ctx context.Context, entry workspace.Entry) ([]byte, error) {
 	f, size, err := w.ws.OpenEntry(entry)
 	if err != nil {
@@ -161,7 +161,7 @@ func (w *worker) read(ctx context.Context, entry workspace.Entry) ([]byte, error
 	w.data = slices.Grow(w.data[:0], max(minRead, int(size)+1))
 	for {
 		if len(w.data) == cap(w.data) {
-			w.data = slices.Grow(w.data, minRead) // it has grown, or does not tell its size
+			w.data = slices.Grow(w.data, minRead) // it has grown, or its size is unknown
 		}
 		n, err := f.Read(w.data[len(w.data):min(cap(w.data), len(w.data)+maxRead)])
 		first := len(w.data) == 0

@@ -25,41 +25,36 @@ func New(ws *workspace.Workspace) []tool.Tool {
 
 type set struct{ ws *workspace.Workspace }
 
-// reads is the effects of looking at a tree.
+// reads is the effects of a search in a tree.
 func (s set) reads(name string) (tool.Effects, error) {
 	abs, err := s.ws.Resolve(cmp.Or(name, "."))
 	return tool.Effects{Reads: []tool.Path{tool.Tree(abs)}, Idempotent: true}, err
 }
 
-// start is the directory or file where a search begins, from the root.
+// title is a pattern and the path of the search.
+func title(pattern, path string) string {
+	if path == "" || path == "." {
+		return pattern
+	}
+	return pattern + " in " + path
+}
+
+// start returns the directory or file where a search begins, from the root.
 func (s set) start(ctx context.Context, name string) (string, error) {
 	name = cmp.Or(name, ".")
-	if _, err := s.ws.Stat(name); err != nil {
-		return "", s.missing(ctx, name, err)
+	if _, err := s.ws.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		return "", tool.NotFound(name, s.ws.Similar(ctx, name, 5), workspace.Quote)
+	} else if err != nil {
+		return "", err
 	}
 	abs, err := s.ws.Resolve(name)
 	return s.ws.Rel(abs), err
 }
 
-// missing adds to the error for what does not exist what may have been meant.
-func (s set) missing(ctx context.Context, name string, err error) error {
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	near := s.ws.Similar(ctx, name, 5)
-	if len(near) == 0 {
-		return err
-	}
-	for i, other := range near {
-		near[i] = workspace.Quote(other)
-	}
-	return fmt.Errorf("%s does not exist; did you mean %s?", workspace.Quote(name), strings.Join(near, ", "))
-}
-
 // nameFilter matches paths with a glob pattern.
 type nameFilter struct {
 	pattern string
-	anyDir  bool // the pattern is about the name alone
+	anyDir  bool // the pattern matches names in all directories
 }
 
 func newNameFilter(ws *workspace.Workspace, pattern string) (nameFilter, error) {
@@ -69,38 +64,38 @@ func newNameFilter(ws *workspace.Workspace, pattern string) (nameFilter, error) 
 	}
 	pattern = strings.TrimSuffix(pattern, "/")
 	if !doublestar.ValidatePattern(pattern) {
-		return nameFilter{}, fmt.Errorf("the pattern %q is not valid: a bracket or brace is not closed, or it ends in a backslash", pattern)
+		return nameFilter{}, tool.Codef("tool.arguments", "the pattern %q is not valid: a bracket or brace is not closed, or it ends in a backslash", pattern)
 	}
 	return nameFilter{pattern, !strings.Contains(pattern, "/")}, nil
 }
 
-// match reports whether a path from the root, below start, fits.
+// match reports whether a path from the root, below start, matches.
 func (f nameFilter) match(start, name string) bool {
 	switch {
 	case f.anyDir:
 		name = path.Base(name)
 	case start != ".":
 		if f.pattern == name || doublestar.MatchUnvalidated(f.pattern, name) {
-			return true // some give the path twice
+			return true // some models repeat the path in the pattern
 		}
 		name = strings.TrimPrefix(name, start+"/")
 	}
 	return doublestar.MatchUnvalidated(f.pattern, name)
 }
 
-// maxUnseen is how many files and directories are told that were not looked at.
+// maxUnseen is how many skipped files and directories a result names.
 const maxUnseen = 3
 
-// unseen is the note about them.
-func unseen(what string, some []string, all int) string {
-	text := what + ": " + strings.Join(some, ", ")
+// unseen is the note about skipped files and directories.
+func unseen(some []string, all int) string {
+	text := "not searched: " + strings.Join(some, ", ")
 	if all > len(some) {
 		text += fmt.Sprintf(" and %d more", all-len(some))
 	}
 	return text
 }
 
-// reason is an error without the path.
+// reason returns an error without the path.
 func reason(err error) string {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err.Error()

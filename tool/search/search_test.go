@@ -83,7 +83,7 @@ func TestGlob(t *testing.T) {
 		{args{"pattern": "main.go"}, "main.go"},
 		{args{"pattern": "deep"}, "a/deep/"},
 		{args{"pattern": "deep/"}, "a/deep/"},
-		{args{"pattern": "out/*.go"}, "[no file matches]"},
+		{args{"pattern": "out/*.go"}, "[no matching file]"},
 		{args{"pattern": "*.go", "path": "out"}, "out/x.go"},
 		{args{"pattern": "a.go", "path": "a/a.go"}, "a/a.go"},
 	}
@@ -99,7 +99,7 @@ func TestGlob(t *testing.T) {
 		"must not be empty":      {"pattern": ""},
 		"outside the workspace":  {"pattern": "*", "path": "../x"},
 		"did you mean a/deep?":   {"pattern": "*", "path": "deep"},
-		"no such file":           {"pattern": "*", "path": "zzzzzz"},
+		"not found":              {"pattern": "*", "path": "zzzzzz"},
 		"did you mean \"path\"?": {"pattern": "*", "dir_path": "a"},
 	} {
 		if text, _, err := p.call(t.Context(), "glob", arguments); err == nil || !strings.Contains(err.Error(), want) {
@@ -112,7 +112,7 @@ func TestGlob(t *testing.T) {
 func TestMissingIsQuoted(t *testing.T) {
 	p := newProject(t, map[string]string{"dir/\u202ename/f": ""})
 	_, _, err := p.call(t.Context(), "glob", args{"pattern": "*", "path": "\u202enames"})
-	if want := `"\u202enames" does not exist; did you mean "dir/\u202ename"?`; err == nil || !strings.Contains(err.Error(), want) {
+	if want := `"\u202enames" not found; did you mean "dir/\u202ename"?`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
@@ -125,7 +125,7 @@ func TestGlobTellsOverflow(t *testing.T) {
 	p := newProject(t, content)
 	text, details, err := p.call(t.Context(), "glob", args{"pattern": "*.txt"})
 	found, _ := details.(search.Found)
-	if err != nil || found.Total != 300 || len(found.Paths) != 250 || !strings.HasSuffix(text, "\n[250 of 300 shown; take a narrower pattern]") {
+	if err != nil || found.Total != 300 || len(found.Paths) != 250 || !strings.HasSuffix(text, "\n[250 of 300 shown; use a narrower pattern]") {
 		t.Errorf("%d of %d, %v: %q", len(found.Paths), found.Total, err, text[len(text)-60:])
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -155,14 +155,14 @@ func TestGrep(t *testing.T) {
 		{"end of a line, whatever its end", args{"pattern": "^package a$"}, "a/a.go\n1:package a\n\na/a_test.go\n1:package a"},
 		{"expression", args{"pattern": `a.b`, "path": "special(1)"}, "special(1)\n1:a.b\n2:axb"},
 		{"literal", args{"pattern": `a.b`, "literal": true}, "special(1)\n1:a.b"},
-		{"invalid expression", args{"pattern": `println("Hello"`}, "main.go\n4:\tprintln(\"Hello\")\n[taken literally: error parsing regexp: missing closing ): `println(\"Hello\"`]"},
+		{"invalid expression", args{"pattern": `println("Hello"`}, "main.go\n4:\tprintln(\"Hello\")\n[the pattern was read as plain text: error parsing regexp: missing closing ): `println(\"Hello\"`]"},
 		{"alternatives", args{"pattern": "(func|let) \\w+"}, "a/deep/x.ts\n1:let hello\n\nmain.go\n3:func main() {"},
 		{"context", args{"pattern": "hello", "path": "b", "context": 1}, "b/notes\n1:Say hello.\n2-No\n3:hello again\n4-and\n5-more\n6:hello"},
 		{"context with a gap", args{"pattern": "Say|more", "path": "b", "context": 1}, "b/notes\n1:Say hello.\n2-No\n--\n4-and\n5:more\n6-hello"},
 		{"context within context", args{"pattern": "No|hello", "path": "b", "context": 3}, "b/notes\n1:Say hello.\n2:No\n3:hello again\n4-and\n5-more\n6:hello"},
 		{"nothing", args{"pattern": "zzz"}, "[no match in 10 files]"},
-		{"line ends", args{"pattern": `main\n`}, "[no match in 10 files]\n[a match is within one line: line ends never match]"},
-		{"literal line ends", args{"pattern": "No\nhello", "literal": true}, "[no match in 10 files]\n[a match is within one line: line ends never match]"},
+		{"line ends", args{"pattern": `main\n`}, "[no match in 10 files]\n[a match is within one line; newlines never match]"},
+		{"literal line ends", args{"pattern": "No\nhello", "literal": true}, "[no match in 10 files]\n[a match is within one line; newlines never match]"},
 		{"empty match", args{"pattern": "x*", "path": "b/notes", "context": 0}, "b/notes\n1:Say hello.\n2:No\n3:hello again\n4:and\n5:more\n6:hello"},
 	}
 	for _, test := range tests {

@@ -8,11 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"github.com/tenon-agent/tenon/internal/nobody"
+	"github.com/tenon-agent/tenon/internal/testkit/unprivileged"
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/tool/search"
 	"github.com/tenon-agent/tenon/workspace"
@@ -63,8 +64,13 @@ func plain(t *testing.T, ws *workspace.Workspace, pattern string, around int) st
 			continue
 		}
 		var lines [][]byte
+		var hits []bool
 		for line := range bytes.Lines(data) {
-			lines = append(lines, bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")))
+			line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+			lines, hits = append(lines, line), append(hits, re.Match(line))
+		}
+		if !slices.Contains(hits, true) {
+			continue
 		}
 		header, last := workspace.Quote(entry.Path)+"\n", -1
 		if out.Len() > 0 {
@@ -73,11 +79,11 @@ func plain(t *testing.T, ws *workspace.Workspace, pattern string, around int) st
 		for i, line := range lines {
 			mark := ""
 			for j := max(0, i-around); j <= min(len(lines)-1, i+around); j++ {
-				if re.Match(lines[j]) {
+				if hits[j] {
 					mark = "-"
 				}
 			}
-			if re.Match(line) {
+			if hits[i] {
 				mark = ":"
 			}
 			if mark == "" {
@@ -165,7 +171,7 @@ func TestHiddenIsNotSearched(t *testing.T) {
 		{"grep", args{"pattern": "needle"}, "c\n1:needle"},
 		{"grep", args{"pattern": "needle", "path": "a"}, "[no match in 0 files]"},
 		{"glob", args{"pattern": "**"}, "c"},
-		{"glob", args{"pattern": "*", "path": "a"}, "[no file matches]"},
+		{"glob", args{"pattern": "*", "path": "a"}, "[no matching file]"},
 	} {
 		if text, _, err := p.call(t.Context(), test.tool, test.arguments); err != nil || text != test.want {
 			t.Errorf("%s %v: %q, %v; want %q", test.tool, test.arguments, text, err, test.want)
@@ -181,7 +187,7 @@ func TestHiddenIsNotSearched(t *testing.T) {
 }
 
 func TestUnreadableIsTold(t *testing.T) {
-	if !nobody.Is(t) {
+	if !unprivileged.Is(t) {
 		return
 	}
 	p := newProject(t, map[string]string{"a/x": "needle", "b/c/x": "needle", "d": "needle", "e": "needle"})
@@ -203,7 +209,7 @@ func TestUnreadableIsTold(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	text, details, err = p.call(t.Context(), "glob", args{"pattern": "x"})
-	if want := "a/x\n[not looked into: b/c/ (permission denied)]"; err != nil || text != want || details.(search.Found).Unseen != 1 {
+	if want := "a/x\n[not searched: b/c/ (permission denied)]"; err != nil || text != want || details.(search.Found).Unseen != 1 {
 		t.Errorf("%q, %+v, %v; want %q", text, details, err, want)
 	}
 }

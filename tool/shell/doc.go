@@ -1,3 +1,3 @@
-// Package shell has the tools that run commands in the workspace: shell runs one and tells what it wrote and how it ended, or
-// starts it as a job in the background; job looks after those.
+// Package shell provides the tools that run commands in the workspace: shell runs a command, or starts it as a background job; job
+// manages background jobs.
 package shell

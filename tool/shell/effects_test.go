@@ -46,11 +46,27 @@ func TestEffectsComeFromTheAnalysis(t *testing.T) {
 	}})[0]
 	e := prepare(t, run, map[string]any{"command": "cat x", "dir": "sub", "unconfined": true, "reason": "x is outside"}).Effects
 	sub := filepath.Join(ws.Dir(), "sub")
-	if line != "cat x" || dir != sub || e.Command != "cat x" || e.Dir != sub || !e.Unconfined || e.Exec || !e.Idempotent || len(e.Reads) != 1 {
+	if line != "cat x" || dir != sub || e.Command != "cat x" || e.Dir != sub || !e.Unconfined || e.Unknown || !e.Idempotent || len(e.Reads) != 1 {
 		t.Errorf("analysed %q in %q: %+v", line, dir, e)
 	}
 	if e := prepare(t, run, map[string]any{"command": "cat x"}).Effects; e.Unconfined || e.Dir != ws.Dir() {
 		t.Errorf("%+v", e)
+	}
+}
+
+// A line is analyzed when its call is prepared, and not again when it runs.
+func TestALineIsAnalyzedOnce(t *testing.T) {
+	n := 0
+	run := shell.New(open(t), shell.Options{Analyze: func(string, string) tool.Effects {
+		n++
+		return tool.Effects{None: true}
+	}})[0]
+	for _, background := range []bool{false, true} {
+		n = 0
+		c := prepare(t, run, map[string]any{"command": "true", "background": background})
+		if _, err := c.Run(t.Context(), nil); err != nil || n != 1 {
+			t.Errorf("background %t: analyzed %d times, %v", background, n, err)
+		}
 	}
 }
 
@@ -62,7 +78,7 @@ func TestArgumentsOfTheSandbox(t *testing.T) {
 	if _, err := run.Prepare(t.Context(), `{"command":"ls","dir":"../x"}`); err == nil || !strings.Contains(err.Error(), "outside the workspace") {
 		t.Errorf("outside: %v", err)
 	}
-	if _, err := run.Prepare(t.Context(), `{"command":"vim x"}`); err == nil || !strings.Contains(err.Error(), "needs a person at a terminal") {
+	if _, err := run.Prepare(t.Context(), `{"command":"vim x"}`); err == nil || !strings.Contains(err.Error(), "needs a terminal") {
 		t.Errorf("interactive: %v", err)
 	}
 	// Where there is no sandbox nobody can leave it.
@@ -77,7 +93,7 @@ func TestBlockedAccessIsTold(t *testing.T) {
 	arguments := map[string]any{"command": "echo x >/etc/tenon-test"}
 	result, ran := run(t, ws, arguments)
 	text := result.Content.Text()
-	for _, want := range []string{"the sandbox blocked: write /etc/tenon-test", "once outside, with unconfined and a reason, which asks", "exit code 1"} {
+	for _, want := range []string{"the sandbox blocked: write /etc/tenon-test", "run it with unconfined and a reason", "exit code 1"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q does not say %q", text, want)
 		}
@@ -106,7 +122,7 @@ func TestCallsRunSideBySide(t *testing.T) {
 	}
 	a, err := agent.New(t.Context(), memory.New(), agent.Options{
 		Client: llmtest.Must(script.String() + "---\ntext Done."),
-		Tools:  shell.New(ws, shell.Options{Analyze: func(string, string) tool.Effects { return tool.Effects{Idempotent: true} }}),
+		Tools:  shell.New(ws, shell.Options{Analyze: func(string, string) tool.Effects { return tool.Effects{None: true, Idempotent: true} }}),
 		Gate:   agent.AllowAll(),
 	})
 	if err != nil {

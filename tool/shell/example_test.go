@@ -59,7 +59,7 @@ func Example_job() {
 		fmt.Println(result.Content.Text())
 	}
 	// Output:
-	// [started as job1; job shows its output, and you are told when it ends]
+	// [started as job1; job shows its output, and you get a message when it ends]
 	// listening
 	// [job1 has ended: exit code 1; cursor 10]
 }

@@ -7,22 +7,19 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/tenon-agent/tenon/tool"
 )
 
-// interactive says what to do instead of a command line that waits for a person at a terminal, or "" when it has no such command,
-// or cannot be read.
-func interactive(line string) string {
-	const most = 64 << 10
-	if len(line) > most {
-		return ""
-	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
-	if err != nil {
+// interactive returns advice for a command line that waits for a person at a terminal. It returns "" for other commands, and for command
+// lines that the parser rejects.
+func interactive(file *syntax.File) string {
+	if file == nil {
 		return ""
 	}
 	advice := ""
 	piped := map[syntax.Node]bool{}
-	fed := []bool{false} // whether what is around a node has an input that is not that of the line, from outside inwards
+	fed := []bool{false} // for each enclosing node, the outermost first: it has an input of its own
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if n == nil {
 			fed = fed[:len(fed)-1]
@@ -45,6 +42,22 @@ func interactive(line string) string {
 	return advice
 }
 
+// parsed is the syntax tree of a line: that of the analysis in its effects, if there is one. It is nil if the line cannot be parsed.
+func parsed(line string, e tool.Effects) *syntax.File {
+	if a, ok := e.Analysis.(interface{ Tree() *syntax.File }); ok && e.Command == line {
+		return a.Tree()
+	}
+	const most = 64 << 10
+	if len(line) > most {
+		return nil
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
+	if err != nil {
+		return nil
+	}
+	return file
+}
+
 // reads reports whether a statement has an input of its own.
 func reads(s *syntax.Stmt) bool {
 	return slices.ContainsFunc(s.Redirs, func(r *syntax.Redirect) bool {
@@ -56,7 +69,7 @@ func reads(s *syntax.Stmt) bool {
 	})
 }
 
-// words are those of a command; what is not known before it runs is "".
+// words returns the words of a command; "" for a word that cannot be determined in advance.
 func words(c *syntax.CallExpr) (list []string) {
 	for _, w := range c.Args {
 		list = append(list, literal(w.Parts))
@@ -81,7 +94,7 @@ func literal(parts []syntax.WordPart) string {
 	return b.String()
 }
 
-// call is one command with what it is given.
+// call is one command with its input.
 type call struct {
 	words   []string
 	assigns []*syntax.Assign
@@ -93,7 +106,7 @@ func (c call) advice() string {
 		name := path.Base(c.words[0])
 		if name == "sudo" || name == "doas" {
 			if !c.has("-n", "--non-interactive") {
-				return name + " may ask for a password, and nobody can type one here; use " + name + " -n"
+				return name + " may ask for a password, and no one can type it; use " + name + " -n"
 			}
 		} else if !slices.Contains(wrappers, name) || name == "command" && c.has("-v", "-V") {
 			break
@@ -104,7 +117,13 @@ func (c call) advice() string {
 		return ""
 	}
 	c.words[0] = path.Base(c.words[0])
-	for _, check := range []func(call) string{call.screen, call.session, call.asking, call.prompt} {
+	for _, h := range habits() {
+		if slices.Contains(strings.Fields(h.programs), c.words[0]) && !c.has(strings.Fields(h.options)...) && !(h.letters != "" && c.letter(h.letters)) &&
+			!(h.input && c.fed) {
+			return c.refuse(h.instead)
+		}
+	}
+	for _, check := range []func(call) string{call.special, call.git, call.prompt} {
 		if advice := check(c); advice != "" {
 			return advice
 		}
@@ -112,10 +131,38 @@ func (c call) advice() string {
 	return ""
 }
 
-// wrappers run the command that follows.
+// habit is a group of programs that need a terminal.
+type habit struct {
+	programs string
+	options  string // with one of these, a program needs no terminal
+	letters  string // the same for short options, also in groups such as -it
+	input    bool   // a program with an input of its own needs no terminal
+	instead  string // advice
+}
+
+func habits() []habit {
+	const edit, processes = "use the tools for files, or a command such as sed", "use top -b -n 1, or ps"
+	return []habit{
+		{"emacs", "--batch -batch --script", "", false, "use the tools for files, or --batch"},
+		{"nano pico micro hx helix joe mcedit", "", "", false, edit},
+		{"less more most", "", "", false, "use read, cat, head or tail"},
+		{"top", "", "bl", false, processes},
+		{"htop btop atop glances", "", "", false, processes},
+		{"tig lazygit gitui", "", "", false, "use git log, git status or git diff"},
+		{"ncdu mc ranger nnn", "", "", false, "use du or list"},
+		{"fzf", "--filter", "f", false, "choose the answer yourself and pass it to the command"},
+		{"dialog whiptail", "", "", false, "choose the answer yourself and pass it to the command"},
+		{"watch", "", "", false, "run the command itself; to wait for something, start a background job"},
+		{"telnet ftp sftp minicom", "", "b", true, "use curl, or give it its input"},
+		{"passwd visudo vipw vigr chsh", "", "", false, "ask the user to do this"},
+		{"gdb lldb", "-batch --batch -b --version --help", "", true, "use --batch with commands"},
+	}
+}
+
+// wrappers are commands that run the command in their arguments.
 var wrappers = []string{"env", "nice", "ionice", "nohup", "time", "timeout", "stdbuf", "setsid", "command", "exec", "builtin"}
 
-// unwrap takes a wrapper away with its options, assignments and times.
+// unwrap removes a wrapper with its options, assignments and times.
 func (c *call) unwrap() {
 	c.words = c.words[1:]
 	for len(c.words) > 0 {
@@ -131,56 +178,25 @@ func (c call) has(options ...string) bool {
 	return slices.ContainsFunc(c.words[1:], func(w string) bool { return slices.Contains(options, w) })
 }
 
-// letter reports whether one of the bundles of short options, such as -it, has a letter.
+// letter reports whether a group of short options, such as -it, has one of the letters.
 func (c call) letter(letters string) bool {
 	return slices.ContainsFunc(c.words[1:], func(w string) bool {
 		return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w[1:], letters)
 	})
 }
 
-// refuse is the advice with its reason.
+// refuse returns the advice with its reason.
 func (c call) refuse(instead string) string {
-	return fmt.Sprintf("%s needs a person at a terminal, and there is none; %s", c.words[0], instead)
+	return fmt.Sprintf("%s needs a terminal, and there is none; %s", c.words[0], instead)
 }
 
-// screen is about what fills one.
-func (c call) screen() string {
+// special checks programs that need a terminal only in some forms.
+func (c call) special() string {
 	switch c.words[0] {
 	case "vi", "vim", "nvim", "view", "vimdiff":
 		if !c.has("-es", "-Es") && (!c.letter("eE") || !c.letter("s")) {
 			return c.refuse("use the tools for files, or a command such as sed")
 		}
-	case "emacs":
-		if !c.has("--batch", "-batch", "--script") {
-			return c.refuse("use the tools for files, or --batch")
-		}
-	case "nano", "pico", "micro", "hx", "helix", "joe", "mcedit":
-		return c.refuse("use the tools for files, or a command such as sed")
-	case "less", "more", "most":
-		return c.refuse("use read, cat, head or tail")
-	case "top":
-		if !c.letter("bl") {
-			return c.refuse("use top -b -n 1, or ps")
-		}
-	case "htop", "btop", "atop", "glances":
-		return c.refuse("use top -b -n 1, or ps")
-	case "tig", "lazygit", "gitui":
-		return c.refuse("use git log, git status or git diff")
-	case "ncdu", "mc", "ranger", "nnn":
-		return c.refuse("use du or list")
-	case "fzf", "dialog", "whiptail":
-		if c.words[0] != "fzf" || !c.letter("f") && !c.has("--filter") {
-			return c.refuse("decide and pass the answer to the command that needs it")
-		}
-	case "watch":
-		return c.refuse("run the command itself; to wait for something, start a job")
-	}
-	return ""
-}
-
-// session is about what connects a terminal to elsewhere.
-func (c call) session() string {
-	switch c.words[0] {
 	case "ssh", "slogin":
 		batch := func(w string) bool { return strings.EqualFold(strings.TrimPrefix(w, "-o"), "BatchMode=yes") }
 		if !slices.ContainsFunc(c.words, batch) && !c.has("-V", "-Q", "-G") {
@@ -188,50 +204,31 @@ func (c call) session() string {
 		}
 	case "tmux", "screen":
 		if len(c.words) == 1 || c.has("attach", "attach-session", "a", "-r", "-x") {
-			return c.refuse("start a job instead: background")
+			return c.refuse("start a background job instead")
 		}
 	case "docker", "podman", "nerdctl", "kubectl", "docker-compose":
 		i := slices.IndexFunc(c.words, func(w string) bool { return w == "run" || w == "exec" || w == "start" })
-		if i < 0 {
-			return ""
-		}
 		for _, w := range c.words[i+1:] {
-			if w == "" || w[0] != '-' {
+			if i < 0 || w == "" || w[0] != '-' {
 				break
 			}
 			if w == "--tty" || w == "--tty=true" || w[1:] != "" && w[1] != '-' && strings.Contains(w, "t") && !strings.Contains(w, "=") {
 				return c.refuse("leave out -t")
 			}
 		}
-	case "telnet", "ftp", "sftp", "minicom":
-		if !c.fed && !c.letter("b") {
-			return c.refuse("use curl, or give it its input")
-		}
-	}
-	return ""
-}
-
-// asking is about what puts questions.
-func (c call) asking() string {
-	switch c.words[0] {
-	case "git":
-		return c.git()
-	case "passwd", "visudo", "vipw", "vigr", "chsh":
-		return c.refuse("leave this to the person")
 	case "crontab":
 		if c.letter("e") {
 			return c.refuse("use crontab FILE")
 		}
-	case "gdb", "lldb":
-		if !c.fed && !c.has("-batch", "--batch", "-b", "--version", "--help") {
-			return c.refuse("use --batch with commands")
-		}
 	}
 	return ""
 }
 
-// git asks about parts of changes; its editors are switched off, so that it would take over a rebase as it is.
+// git checks git commands that ask about parts of changes. Tenon disables the editor of git, so an interactive rebase would change nothing.
 func (c call) git() string {
+	if c.words[0] != "git" {
+		return ""
+	}
 	rest := c.words[1:]
 	edited := slices.ContainsFunc(c.assigns, func(a *syntax.Assign) bool { return a.Name != nil && a.Name.Value == "GIT_SEQUENCE_EDITOR" })
 	for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
@@ -254,15 +251,15 @@ func (c call) git() string {
 	case "add", "commit", "checkout", "restore", "reset", "stash":
 		asks := sub.has("-p", "--patch", "--interactive") || rest[0] == "add" && sub.has("-i")
 		if asks && !c.fed {
-			return "git " + rest[0] + " -p asks about each part, and there is nobody to answer; name the files, or use git apply --cached"
+			return "git " + rest[0] + " -p asks about each part, and no one can answer; name the files, or use git apply --cached"
 		}
 	case "difftool", "mergetool", "gui", "citool":
-		return "git " + rest[0] + " opens a program for people; use git diff, or edit the file"
+		return "git " + rest[0] + " opens an interactive program; use git diff, or edit the file"
 	}
 	return ""
 }
 
-// prompt is about what reads commands when it gets none.
+// prompt checks interpreters that read commands from a terminal if they get no input.
 func (c call) prompt() string {
 	if c.fed {
 		return ""
@@ -273,7 +270,7 @@ func (c call) prompt() string {
 	case "sh", "bash", "zsh", "dash", "ksh", "fish":
 		for i, w := range c.words {
 			if i > 0 && len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.HasSuffix(w, "c") && i+1 < len(c.words) {
-				return interactive(c.words[i+1])
+				return interactive(parsed(c.words[i+1], tool.Effects{}))
 			}
 		}
 		if bare && !c.letter("c") || c.letter("i") && bare {

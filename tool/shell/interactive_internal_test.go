@@ -3,6 +3,8 @@ package shell
 import (
 	"strings"
 	"testing"
+
+	"github.com/tenon-agent/tenon/tool"
 )
 
 func TestInteractiveCommandsAreRefusedWithAdvice(t *testing.T) {
@@ -46,11 +48,11 @@ func TestInteractiveCommandsAreRefusedWithAdvice(t *testing.T) {
 		"mysql":                              "-e",
 		"gdb ./a.out":                        "--batch",
 		"crontab -e":                         "crontab FILE",
-		"passwd":                             "person",
+		"passwd":                             "user",
 		"tmux attach":                        "job",
 		"emacs x":                            "--batch",
 	} {
-		if got := interactive(line); !strings.Contains(got, want) {
+		if got := interactive(parsed(line, tool.Effects{})); !strings.Contains(got, want) {
 			t.Errorf("%s: %q; want %q in it", line, got, want)
 		}
 	}
@@ -70,7 +72,7 @@ func TestOtherCommandsAreNot(t *testing.T) {
 		"psql -c 'select 1'", "psql <x.sql", "mysql -e 'select 1' db", "mysql --execute='select 1'", "gdb --batch -ex run ./a", "crontab -l", "tmux new -d", "tmux ls",
 		"(((", "'", "for", "env", "time", "command -v vim", "which vim", "apt-get install -y vim", "exec 3<x",
 	} {
-		if got := interactive(line); got != "" {
+		if got := interactive(parsed(line, tool.Effects{})); got != "" {
 			t.Errorf("%s: %s", line, got)
 		}
 	}
@@ -80,5 +82,5 @@ func FuzzInteractive(f *testing.F) {
 	for _, line := range []string{"vim x", "env A=b timeout 5 sudo -u x bash -c 'a | python'", "git -c", "docker run -", "psql -", "sh -c", "a=$( <<E\nE\n)"} {
 		f.Add(line)
 	}
-	f.Fuzz(func(_ *testing.T, line string) { _ = interactive(line) })
+	f.Fuzz(func(_ *testing.T, line string) { _ = interactive(parsed(line, tool.Effects{})) })
 }

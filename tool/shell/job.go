@@ -17,11 +17,13 @@ const defaultWait = 60 // seconds
 type jobArguments struct {
 	Action  string `json:"action" enum:"output,wait,kill,list"`
 	ID      string `json:"id,omitempty"`
-	Cursor  int64  `json:"cursor,omitempty" jsonschema:"output from this byte on, -1: all; default: what is new" min:"-1"`
+	Cursor  int64  `json:"cursor,omitempty" jsonschema:"output from this byte; -1: all; default: new output" min:"-1"`
 	Timeout int    `json:"timeout,omitempty" jsonschema:"seconds to wait, default 60" min:"1" max:"600"`
 }
 
-// Job is the details of a call about jobs; Jobs is the list of them.
+func (a jobArguments) title() string { return strings.TrimSpace(a.Action + " " + a.ID) }
+
+// Job is the details of a call about a background job.
 type Job struct {
 	ID       string    `json:"id"`
 	Command  string    `json:"command"`
@@ -30,8 +32,8 @@ type Job struct {
 	Killed   bool      `json:"killed,omitzero"`
 	ExitCode int       `json:"exit_code"`
 	Signal   string    `json:"signal,omitzero"`
-	Bytes    int64     `json:"bytes"`         // of output, so far
-	File     string    `json:"file,omitzero"` // with all of it, when it is long
+	Bytes    int64     `json:"bytes"`         // of output so far
+	File     string    `json:"file,omitzero"` // with all output, if it is long
 	Blocked  []Blocked `json:"blocked,omitzero"`
 }
 
@@ -40,23 +42,22 @@ type Jobs struct {
 	Jobs []Job `json:"jobs"`
 }
 
-// jobEffects: looking after what was started touches nothing else. Only a kill is not to be repeated by itself.
+// jobEffects declares that job touches nothing. Only a kill must not repeat after a crash.
 func jobEffects(_ context.Context, a jobArguments) (tool.Effects, error) {
 	if a.Action != "list" && a.ID == "" {
-		return tool.Effects{}, fmt.Errorf("id: missing; it says which job to %s", map[string]string{"output": "look at", "wait": "wait for", "kill": "kill"}[a.Action])
+		return tool.Effects{}, tool.Codef("tool.arguments", "id: missing; name the job for the action %s", a.Action)
 	}
-	return tool.Effects{Idempotent: a.Action != "kill"}, nil
+	return tool.Effects{None: true, Idempotent: a.Action != "kill"}, nil
 }
 
 func (s *set) start(ctx context.Context, a sandboxed) (tool.Result, error) {
-	job, err := s.Start(ctx, s.command(a))
+	job, err := s.Start(ctx, command(ctx, a))
 	if err != nil {
 		return tool.Result{}, err
 	}
 	id := job.Status().ID
-	result := tool.TextResult(fmt.Sprintf("[started as %s; job shows its output, and you are told when it ends]", id))
-	result.Details = Ran{Command: a.Command, Description: a.Description, Dir: a.Dir, Job: id, Unconfined: a.Unconfined, Reason: a.Reason}
-	return result, nil
+	ran := Ran{Command: a.Command, Description: a.Description, Dir: a.Dir, Job: id, Unconfined: a.Unconfined, Reason: a.Reason}
+	return tool.TextResult(fmt.Sprintf("[started as %s; job shows its output, and you get a message when it ends]", id)).With("started as "+id, ran), nil
 }
 
 func (s *set) job(ctx context.Context, a jobArguments, _ tool.Report) (tool.Result, error) {
@@ -83,7 +84,7 @@ func (s *set) job(ctx context.Context, a jobArguments, _ tool.Report) (tool.Resu
 			return tool.Result{}, err
 		}
 	}
-	return s.tell(job, a.Cursor, waited), nil
+	return s.show(job, a.Cursor, waited), nil
 }
 
 func (s *set) find(id string) (*workspace.Job, error) {
@@ -94,20 +95,20 @@ func (s *set) find(id string) (*workspace.Job, error) {
 		}
 	}
 	if len(known) == 0 {
-		return nil, fmt.Errorf("there is no job %q, and no other; shell starts one with background: true", id)
+		return nil, tool.Codef("tool.not_found", "job %q not found; there are no jobs; shell starts one with background: true", id)
 	}
-	return nil, fmt.Errorf("there is no job %q; there are %s", id, strings.Join(known, ", "))
+	return nil, tool.Codef("tool.not_found", "job %q not found; the jobs are %s", id, strings.Join(known, ", "))
 }
 
-// tell says what a job has written since the model last saw it, and how it is doing.
-func (s *set) tell(job *workspace.Job, cursor int64, waited string) tool.Result {
+// show reports the new output and the state of a job.
+func (s *set) show(job *workspace.Job, cursor int64, waited string) tool.Result {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	status := job.Status() // before the output: of what has ended, that is all
+	status := job.Status() // before the output: if the job has ended, the output is complete
 	from := cursor
 	switch {
 	case cursor == 0:
-		from = s.told[status.ID]
+		from = s.seen[status.ID]
 	case cursor < 0:
 		from = 0
 	}
@@ -115,9 +116,9 @@ func (s *set) tell(job *workspace.Job, cursor int64, waited string) tool.Result 
 	if status.Ended.IsZero() {
 		o = whole(o)
 	}
-	s.told[status.ID] = o.Size
+	s.seen[status.ID] = o.Size
 	output, lost := excerpt(o)
-	notes := []string{status.ID + " still runs" + waited}
+	notes := []string{status.ID + " is still running" + waited}
 	if !status.Ended.IsZero() {
 		notes = []string{status.ID + " has ended: " + ending(status.Finished)}
 		if s.ended != nil {
@@ -131,12 +132,14 @@ func (s *set) tell(job *workspace.Job, cursor int64, waited string) tool.Result 
 		notes = append(notes, kept(o))
 	}
 	notes = append(notes, fmt.Sprintf("cursor %d", o.Size))
-	result := tool.TextResult(output + bracketed(append(notes, remarks(status.Finished)...)))
-	result.Details = newJob(status, o)
-	return result
+	state := "running"
+	if !status.Ended.IsZero() {
+		state = ending(status.Finished)
+	}
+	return tool.TextResult(output+bracketed(append(notes, remarks(status.Finished)...))).With(state+", "+lineCount(o), newJob(status, o))
 }
 
-// whole leaves the start of a rune for the next time.
+// whole removes an incomplete rune at the end, which the next output will complete.
 func whole(o workspace.Output) workspace.Output {
 	last := &o.Head
 	if o.Tail != "" {
@@ -160,7 +163,7 @@ func (s *set) list() tool.Result {
 	var lines []string
 	for _, job := range s.Jobs() {
 		status := job.Status()
-		state := "runs"
+		state := "running"
 		if !status.Ended.IsZero() {
 			state = ending(status.Finished)
 		}
@@ -175,12 +178,10 @@ func (s *set) list() tool.Result {
 	if len(lines) == 0 {
 		lines = []string{"[no jobs]"}
 	}
-	result := tool.TextResult(strings.Join(lines, "\n"))
-	result.Details = details
-	return result
+	return tool.TextResult(strings.Join(lines, "\n")).With(tool.Count(len(details.Jobs), "job"), details)
 }
 
-// Ended is what to tell a model of a job that has ended: how, and the last of what it wrote.
+// Ended returns the message about an ended job for the model: its outcome and the end of its output.
 func Ended(s workspace.JobStatus) string {
 	const most = 2 << 10
 	line, _, _ := strings.Cut(s.Command.Line, "\n")

@@ -49,11 +49,11 @@ func TestJob(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	got, result := call(t, run, map[string]any{"command": "mkfifo go again; echo one; read x <go; printf 'tw\\303'; read x <again; printf '\\266\\n'; exit 2", "background": true})
-	if got != "[started as job1; job shows its output, and you are told when it ends]" || result.Details.(shell.Ran).Job != "job1" {
+	if got != "[started as job1; job shows its output, and you get a message when it ends]" || result.Details.(shell.Ran).Job != "job1" {
 		t.Errorf("%q, %+v", got, result.Details)
 	}
 	until(t, job, "job1", "one")
-	if got, _ := call(t, job, map[string]any{"action": "output", "id": "job1"}); got != "[job1 still runs; no new output; cursor 4]" {
+	if got, _ := call(t, job, map[string]any{"action": "output", "id": "job1"}); got != "[job1 is still running; no new output; cursor 4]" {
 		t.Errorf("%q", got)
 	}
 	write := func(pipe string) {
@@ -63,7 +63,7 @@ func TestJob(t *testing.T) {
 		}
 	}
 	write("go")
-	until(t, job, "job1", "one\ntw\n[job1 still runs; cursor 6]") // half of a character is for the next time
+	until(t, job, "job1", "one\ntw\n[job1 is still running; cursor 6]") // half of a character is for the next time
 	write("again")
 	got, result = call(t, job, map[string]any{"action": "wait", "id": "job1"})
 	if got != "ö\n[job1 has ended: exit code 2; cursor 9]" || result.IsError {
@@ -84,7 +84,7 @@ func TestJob(t *testing.T) {
 // Who lets a model know of ends hears of those that it has been told.
 func TestTheEndOfAJobIsHeard(t *testing.T) {
 	var heard []string
-	tools := shell.New(open(t), shell.Options{Told: func(id string) { heard = append(heard, id) }})
+	tools := shell.New(open(t), shell.Options{Reported: func(id string) { heard = append(heard, id) }})
 	call(t, tools[0], map[string]any{"command": "exec sleep 1000", "background": true})
 	call(t, tools[1], map[string]any{"action": "output", "id": "job1"})
 	call(t, tools[1], map[string]any{"action": "list"})
@@ -103,11 +103,11 @@ func TestKillJob(t *testing.T) {
 	call(t, tools[0], map[string]any{"command": "echo ready; exec sleep 1000", "background": true})
 	until(t, tools[1], "job1", "ready")
 	got, result := call(t, tools[1], map[string]any{"action": "wait", "id": "job1", "timeout": 1})
-	if got != "[job1 still runs after 1 s; no new output; cursor 6]" || result.IsError {
+	if got != "[job1 is still running after 1 s; no new output; cursor 6]" || result.IsError {
 		t.Errorf("%q", got)
 	}
 	got, result = call(t, tools[1], map[string]any{"action": "kill", "id": "job1"})
-	if got != "[job1 has ended: ended by a signal: terminated; no new output; cursor 6]" || !result.Details.(shell.Job).Killed {
+	if got != "[job1 has ended: killed by signal: terminated; no new output; cursor 6]" || !result.Details.(shell.Job).Killed {
 		t.Errorf("%q, %+v", got, result.Details)
 	}
 }
@@ -132,8 +132,8 @@ func TestArgumentsOfJob(t *testing.T) {
 	for arguments, want := range map[string]string{
 		`{}`:                  "action: missing",
 		`{"action":"stop"}`:   "action:",
-		`{"action":"wait"}`:   "id: missing; it says which job to wait for",
-		`{"action":"output"}`: "id: missing; it says which job to look at",
+		`{"action":"wait"}`:   "id: missing; name the job",
+		`{"action":"output"}`: "id: missing; name the job",
 	} {
 		if _, err := job.Prepare(t.Context(), arguments); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want %q", arguments, err, want)
@@ -144,7 +144,7 @@ func TestArgumentsOfJob(t *testing.T) {
 		if e := prepared.Effects; !e.ReadOnly() || e.Idempotent != idempotent {
 			t.Errorf("%s: %+v", action, e)
 		}
-		if _, err := prepared.Run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), `no job "job9", and no other`) {
+		if _, err := prepared.Run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), `job "job9" not found`) {
 			t.Errorf("%s: %v", action, err)
 		}
 	}

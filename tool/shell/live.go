@@ -7,30 +7,30 @@ import (
 	"github.com/tenon-agent/tenon/tool"
 )
 
-// reporter tells the start of the output as it comes, in whole runes.
+// reporter reports the start of the output as it arrives, in whole runes.
 type reporter struct {
 	report tool.Report
-	told   int
-	rest   []byte // the start of a rune
+	size   int    // bytes reported
+	rest   []byte // an incomplete rune
 }
 
 func (r *reporter) write(data []byte) {
-	if r.told >= maxCapture {
+	if r.size >= maxCapture {
 		return
 	}
-	data = append(r.rest, data[:min(len(data), maxCapture-r.told)]...)
-	r.told += len(data) - len(r.rest)
+	data = append(r.rest, data[:min(len(data), maxCapture-r.size)]...)
+	r.size += len(data) - len(r.rest)
 	end := len(data) - begun(string(data[max(0, len(data)-utf8.UTFMax):]))
 	r.rest = append([]byte(nil), data[end:]...)
 	if end > 0 {
 		r.report(strings.ToValidUTF8(string(data[:end]), "\ufffd"))
 	}
-	if r.told >= maxCapture {
+	if r.size >= maxCapture {
 		r.report("\n[the rest of the output is not shown live]\n")
 	}
 }
 
-// begun is how many bytes at the end of a text are the start of a rune that is not there yet.
+// begun returns the bytes of an incomplete rune at the end of a text.
 func begun(text string) int {
 	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
 		if b := text[len(text)-i:]; utf8.RuneStart(b[0]) {

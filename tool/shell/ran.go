@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -13,20 +14,20 @@ type Ran struct {
 	Command     string    `json:"command"`
 	Description string    `json:"description,omitzero"`
 	Dir         string    `json:"dir,omitzero"`
-	Job         string    `json:"job,omitzero"` // it was started as that, and what follows is not known yet
-	ExitCode    int       `json:"exit_code"`    // -1 when it did not end by itself
+	Job         string    `json:"job,omitzero"` // it started as this job; the outcome is unknown
+	ExitCode    int       `json:"exit_code"`    // -1: killed
 	Signal      string    `json:"signal,omitzero"`
 	TimedOut    bool      `json:"timed_out,omitzero"`
 	Cancelled   bool      `json:"cancelled,omitzero"`
-	Left        bool      `json:"left,omitzero"` // it left processes running, which were ended
+	Left        bool      `json:"left,omitzero"` // it left processes running, and Tenon killed them
 	Bytes       int64     `json:"bytes"`         // of output
-	File        string    `json:"file,omitzero"` // with all of the output, when it is long
+	File        string    `json:"file,omitzero"` // with all output, if it is long
 	Unconfined  bool      `json:"unconfined,omitzero"`
 	Reason      string    `json:"reason,omitzero"`
 	Blocked     []Blocked `json:"blocked,omitzero"`
 }
 
-// Blocked is something that the sandbox did not let a command do.
+// Blocked is an action that the sandbox blocked.
 type Blocked struct {
 	What string `json:"what"`          // "read", "write", "connect" or "system"
 	Path string `json:"path,omitzero"` // absolute
@@ -48,15 +49,59 @@ func blocked(done workspace.Finished) (list []Blocked) {
 	return list
 }
 
-// text is what the model is told: the output, and behind it how the command ended.
+// failure describes how a command failed; "" if it did not.
+func (r Ran) failure() string {
+	switch {
+	case r.TimedOut:
+		return "timed out"
+	case r.Cancelled:
+		return "cancelled"
+	case r.Signal != "":
+		return "killed by signal " + r.Signal
+	case r.ExitCode != 0:
+		return fmt.Sprintf("exit code %d", r.ExitCode)
+	}
+	return ""
+}
+
+// brief is the outcome of a command in one line: the failure, the first blocked action, and the number of lines.
+func (r Ran) brief(o workspace.Output) string {
+	var parts []string
+	if failure := r.failure(); failure != "" {
+		parts = append(parts, failure)
+	}
+	if len(r.Blocked) > 0 {
+		b := r.Blocked[0]
+		parts = append(parts, strings.TrimRight("the sandbox blocked "+b.What+" "+cmp.Or(b.Path, b.Host), " "))
+	}
+	return strings.Join(append(parts, lineCount(o)), ", ")
+}
+
+// lineCount returns the number of lines of the output.
+func lineCount(o workspace.Output) string {
+	n := int64(strings.Count(o.Head, "\n")+strings.Count(o.Tail, "\n")) + o.Lines
+	if end := cmp.Or(o.Tail, o.Head); end != "" && !strings.HasSuffix(end, "\n") {
+		n++
+	}
+	if n == 0 {
+		return "no output"
+	}
+	return tool.Count(n, "line")
+}
+
+// text is the result for the model: the output, then the outcome of the command.
 func text(done workspace.Finished, ran Ran, seconds int) string {
 	output, lost := excerpt(done.Output)
 	var notes []string
+	until := "the output before that is above"
+	if output == "" {
+		until = "no output before that"
+	}
 	switch {
 	case ran.TimedOut:
-		notes = append(notes, fmt.Sprintf("not done after %d s and ended", seconds), until(output), "a longer timeout may help")
+		notes = append(notes, fmt.Sprintf("timed out after %d s and was killed", seconds), until, "a longer timeout may help")
 	case ran.Cancelled:
-		notes = append(notes, "cancelled", until(output))
+		notes = append(notes, "cancelled", until)
 	case output == "":
 		notes = append(notes, ending(done), "no output")
 	default:
@@ -68,17 +113,9 @@ func text(done workspace.Finished, ran Ran, seconds int) string {
 	return output + bracketed(append(notes, remarks(done)...))
 }
 
-// until says what the output of a command is that did not come to its end.
-func until(output string) string {
-	if output == "" {
-		return "it wrote nothing until then"
-	}
-	return "above is what it wrote until then"
-}
-
 func bracketed(notes []string) string { return "[" + strings.Join(notes, "; ") + "]" }
 
-// excerpt is output for the model, in whole lines, and how much of it is missing.
+// excerpt returns the output for the model, in whole lines, and the number of missing bytes.
 func excerpt(o workspace.Output) (string, int64) {
 	output, lost := tool.Excerpt{Head: o.Head, Tail: o.Tail, Lines: o.Lines, Bytes: o.Bytes}.Bound(maxText)
 	if output != "" && !strings.HasSuffix(output, "\n") {
@@ -89,12 +126,12 @@ func excerpt(o workspace.Output) (string, int64) {
 
 func ending(done workspace.Finished) string {
 	if done.Signal != "" {
-		return "ended by a signal: " + done.Signal
+		return "killed by signal: " + done.Signal
 	}
 	return fmt.Sprintf("exit code %d", done.ExitCode)
 }
 
-// kept says where all of the output is.
+// kept names the file with all output.
 func kept(o workspace.Output) string {
 	much := "all"
 	if o.FileBytes < o.Size {
@@ -103,7 +140,7 @@ func kept(o workspace.Output) string {
 	return fmt.Sprintf("%s of %d bytes of output: %s", much, o.Size, o.File)
 }
 
-// remarks is what else there is to say of a command that has ended.
+// remarks returns further notes about an ended command.
 func remarks(done workspace.Finished) (notes []string) {
 	if done.Trouble != nil {
 		notes = append(notes, done.Trouble.Error())
@@ -112,7 +149,7 @@ func remarks(done workspace.Finished) (notes []string) {
 		notes = append(notes, done.Note)
 	}
 	if done.Left {
-		notes = append(notes, "what it left running in the background was ended with it; background: true keeps a command running")
+		notes = append(notes, "processes that it left running were killed; use background: true to keep a command running")
 	}
 	const most = 5
 	for i, b := range done.Blocked {
@@ -123,7 +160,7 @@ func remarks(done workspace.Finished) (notes []string) {
 		notes = append(notes, b.String())
 	}
 	if len(done.Blocked) > 0 {
-		notes = append(notes, "if it must be, the command may be run once outside, with unconfined and a reason, which asks")
+		notes = append(notes, "if the command needs this, run it with unconfined and a reason; the user decides")
 	}
 	return notes
 }

@@ -15,60 +15,61 @@ import (
 
 const (
 	defaultTimeout = 120       // seconds
-	maxText        = 50 << 10  // bytes of output that the model is told
-	maxCapture     = 256 << 10 // bytes of output in memory, and of those that are reported live
+	maxText        = 50 << 10  // bytes of output for the model
+	maxCapture     = 256 << 10 // bytes of output in memory, and of live output
 )
 
 type arguments struct {
 	Command     string `json:"command" min:"1"`
-	Description string `json:"description,omitempty" jsonschema:"what it does, in a few words for people"`
-	Dir         string `json:"dir,omitempty" jsonschema:"where, relative to the root"`
+	Description string `json:"description,omitempty" jsonschema:"purpose in a few words, for people"`
+	Dir         string `json:"dir,omitempty" jsonschema:"relative to the root"`
 	Timeout     int    `json:"timeout,omitempty" jsonschema:"seconds, default 120" min:"1" max:"600"`
-	Background  bool   `json:"background,omitempty" jsonschema:"start a job, without timeout, and go on"`
+	Background  bool   `json:"background,omitempty" jsonschema:"start a background job, without timeout"`
 }
 
-// sandboxed is the arguments where there is a sandbox.
+// sandboxed is the arguments in a workspace with a sandbox.
 type sandboxed struct {
 	arguments
-	Unconfined bool   `json:"unconfined,omitempty" jsonschema:"outside the sandbox; people are asked"`
+	Unconfined bool   `json:"unconfined,omitempty" jsonschema:"outside the sandbox; needs approval"`
 	Reason     string `json:"reason,omitempty" jsonschema:"why unconfined"`
 }
 
-// Options say what the tools know besides the workspace.
+// Options configure the tools.
 type Options struct {
-	// Analyze says what a command line would touch that runs in dir, an absolute path. The tool adds Command, Dir and Unconfined.
-	// What only reads, and says so, runs beside other calls. Nil: every command may do anything.
+	// Analyze returns the effects of a command line in dir, an absolute path. The tool adds Command, Dir and Unconfined. A command that
+	// declares only reads runs at the same time as other calls. Nil: the effects of every command are unknown.
 	Analyze func(line, dir string) tool.Effects
 
-	// Told is called, unless nil, when the tool job tells how a job has ended: nobody else needs to. It may be called several times
-	// for a job, also concurrently.
-	Told func(id string)
+	// Reported, if not nil, is called when the tool job reports the end of a job to the model, so that no message about it is necessary. It
+	// may be called several times for a job, also concurrently.
+	Reported func(id string)
 }
 
-// New returns the tools shell and job for a workspace. A command that fails is no failed call: its exit code is told. When commands
-// are confined there, a call can ask to run outside; the effects say so.
+// New returns the tools shell and job for a workspace. A failed command is not a failed call: the result has its exit code. If the
+// workspace has a sandbox, a call can ask to run outside of it, and the effects declare that.
 func New(ws *workspace.Workspace, o Options) []tool.Tool {
-	s := &set{Workspace: ws, analyze: o.Analyze, ended: o.Told, told: map[string]int64{}}
+	s := &set{Workspace: ws, analyze: o.Analyze, ended: o.Reported, seen: map[string]int64{}}
 	run := tool.New("shell", shellText,
 		func(_ context.Context, a arguments) (tool.Effects, error) { return s.effects(sandboxed{arguments: a}) },
 		func(ctx context.Context, a arguments, report tool.Report) (tool.Result, error) {
 			return s.run(ctx, sandboxed{arguments: a}, report)
-		})
+		}, tool.WithTitle(func(a arguments) string { return a.Command }))
 	if ws.Confined() {
 		run = tool.New("shell", shellText+sandboxText,
-			func(_ context.Context, a sandboxed) (tool.Effects, error) { return s.effects(a) }, s.run)
+			func(_ context.Context, a sandboxed) (tool.Effects, error) { return s.effects(a) }, s.run,
+			tool.WithTitle(func(a sandboxed) string { return a.Command }))
 	}
-	return []tool.Tool{run, tool.New("job", jobText, jobEffects, s.job)}
+	return []tool.Tool{run, tool.New("job", jobText, jobEffects, s.job, tool.WithTitle(jobArguments.title))}
 }
 
-// set is what the two tools share.
+// set is the state that both tools share.
 type set struct {
 	*workspace.Workspace
 	analyze func(line, dir string) tool.Effects
 	ended   func(id string) // may be nil
 
 	mu   sync.Mutex
-	told map[string]int64 // how much of the output of a job the model has seen
+	seen map[string]int64 // bytes of the output of each job that the model has seen
 }
 
 func (s *set) effects(a sandboxed) (tool.Effects, error) {
@@ -76,21 +77,21 @@ func (s *set) effects(a sandboxed) (tool.Effects, error) {
 	if err != nil {
 		return tool.Effects{}, err
 	}
-	if advice := interactive(a.Command); advice != "" {
-		return tool.Effects{}, errors.New(advice)
-	}
-	if a.Unconfined && strings.TrimSpace(a.Reason) == "" {
-		return tool.Effects{}, errors.New("reason: missing; say why it must run outside the sandbox")
-	}
-	e := tool.Effects{Exec: true}
+	e := tool.Effects{Unknown: true, Exclusive: true}
 	if s.analyze != nil {
 		e = s.analyze(a.Command, dir)
+	}
+	if advice := interactive(parsed(a.Command, e)); advice != "" {
+		return tool.Effects{}, tool.Codef("tool.interactive", "%s", advice)
+	}
+	if a.Unconfined && strings.TrimSpace(a.Reason) == "" {
+		return tool.Effects{}, tool.Codef("tool.arguments", "reason: missing; explain why the command must run outside the sandbox")
 	}
 	e.Command, e.Dir, e.Unconfined = a.Command, dir, a.Unconfined
 	return e, nil
 }
 
-var errTimeout = errors.New("the time is over")
+var errTimeout = errors.New("timed out")
 
 func (s *set) run(ctx context.Context, a sandboxed, report tool.Report) (tool.Result, error) {
 	if a.Background {
@@ -100,24 +101,24 @@ func (s *set) run(ctx context.Context, a sandboxed, report tool.Report) (tool.Re
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(seconds)*time.Second, errTimeout)
 	defer cancel()
 	live := reporter{report: report}
-	c := s.command(a)
+	c := command(ctx, a)
 	c.Capture, c.Spill, c.Report = maxCapture, maxText, live.write
 	done, err := s.Run(ctx, c)
 	if err != nil && ctx.Err() == nil {
-		return tool.Result{}, err // it did not run
+		return tool.Result{}, err // the command did not start
 	}
 	ran := newRan(a, done)
 	ran.TimedOut = errors.Is(err, errTimeout)
 	ran.Cancelled = err != nil && !ran.TimedOut
-	result := tool.TextResult(text(done, ran, seconds))
-	result.IsError = ran.TimedOut || ran.Cancelled
-	result.Details = ran
+	result := tool.TextResult(text(done, ran, seconds)).With(ran.brief(done.Output), ran)
+	result.IsError, result.Failed = ran.TimedOut || ran.Cancelled, ran.failure() != ""
 	return result, nil
 }
 
-func (s *set) command(a sandboxed) workspace.Command {
-	e, err := s.effects(a)
-	return workspace.Command{Line: a.Command, Dir: a.Dir, Unconfined: a.Unconfined, ReadOnly: err == nil && e.ReadOnly()}
+// command is the command of a call. The effects that were judged say whether it only reads.
+func command(ctx context.Context, a sandboxed) workspace.Command {
+	e, ok := tool.EffectsOf(ctx)
+	return workspace.Command{Line: a.Command, Dir: a.Dir, Unconfined: a.Unconfined, ReadOnly: ok && e.ReadOnly()}
 }
 
 //go:embed shell.md

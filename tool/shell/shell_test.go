@@ -73,8 +73,8 @@ func TestShell(t *testing.T) {
 		{"printf open", "open\n[exit code 0]"},
 		{`printf 'caf\351\n'`, "caf\ufffd\n[exit code 0]"},
 		{`printf '\177ELF\000'`, "[binary output, 5 bytes, not shown]\n[exit code 0]"},
-		{"kill -KILL $$", "[ended by a signal: " + syscall.SIGKILL.String() + "; no output]"},
-		{"sleep 1000 & echo ready", "ready\n[exit code 0; what it left running in the background was ended with it; background: true keeps a command running]"},
+		{"kill -KILL $$", "[killed by signal: " + syscall.SIGKILL.String() + "; no output]"},
+		{"sleep 1000 & echo ready", "ready\n[exit code 0; processes that it left running were killed; use background: true to keep a command running]"},
 	}
 	for _, test := range tests {
 		t.Run(test.command, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestShell(t *testing.T) {
 
 func TestEffects(t *testing.T) {
 	effects := prepare(t, shell.New(open(t), shell.Options{})[0], map[string]any{"command": "rm x"}).Effects
-	if !effects.Exec || effects.Command != "rm x" || effects.Idempotent || effects.ReadOnly() {
+	if !effects.Unknown || !effects.Exclusive || effects.Command != "rm x" || effects.Idempotent || effects.ReadOnly() {
 		t.Errorf("%+v", effects)
 	}
 }
@@ -174,12 +174,12 @@ func TestHugeOutput(t *testing.T) {
 
 func TestTimeout(t *testing.T) {
 	result, ran := run(t, open(t), map[string]any{"command": "echo before; sleep 1000", "timeout": 1})
-	want := "before\n[not done after 1 s and ended; above is what it wrote until then; a longer timeout may help]"
+	want := "before\n[timed out after 1 s and was killed; the output before that is above; a longer timeout may help]"
 	if result.Content.Text() != want || !result.IsError || !ran.TimedOut || ran.Cancelled {
 		t.Errorf("%q, %+v", result.Content.Text(), ran)
 	}
 	result, _ = run(t, open(t), map[string]any{"command": "sleep 1000", "timeout": 1})
-	want = "[not done after 1 s and ended; it wrote nothing until then; a longer timeout may help]"
+	want = "[timed out after 1 s and was killed; no output before that; a longer timeout may help]"
 	if result.Content.Text() != want {
 		t.Errorf("%q", result.Content.Text())
 	}
@@ -198,7 +198,7 @@ func TestCancel(t *testing.T) {
 		}
 	})
 	ran, _ := result.Details.(shell.Ran)
-	if err != nil || !result.IsError || !ran.Cancelled || ran.TimedOut || !strings.HasSuffix(result.Content.Text(), "\n[cancelled; above is what it wrote until then]") {
+	if err != nil || !result.IsError || !ran.Cancelled || ran.TimedOut || !strings.HasSuffix(result.Content.Text(), "\n[cancelled; the output before that is above]") {
 		t.Errorf("%q, %+v, %v", result.Content.Text(), ran, err)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(told.String()))
@@ -207,7 +207,7 @@ func TestCancel(t *testing.T) {
 	}
 	for deadline := time.Now().Add(time.Minute); running(pid); runtime.Gosched() {
 		if time.Now().After(deadline) {
-			t.Fatal("the child still runs")
+			t.Fatal("the child is still running")
 		}
 	}
 }
@@ -240,7 +240,7 @@ func TestOutputThatCannotBeKept(t *testing.T) {
 	ws := open(t)
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
 	result, ran := run(t, ws, map[string]any{"command": "seq 1 100000"})
-	if text := result.Content.Text(); ran.File != "" || !strings.Contains(text, "the full output could not be kept") {
+	if text := result.Content.Text(); ran.File != "" || !strings.Contains(text, "cannot keep the full output") {
 		t.Errorf("%q", text[len(text)-200:])
 	}
 	if _, err := os.Stat(os.TempDir()); !errors.Is(err, os.ErrNotExist) {
@@ -262,6 +262,32 @@ func BenchmarkBareProcess(b *testing.B) {
 	for b.Loop() {
 		if err := exec.Command("bash", "-c", "true").Run(); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// The title of a call is its command, and its brief says how the command ended; a command that fails is no failed call, but people
+// see that it failed.
+func TestFactsForPeople(t *testing.T) {
+	tools := shell.New(open(t), shell.Options{})
+	for command, want := range map[string]struct {
+		brief  string
+		failed bool
+	}{
+		"true":                   {"no output", false},
+		"echo a":                 {"1 line", false},
+		"printf 'a\\nb'; exit 3": {"exit code 3, 2 lines", true},
+		"kill -9 $$":             {"killed by signal killed, no output", true},
+		"seq 1 20000":            {"20000 lines", false},
+	} {
+		arguments, _ := json.Marshal(map[string]string{"command": command})
+		call, err := tools[0].Prepare(t.Context(), string(arguments))
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := call.Run(t.Context(), nil)
+		if err != nil || call.Title != command || result.Brief != want.brief || result.Failed != want.failed || result.IsError {
+			t.Errorf("%s: title %q, brief %q, failed %t, %v", command, call.Title, result.Brief, result.Failed, err)
 		}
 	}
 }

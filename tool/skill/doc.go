@@ -1,5 +1,5 @@
-// Package skill finds skills, instructions for kinds of tasks that people keep in folders with a SKILL.md, and is the tool by which a model
-// loads one.
+// Package skill finds skills, and provides the tool with which a model loads one. A skill is a directory with a SKILL.md: instructions for
+// a kind of task.
 //
-// The model knows of skills by an [Index] of one line each; the text of a skill costs nothing before it is loaded.
+// The model sees an [Index] with one line for each skill. The text of a skill costs nothing until the model loads it.
 package skill

@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,38 +12,41 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/tenon-agent/tenon/tool"
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
-// FileName is the name of the file that makes a folder a skill.
+// FileName is the name of the file of a skill.
 const FileName = "SKILL.md"
 
-// The bounds of what is looked at.
+// The limits of the search.
 const (
-	maxFront       = 16 << 10 // bytes in which the front matter must end
+	maxFront       = 16 << 10 // bytes of the front matter
 	maxSkills      = 500      // of one folder
 	maxDescription = 1024     // characters
 )
 
-// Skill is a skill that was found.
+// Skill is a skill on disk.
 type Skill struct {
-	Name        string // by which it is loaded
-	Description string // when it is of use, in one line
+	Name        string // for the tool
+	Description string // when to use it, in one line
 	Dir         string // its directory, absolute, links resolved
 }
 
 // Folder is a directory with a directory for each skill.
 type Folder struct {
 	Dir    string // absolute
-	Within string // directory that its skills must lie in when links are resolved; empty: anywhere
+	Within string // directory that contains its skills after links are resolved; empty: any
 }
 
-// Found is what is in folders.
+// Found is the skills in folders.
 type Found struct {
 	Skills   []Skill // sorted by name
-	Problems []error // skills that cannot be used, each with its file
+	Problems []error // invalid skills, each with its file
 }
 
-// Find looks for skills. Of two with one name that of the later folder counts. Folders that do not exist have none.
+// Find finds the skills in folders. If two skills have the same name, the one in the later folder counts. A missing folder has none.
 func Find(folders []Folder) Found {
 	byName := make(map[string]Skill)
 	var f Found
@@ -74,14 +78,14 @@ func Find(folders []Folder) Found {
 	return f
 }
 
-// look reads what a skill says of itself.
+// look reads the front matter of a skill.
 func (f Folder) look(name string) (Skill, error) {
 	dir, err := filepath.EvalSymlinks(filepath.Join(f.Dir, name))
 	if err != nil {
 		return Skill{}, err
 	}
-	if rel, err := filepath.Rel(f.Within, dir); f.Within != "" && (err != nil || !filepath.IsLocal(rel)) {
-		return Skill{}, fmt.Errorf("it lies outside %s", f.Within)
+	if f.Within != "" && !paths.Inside(f.Within, dir) {
+		return Skill{}, fmt.Errorf("it is outside %s", f.Within)
 	}
 	text, _, err := read(dir, maxFront)
 	if err != nil {
@@ -91,32 +95,27 @@ func (f Folder) look(name string) (Skill, error) {
 	if err != nil {
 		return Skill{}, err
 	}
-	s := Skill{Name: front["name"], Description: strings.Join(strings.Fields(front["description"]), " "), Dir: dir}
-	if s.Name == "" {
-		s.Name = name
-	}
+	s := Skill{Name: cmp.Or(front["name"], name), Description: strings.Join(strings.Fields(front["description"]), " "), Dir: dir}
 	if err := checkName(s.Name); err != nil {
 		return Skill{}, err
 	}
 	if s.Description == "" {
 		return Skill{}, errors.New("its front matter has no description")
 	}
-	if runes := []rune(s.Description); len(runes) > maxDescription {
-		s.Description = string(runes[:maxDescription]) + "…"
-	}
+	s.Description = tool.Clip(s.Description, maxDescription)
 	return s, nil
 }
 
-// checkName says what is wrong with the name of a skill.
+// checkName returns an error for an invalid name.
 func checkName(name string) error {
 	plain := strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 	if name == "" || len(name) > 64 || !plain || strings.HasPrefix(name, "-") || strings.HasSuffix(name, "-") {
-		return fmt.Errorf("the name %q is not 1 to 64 small letters, digits and hyphens, with a letter or digit at both ends", name)
+		return fmt.Errorf("the name %q is not 1 to 64 lower-case letters, digits and hyphens, with a letter or digit at both ends", name)
 	}
 	return nil
 }
 
-// read is the first bytes of the file of a skill, and the size of all of it. It leaves the directory through no link.
+// read returns the first bytes of the file of a skill, and its size. It follows no link out of the directory.
 func read(dir string, most int64) (text string, size int64, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -133,7 +132,7 @@ func read(dir string, most int64) (text string, size int64, err error) {
 		return "", 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return "", 0, errors.New("it is no regular file")
+		return "", 0, errors.New("it is not a regular file")
 	}
 	data, err := io.ReadAll(io.LimitReader(f, most))
 	if err != nil {

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// split takes the front matter of a file apart from its text. Of YAML it knows what skills are described with: texts, plain, in quotes or in
-// blocks, below keys at the beginning of a line. Lists and maps are passed over, and so is what is no YAML at all, such as a plain text with
-// a colon in it, which people write all the time.
+// split separates the front matter of a file from its text. It reads the YAML that describes skills: plain, quoted and block texts of
+// top-level keys. It ignores lists and maps. It accepts some invalid YAML that people often write, such as a plain text with a colon.
 func split(text string) (front map[string]string, body string, err error) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	rest, ok := strings.CutPrefix(text, "---\n")
@@ -42,7 +41,7 @@ func plainKey(key string) bool {
 	return strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" && key[0] != '-'
 }
 
-// scalar is a text with the lines that belong to it. The text is for one line, so it matters little where a block breaks its lines.
+// scalar returns a text with its continuation lines. The line breaks of blocks are not exact, because the result becomes one line.
 func scalar(value string, more []string) string {
 	parts := []string{value}
 	if strings.HasPrefix(value, "|") || strings.HasPrefix(value, ">") {

@@ -8,17 +8,21 @@ import (
 // The size of an index: about 1500 tokens.
 const (
 	maxIndex = 6000 // bytes
-	maxLine  = 400  // bytes of one description, where all would be too long
+	maxLine  = 400  // bytes of one description if the index is too long
 )
 
-// Index is what a model is told of skills: a line each. Where it would be longer than about 1500 tokens, descriptions are cut, and then the
-// last skills are told by their names alone; what was cut is said. Without skills it is empty.
+// Index returns the list of skills for a model, one line each. To stay below about 1500 tokens, it cuts descriptions, and then lists the
+// last skills by name only, with a note. Without skills it returns "".
 func Index(skills []Skill) string {
 	if len(skills) == 0 {
 		return ""
 	}
-	for _, line := range []int{maxDescription * 4, maxLine, maxLine / 2, maxLine / 4} {
-		if text := lines(skills, line); len(text) <= maxIndex {
+	for _, most := range []int{maxDescription * 4, maxLine, maxLine / 2, maxLine / 4} {
+		text := ""
+		for _, s := range skills {
+			text += s.line(most)
+		}
+		if len(text) <= maxIndex {
 			return text
 		}
 	}
@@ -35,14 +39,6 @@ func Index(skills []Skill) string {
 	return b.String()
 }
 
-func lines(skills []Skill, most int) string {
-	var b strings.Builder
-	for _, s := range skills {
-		b.WriteString(s.line(most))
-	}
-	return b.String()
-}
-
 func (s Skill) line(most int) string {
 	text := s.Description
 	if len(text) > most {
@@ -51,7 +47,7 @@ func (s Skill) line(most int) string {
 	return "- " + s.Name + ": " + text + "\n"
 }
 
-// names is skills for which there is no line.
+// names is the note about skills without a line.
 func names(skills []Skill) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[%d more, without their descriptions:", len(skills))

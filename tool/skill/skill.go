@@ -13,12 +13,12 @@ import (
 	"github.com/tenon-agent/tenon/tool"
 )
 
-// Options is what the tool is made of.
+// Options configure the tool.
 type Options struct {
 	Skills  []Skill
-	MaxSize int // bytes of the text of a skill that the model is given; default 4 KiB
+	MaxSize int // bytes of the text of a skill for the model; default 4 KiB
 
-	// Loaded reports whether the model still sees the text of a skill that it has loaded before. Nil: it never does.
+	// Loaded reports whether the model still sees the text of a skill that it loaded before. Nil: it never does.
 	Loaded func(ctx context.Context, name string) bool
 }
 
@@ -27,8 +27,8 @@ type Details struct {
 	Name  string `json:"name"`
 	Dir   string `json:"dir"`
 	Bytes int64  `json:"bytes"`          // of the file
-	Cut   int64  `json:"cut,omitzero"`   // that the model was not given
-	Again bool   `json:"again,omitzero"` // it was loaded already
+	Cut   int64  `json:"cut,omitzero"`   // bytes that the model did not get
+	Again bool   `json:"again,omitzero"` // the model had loaded it before
 }
 
 const (
@@ -36,15 +36,15 @@ const (
 	Name = "skill"
 
 	defaultSize = 4 << 10
-	maxFile     = 1 << 20 // bytes of a file that are looked at
-	maxBeside   = 30      // files beside it that are named
+	maxFile     = 1 << 20 // bytes read of a file
+	maxOthers   = 30      // further files that the result names
 )
 
 type arguments struct {
 	Name string `json:"name"`
 }
 
-// New returns the tool skill, and nothing where there are no skills.
+// New returns the tool skill. Without skills it returns no tool.
 func New(o Options) []tool.Tool {
 	if len(o.Skills) == 0 {
 		return nil
@@ -55,7 +55,7 @@ func New(o Options) []tool.Tool {
 	return []tool.Tool{tool.New(Name, skillText,
 		func(_ context.Context, args arguments) (tool.Effects, error) {
 			_, err := o.find(args.Name)
-			return tool.Effects{Idempotent: true}, err
+			return tool.Effects{None: true, Idempotent: true}, err
 		},
 		func(ctx context.Context, args arguments, _ tool.Report) (tool.Result, error) {
 			s, err := o.find(args.Name)
@@ -63,15 +63,14 @@ func New(o Options) []tool.Tool {
 				return tool.Result{}, err
 			}
 			if o.Loaded != nil && o.Loaded(ctx, s.Name) {
-				result := tool.TextResult("The skill " + s.Name + " is loaded already, see above.")
-				result.Details = Details{Name: s.Name, Dir: s.Dir, Again: true}
-				return result, nil
+				details := Details{Name: s.Name, Dir: s.Dir, Again: true}
+				return tool.TextResult("The skill "+s.Name+" is already loaded, see above.").With("already loaded", details), nil
 			}
 			return s.load(o.MaxSize)
-		})}
+		}, tool.WithTitle(func(args arguments) string { return args.Name }))}
 }
 
-// Begins is how the result of a call begins that has the text of a skill in it.
+// Begins returns the beginning of a result with the text of a skill.
 func Begins(name string) string { return "<skill name=\"" + name + "\" " }
 
 func (o Options) find(name string) (Skill, error) {
@@ -81,12 +80,12 @@ func (o Options) find(name string) (Skill, error) {
 		for _, s := range o.Skills[:min(len(o.Skills), 100)] {
 			names = append(names, s.Name)
 		}
-		return Skill{}, fmt.Errorf("there is no skill %q; there are: %s", name, strings.Join(names, ", "))
+		return Skill{}, tool.Codef("tool.not_found", "skill %q not found; the skills are %s", name, strings.Join(names, ", "))
 	}
 	return o.Skills[i], nil
 }
 
-// load is the text of a skill for the model.
+// load returns the text of a skill for the model.
 func (s Skill) load(most int) (tool.Result, error) {
 	text, size, err := read(s.Dir, maxFile)
 	if err != nil {
@@ -96,24 +95,23 @@ func (s Skill) load(most int) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("skill %s: %w", s.Name, err)
 	}
-	shown := head(body, most)
+	_, last := tool.Part(body, 0, most)
+	shown := body[:last]
 	cut := int64(len(body)-len(shown)) + max(size-maxFile, 0)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%sdir=%q>\n%s\n</skill>", Begins(s.Name), s.Dir, strings.TrimRight(shown, "\n"))
 	if cut > 0 {
 		line := strings.Count(text[:len(text)-len(body)+len(shown)], "\n") + 1
-		fmt.Fprintf(&b, "\n[%d bytes are left out: read %s from line %d on]", cut, filepath.Join(s.Dir, FileName), line)
+		fmt.Fprintf(&b, "\n[%d bytes are not shown; read %s from line %d]", cut, filepath.Join(s.Dir, FileName), line)
 	}
-	if beside := s.beside(); len(beside) > 0 {
-		b.WriteString("\n[Beside it: " + strings.Join(beside, ", ") + "]")
+	if others := s.others(); len(others) > 0 {
+		b.WriteString("\n[Other files: " + strings.Join(others, ", ") + "]")
 	}
-	result := tool.TextResult(b.String())
-	result.Details = Details{Name: s.Name, Dir: s.Dir, Bytes: size, Cut: cut}
-	return result, nil
+	return tool.TextResult(b.String()).With(tool.Count(len(shown), "byte"), Details{Name: s.Name, Dir: s.Dir, Bytes: size, Cut: cut}), nil
 }
 
-// beside names the files of a skill but its own.
-func (s Skill) beside() []string {
+// others names the other files of a skill.
+func (s Skill) others() []string {
 	var out []string
 	more := 0
 	_ = fs.WalkDir(os.DirFS(s.Dir), ".", func(path string, e fs.DirEntry, err error) error {
@@ -126,7 +124,7 @@ func (s Skill) beside() []string {
 			if strings.Count(path, "/") > 3 {
 				return fs.SkipDir
 			}
-		case len(out) < maxBeside:
+		case len(out) < maxOthers:
 			out = append(out, path)
 		default:
 			if more++; more > 1000 {
@@ -139,18 +137,6 @@ func (s Skill) beside() []string {
 		out = append(out, fmt.Sprintf("and %d more", more))
 	}
 	return out
-}
-
-// head is the beginning of a text of at most n bytes, in whole lines where they are short enough.
-func head(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	text = text[:n]
-	if i := strings.LastIndexByte(text, '\n'); i > n/2 {
-		text = text[:i+1]
-	}
-	return strings.ToValidUTF8(text, "")
 }
 
 //go:embed skill.md

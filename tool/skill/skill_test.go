@@ -58,8 +58,8 @@ func TestSkillsThatCannotBeUsed(t *testing.T) {
 		"no-front":    {"# Hello\n", "does not begin with front matter"},
 		"no-end":      {"---\nname: x\ndescription: y\n", "does not end"},
 		"no-words":    {"---\nname: x\n---\n", "no description"},
-		"bad-name":    {"---\nname: ../x\ndescription: y\n---\n", "small letters"},
-		"Upper":       {"---\ndescription: y\n---\n", "small letters"},
+		"bad-name":    {"---\nname: ../x\ndescription: y\n---\n", "lower-case letters"},
+		"Upper":       {"---\ndescription: y\n---\n", "lower-case letters"},
 		"endless":     {"---\ndescription: " + strings.Repeat("y", 20<<10) + "\n---\n", "does not end"},
 		"hyphen-last": {"---\nname: x-\ndescription: y\n---\n", "at both ends"},
 	} {
@@ -142,15 +142,15 @@ func TestLoading(t *testing.T) {
 	o := skill.Options{Skills: skill.Find([]skill.Folder{{Dir: dir}}).Skills}
 	at := filepath.Join(dir, "x")
 	got, err := run(t, o, "x")
-	want := fmt.Sprintf("<skill name=\"x\" dir=%q>\nDo it so.\n</skill>\n[Beside it: reference.md, scripts/go.sh]", at)
+	want := fmt.Sprintf("<skill name=\"x\" dir=%q>\nDo it so.\n</skill>\n[Other files: reference.md, scripts/go.sh]", at)
 	if err != nil || got.Content.Text() != want || !strings.HasPrefix(want, skill.Begins("x")) {
 		t.Errorf("got %q, %v", got.Content.Text(), err)
 	}
-	if _, err := run(t, o, "y"); err == nil || !strings.Contains(err.Error(), "there are: x") {
+	if _, err := run(t, o, "y"); err == nil || !strings.Contains(err.Error(), "the skills are x") {
 		t.Errorf("error %v", err)
 	}
 	o.Loaded = func(_ context.Context, name string) bool { return name == "x" }
-	if got, err := run(t, o, "x"); err != nil || !strings.Contains(got.Content.Text(), "loaded already") || !got.Details.(skill.Details).Again {
+	if got, err := run(t, o, "x"); err != nil || !strings.Contains(got.Content.Text(), "already loaded") || !got.Details.(skill.Details).Again {
 		t.Errorf("again: %q, %v", got.Content.Text(), err)
 	}
 	o.Loaded = nil

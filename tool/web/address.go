@@ -10,17 +10,20 @@ import (
 
 // AddressError refuses an address that is not public.
 type AddressError struct {
-	Host    string // as it was asked for
-	Address string // that it has
-	Kind    string // why it is not public, such as "loopback"
+	Host    string // in the URL
+	Address string // of the host
+	Kind    string // of the address, such as "loopback"
 }
 
+// Code returns "tool.denied".
+func (e *AddressError) Code() string { return "tool.denied" }
+
 func (e *AddressError) Error() string {
-	what := e.Host
+	host := e.Host
 	if e.Address != "" && e.Address != e.Host {
-		what += " (" + e.Address + ")"
+		host += " (" + e.Address + ")"
 	}
-	return fmt.Sprintf("%s is not a public address (%s); only the person can allow it, with the setting web.allow", what, e.Kind)
+	return fmt.Sprintf("%s is not a public address (%s); only the user can allow it, with the setting web.allow", host, e.Kind)
 }
 
 // network is a range of addresses that is not public.
@@ -29,52 +32,33 @@ type network struct {
 	kind   string
 }
 
-// reserved returns the ranges that IANA's registries of special addresses keep from the public, with the addresses of
-// metadata that clouds put elsewhere.
+// reserved returns the ranges that IANA reserves for special use, and the metadata addresses of clouds. The first match counts.
 func reserved() []network {
 	var out []network
 	for _, r := range [][2]string{
-		{"169.254.169.254/32", "metadata of the machine"},
-		{"100.100.100.200/32", "metadata of the machine"},
-		{"168.63.129.16/32", "metadata of the machine"},
-		{"192.0.0.192/32", "metadata of the machine"},
-		{"fd00:ec2::254/128", "metadata of the machine"},
-		{"fd20:ce::254/128", "metadata of the machine"},
-		{"0.0.0.0/8", "this machine"},
-		{"10.0.0.0/8", "private"},
-		{"100.64.0.0/10", "shared by a carrier"},
-		{"127.0.0.0/8", "loopback"},
-		{"169.254.0.0/16", "link-local"},
-		{"172.16.0.0/12", "private"},
-		{"192.0.0.0/24", "reserved"},
-		{"192.0.2.0/24", "documentation"},
-		{"192.88.99.0/24", "reserved"},
-		{"192.168.0.0/16", "private"},
-		{"198.18.0.0/15", "benchmarks"},
-		{"198.51.100.0/24", "documentation"},
-		{"203.0.113.0/24", "documentation"},
-		{"224.0.0.0/4", "multicast"},
-		{"240.0.0.0/4", "reserved"},
-		{"::/128", "this machine"},
-		{"::1/128", "loopback"},
-		{"fc00::/7", "private"},
-		{"fe80::/10", "link-local"},
-		{"fec0::/10", "private"},
-		{"ff00::/8", "multicast"},
-		{"2001::/23", "reserved"}, // with Teredo, whose addresses hide IPv4 ones
-		{"2001:db8::/32", "documentation"},
-		{"3fff::/20", "documentation"},
+		{"metadata of the machine", "169.254.169.254/32 100.100.100.200/32 168.63.129.16/32 192.0.0.192/32 fd00:ec2::254/128 fd20:ce::254/128"},
+		{"this machine", "0.0.0.0/8 ::/128"},
+		{"loopback", "127.0.0.0/8 ::1/128"},
+		{"private", "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7 fec0::/10"},
+		{"shared by a carrier", "100.64.0.0/10"},
+		{"link-local", "169.254.0.0/16 fe80::/10"},
+		{"documentation", "192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20"},
+		{"benchmarks", "198.18.0.0/15"},
+		{"multicast", "224.0.0.0/4 ff00::/8"},
+		{"reserved", "192.0.0.0/24 192.88.99.0/24 240.0.0.0/4 2001::/23"}, // the last has Teredo, whose addresses contain IPv4 addresses
 	} {
-		out = append(out, network{netip.MustParsePrefix(r[0]), r[1]})
+		for prefix := range strings.FieldsSeq(r[1]) {
+			out = append(out, network{netip.MustParsePrefix(prefix), r[0]})
+		}
 	}
 	return out
 }
 
-// guard decides which addresses may be reached.
+// guard decides which addresses the tools may reach.
 type guard struct {
 	all      bool
 	reserved []network
-	names    []string // "host" or "host:port", in small letters
+	names    []string // "host" or "host:port", in lower case
 	prefixes []netip.Prefix
 }
 
@@ -89,7 +73,7 @@ func newGuard(all bool, hosts []string) (*guard, error) {
 		if i := strings.LastIndexByte(entry, ':'); i >= 0 && (strings.Count(entry, ":") == 1 || strings.HasPrefix(entry, "[") && entry[i-1] == ']') {
 			name, port = entry[:i], entry[i+1:]
 			if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-				return nil, fmt.Errorf("the host %q has the port %q; give a number from 1 to 65535", entry, port)
+				return nil, fmt.Errorf("the host %q has the port %q; use a number from 1 to 65535", entry, port)
 			}
 			port = ":" + port
 		}
@@ -102,7 +86,7 @@ func newGuard(all bool, hosts []string) (*guard, error) {
 	return g, nil
 }
 
-// allows returns an [AddressError] unless an address, as which host was found, may be reached.
+// allows returns an [AddressError] unless the tools may reach an address of a host.
 func (g *guard) allows(host string, addr netip.AddrPort) error {
 	port := ":" + strconv.Itoa(int(addr.Port()))
 	ip := addr.Addr().WithZone("").Unmap()
@@ -121,12 +105,21 @@ func (g *guard) allows(host string, addr netip.AddrPort) error {
 	return &AddressError{Host: host, Address: ip.String(), Kind: kind}
 }
 
-// named reports whether a host is allowed by its name, whatever its address.
+// literal checks the host of a target if it is an address, and reports whether it is one.
+func (g *guard) literal(t target) (is bool, err error) {
+	ip, err := netip.ParseAddr(t.host)
+	if err != nil {
+		return false, nil
+	}
+	return true, g.allows(t.host, netip.AddrPortFrom(ip, uint16(t.port)))
+}
+
+// named reports whether the configuration allows a host by name, with any address.
 func (g *guard) named(host string, port int) bool {
 	return g.all || slices.Contains(g.names, host) || slices.Contains(g.names, host+":"+strconv.Itoa(port))
 }
 
-// kind says why an address is not public, or "".
+// kind returns the reason why an address is not public, or "".
 func (g *guard) kind(ip netip.Addr) string {
 	ip = ip.Unmap()
 	for _, r := range g.reserved {
@@ -140,13 +133,13 @@ func (g *guard) kind(ip netip.Addr) string {
 	if inner, ok := embedded(ip); ok {
 		return g.kind(inner)
 	}
-	if !netip.PrefixFrom(netip.AddrFrom16([16]byte{0x20}), 3).Contains(ip) { // 2000::/3 is all that was ever given out
+	if !netip.PrefixFrom(netip.AddrFrom16([16]byte{0x20}), 3).Contains(ip) { // all assigned addresses are in 2000::/3
 		return "reserved"
 	}
 	return ""
 }
 
-// embedded is the IPv4 address that a translator makes of an IPv6 address: NAT64 and 6to4.
+// embedded returns the IPv4 address that NAT64 and 6to4 derive from an IPv6 address.
 func embedded(ip netip.Addr) (netip.Addr, bool) {
 	b := ip.As16()
 	switch {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxNumber is the greatest number that an item of a list may have.
+// maxNumber is the greatest number of a list item.
 const maxNumber = 999_999_999
 
 func (r *renderer) startList(tag atom.Atom, attrs []html.Attribute) {
@@ -22,7 +22,7 @@ func (r *renderer) startList(tag atom.Atom, attrs []html.Attribute) {
 	r.lists = append(r.lists, next)
 }
 
-// bullet is what stands before the next item of the innermost list.
+// bullet returns the marker of the next item of the innermost list.
 func (r *renderer) bullet() string {
 	n := len(r.lists) - 1
 	if n < 0 || r.lists[n] < 0 {
@@ -32,7 +32,7 @@ func (r *renderer) bullet() string {
 	return strconv.Itoa(min(r.lists[n]-1, maxNumber)) + ". "
 }
 
-// item begins an item of a list: its lines are as far in as the text behind its marker.
+// item begins a list item. Its lines are indented by the width of its marker.
 func (r *renderer) item(e *element, marker string) {
 	r.line(1)
 	if r.inLine() {
@@ -54,7 +54,7 @@ func (r *renderer) data() *table {
 	return nil
 }
 
-// startCell begins a cell of a table of data; one for looks alone is nothing but its text.
+// startCell begins a cell of a data table. A layout table becomes plain text.
 func (r *renderer) startCell() {
 	t := r.data()
 	if t == nil {
@@ -92,14 +92,6 @@ func (r *renderer) endRow() {
 	r.line(1)
 }
 
-// inCell keeps text from ending the cell that it stands in.
-func (r *renderer) inCell(text string) string {
-	if r.cells > 0 {
-		return strings.ReplaceAll(text, "|", `\|`)
-	}
-	return text
-}
-
 func (r *renderer) endCode() {
 	text := strings.Trim(r.code.String(), "\n")
 	if !r.fenced {
@@ -134,7 +126,7 @@ func (r *renderer) endCode() {
 	r.line(2)
 }
 
-// longestRun is how many backquotes follow each other at most.
+// longestRun returns the length of the longest run of backquotes.
 func longestRun(text string) (most int) {
 	run := 0
 	for _, b := range []byte(text) {
@@ -148,7 +140,7 @@ func longestRun(text string) (most int) {
 	return most
 }
 
-// language is what highlighters call the language of a piece of code, such as go in class="language-go".
+// language returns the language of a piece of code for highlighters, such as go in class="language-go".
 func language(attrs []html.Attribute) string {
 	for class := range strings.FieldsSeq(attr(attrs, "class")) {
 		for _, prefix := range []string{"language-", "lang-", "highlight-source-"} {

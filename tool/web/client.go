@@ -18,13 +18,13 @@ const (
 	userAgent    = "tenon"
 )
 
-// client asks for pages.
+// client requests pages.
 type client struct {
 	guard  *guard
 	allow  func(context.Context, string, int) error
 	proxy  func(*http.Request) (*url.URL, error)
-	direct *http.Transport // judges every address that it dials
-	behind *http.Transport // dials the proxy, whose address the person chose
+	direct *http.Transport // checks every address that it dials
+	behind *http.Transport // dials the proxy, which the person chose
 }
 
 func newClient(g *guard, allow func(context.Context, string, int) error, proxy func(*http.Request) (*url.URL, error)) *client {
@@ -34,7 +34,7 @@ func newClient(g *guard, allow func(context.Context, string, int) error, proxy f
 	return c
 }
 
-// newTransport keeps no connection, so that nothing is left when a call is over.
+// newTransport keeps no connection after a call.
 func newTransport() *http.Transport {
 	return &http.Transport{
 		DisableKeepAlives:      true,
@@ -45,7 +45,7 @@ func newTransport() *http.Transport {
 	}
 }
 
-// dial connects to an address and looks at it first: this is after the name was looked up, once for all.
+// dial checks an address and connects to it. Nothing resolves the name again between the two.
 func (c *client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *client) dial(ctx context.Context, network, address string) (net.Conn, e
 	d := net.Dialer{Timeout: 15 * time.Second}
 	d.ControlContext = func(_ context.Context, network, address string, _ syscall.RawConn) error {
 		if !strings.HasPrefix(network, "tcp") {
-			return fmt.Errorf("no connections of kind %s", network)
+			return fmt.Errorf("the network %s is not supported", network)
 		}
 		addr, err := netip.ParseAddrPort(address)
 		if err != nil {
@@ -65,7 +65,7 @@ func (c *client) dial(ctx context.Context, network, address string) (net.Conn, e
 	return d.DialContext(ctx, network, address)
 }
 
-// RoundTrip sends one request, directly or by the proxy.
+// RoundTrip sends one request, directly or through the proxy.
 func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
 	if c.proxy == nil {
 		return c.direct.RoundTrip(r)
@@ -81,20 +81,20 @@ func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.judge(r.Context(), t); err != nil {
+	if err := c.check(r.Context(), t); err != nil {
 		return nil, err
 	}
 	return c.behind.RoundTrip(r)
 }
 
-// judge looks at the addresses of a host that a proxy will dial. A name that only the proxy knows passes, unless it is one of a
-// local network.
-func (c *client) judge(ctx context.Context, t target) error {
+// check checks the addresses of a host that a proxy will dial. It accepts a name that only the proxy can resolve, unless it is a name of
+// a local network.
+func (c *client) check(ctx context.Context, t target) error {
 	if c.guard.named(t.host, t.port) {
 		return nil
 	}
-	if ip, err := netip.ParseAddr(t.host); err == nil {
-		return c.guard.allows(t.host, netip.AddrPortFrom(ip, uint16(t.port)))
+	if is, err := c.guard.literal(t); is {
+		return err
 	}
 	last := t.host[strings.LastIndexByte(t.host, '.')+1:]
 	switch last {
@@ -103,7 +103,7 @@ func (c *client) judge(ctx context.Context, t target) error {
 	}
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", t.host)
 	if err != nil {
-		return ctx.Err() // not known here
+		return ctx.Err() // only the proxy can resolve it
 	}
 	for _, ip := range found {
 		if err := c.guard.allows(t.host, netip.AddrPortFrom(ip, uint16(t.port))); err != nil {
@@ -113,7 +113,7 @@ func (c *client) judge(ctx context.Context, t target) error {
 	return nil
 }
 
-// get asks for a target and follows redirects. The caller closes the body.
+// get requests a target and follows redirects. The caller closes the body.
 func (c *client) get(ctx context.Context, t target, accept string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, t.url.String(), nil)
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *client) get(ctx context.Context, t target, accept string) (*http.Respon
 	return answer, nil
 }
 
-// redirect judges where a redirect leads, as the first address was judged.
+// redirect checks the target of a redirect like the first one.
 func (c *client) redirect(r *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return fmt.Errorf("more than %d redirects, the last to %s", maxRedirects, quote(r.URL.Redacted()))
@@ -141,10 +141,8 @@ func (c *client) redirect(r *http.Request, via []*http.Request) error {
 	r.URL = t.url
 	r.Host = ""
 	r.Header.Del("Referer") // a URL may be a secret
-	if ip, err := netip.ParseAddr(t.host); err == nil {
-		if err := c.guard.allows(t.host, netip.AddrPortFrom(ip, uint16(t.port))); err != nil {
-			return fmt.Errorf("redirected: %w", err)
-		}
+	if _, err := c.guard.literal(t); err != nil {
+		return fmt.Errorf("redirected: %w", err)
 	}
 	if c.allow == nil {
 		return nil
@@ -155,7 +153,7 @@ func (c *client) redirect(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// reason is what went wrong, without the request, which the caller names.
+// reason returns the cause of an error without the request, because the caller names it.
 func reason(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -171,26 +169,24 @@ func reason(ctx context.Context, err error) error {
 	return err
 }
 
-// timeoutError says that the time is over.
+// timeoutError reports that a server took too long.
 type timeoutError time.Duration
 
-func (e timeoutError) Error() string {
-	return fmt.Sprintf("no complete answer within %v", time.Duration(e))
-}
+func (e timeoutError) Error() string { return fmt.Sprintf("timed out after %v", time.Duration(e)) }
+
+// Code returns "tool.timeout".
+func (e timeoutError) Code() string { return "tool.timeout" }
 
 // within bounds the time of a call.
 func within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, d, timeoutError(d))
 }
 
-// target reads a URL and checks what can be checked without the network.
+// target reads a URL and checks it without the network.
 func (c *client) target(text string) (target, error) {
 	t, err := parseTarget(text)
-	if err != nil {
-		return t, err
+	if err == nil {
+		_, err = c.guard.literal(t)
 	}
-	if ip, err := netip.ParseAddr(t.host); err == nil {
-		return t, c.guard.allows(t.host, netip.AddrPortFrom(ip, uint16(t.port)))
-	}
-	return t, nil
+	return t, err
 }

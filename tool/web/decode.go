@@ -10,7 +10,8 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// mediaType is what a body is: as its server says or, where that says nothing, as it looks. The charset is the server's.
+// mediaType returns the media type of a body: from the header or, if that is not specific, from the content. The charset is from the
+// header.
 func mediaType(header string, body []byte) (kind, label string) {
 	kind, params, err := mime.ParseMediaType(header)
 	if err != nil && kind == "" {
@@ -26,7 +27,7 @@ func mediaType(header string, body []byte) (kind, label string) {
 	return printable(kind), params["charset"]
 }
 
-// printable keeps a foreign word short and in one line.
+// printable makes a foreign word short and ASCII.
 func printable(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r <= ' ' || r > '~' {
@@ -39,10 +40,10 @@ func printable(text string) string {
 
 func isHTML(kind string) bool { return kind == "text/html" || kind == "application/xhtml+xml" }
 
-// decode makes UTF-8 of a body: by its byte order mark, by what its server says, by what it says of itself, else by looks. A
-// body that is UTF-8 beyond doubt is not taken for anything else.
+// decode converts a body to UTF-8: by its byte order mark, the header, its own declaration, or a guess. Valid UTF-8 beyond ASCII
+// stays as it is.
 func decode(body []byte, kind, label string) (text, name string) {
-	head := []byte(nil) // what may speak for itself
+	head := []byte(nil) // the part that may declare a charset
 	if isHTML(kind) || strings.HasSuffix(kind, "xml") {
 		head = body[:min(len(body), 1024)]
 	}
@@ -71,7 +72,7 @@ func decode(body []byte, kind, label string) (text, name string) {
 	return strings.TrimPrefix(strings.ToValidUTF8(string(out), "\ufffd"), "\ufeff"), name
 }
 
-// trimRune takes an unfinished rune from the end, where a body was cut.
+// trimRune removes an incomplete rune at the end of a cut body.
 func trimRune(body []byte) []byte {
 	for i := 1; i < utf8.UTFMax && i <= len(body); i++ {
 		if b := body[len(body)-i:]; utf8.RuneStart(b[0]) {
@@ -93,7 +94,7 @@ func ascii(body []byte) bool {
 	return true
 }
 
-// escapes reports whether ASCII may stand for more, as in ISO-2022-JP and UTF-16.
+// escapes reports whether ASCII may encode other characters, as in ISO-2022-JP and UTF-16.
 func escapes(body []byte) bool {
 	return bytes.Contains(body, []byte("\x1b$")) || bytes.IndexByte(body, 0) >= 0
 }

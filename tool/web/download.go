@@ -17,7 +17,7 @@ import (
 
 const (
 	maxDownload = 100 << 20 // bytes of a file
-	reportEvery = 8 << 20   // bytes between two words about how it goes
+	reportEvery = 8 << 20   // bytes between two progress reports
 )
 
 type downloadArguments struct {
@@ -27,7 +27,7 @@ type downloadArguments struct {
 
 // Downloaded is the details of a download.
 type Downloaded struct {
-	URL    string `json:"url"`  // where it came from in the end
+	URL    string `json:"url"`  // after redirects
 	Path   string `json:"path"` // from the root of the workspace
 	MIME   string `json:"mime,omitzero"`
 	Bytes  int64  `json:"bytes"`
@@ -42,7 +42,7 @@ func (s *set) download() tool.Tool {
 				return tool.Effects{}, err
 			}
 			if args.Path == "" {
-				return tool.Effects{}, errors.New("path is empty; say where the file shall be")
+				return tool.Effects{}, tool.Codef("tool.arguments", "path is empty; name the target file")
 			}
 			abs, err := s.ws.Resolve(args.Path)
 			return tool.Effects{Hosts: []string{t.String()}, Writes: []tool.Path{tool.File(abs)}}, err
@@ -53,10 +53,10 @@ func (s *set) download() tool.Tool {
 				return tool.Result{}, err
 			}
 			abs, err := s.ws.Resolve(args.Path)
-			if err != nil {
-				return tool.Result{}, err
+			if err == nil {
+				err = s.replaceable(args.Path, abs)
 			}
-			if err := s.replaceable(args.Path, abs); err != nil {
+			if err != nil {
 				return tool.Result{}, err
 			}
 			ctx, cancel := within(ctx, s.downloadTime)
@@ -65,13 +65,12 @@ func (s *set) download() tool.Tool {
 			if err != nil {
 				return tool.Result{}, err
 			}
-			result := tool.TextResult(fmt.Sprintf("saved %s: %d bytes, %s", workspace.Quote(done.Path), done.Bytes, done.MIME))
-			result.Details = done
-			return result, nil
-		})
+			brief := fmt.Sprintf("%d bytes, %s", done.Bytes, done.MIME)
+			return tool.TextResult("saved "+workspace.Quote(done.Path)+": "+brief).With(brief, done), nil
+		}, tool.WithTitle(func(args downloadArguments) string { return args.URL + " to " + args.Path }))
 }
 
-// replaceable returns why a file may not be put in a place, or nil.
+// replaceable returns an error if a download must not write to a path.
 func (s *set) replaceable(name, abs string) error {
 	info, err := s.ws.Stat(abs)
 	switch {
@@ -80,16 +79,16 @@ func (s *set) replaceable(name, abs string) error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s exists and is no file; choose another path", workspace.Quote(name))
+		return tool.Codef("tool.exists", "%s exists and is not a file; choose another path", workspace.Quote(name))
 	case info.Mode()&0o111 != 0:
-		return fmt.Errorf("%s is executable, which nothing from the network may be; choose another path", workspace.Quote(name))
+		return tool.Codef("tool.denied", "%s is executable, and a download must not replace an executable file; choose another path", workspace.Quote(name))
 	case s.replace == nil:
-		return fmt.Errorf("%s exists; choose another path, or delete it first", workspace.Quote(name))
+		return tool.Codef("tool.exists", "%s exists; choose another path, or delete it first", workspace.Quote(name))
 	}
 	return s.replace(abs)
 }
 
-// save puts what a server sends in its place, by way of a temporary file: the workspace sees a whole file or none.
+// save writes an answer to a path. It uses a temporary file, so that the workspace has the whole file or none.
 func (s *set) save(ctx context.Context, t target, name, abs string, report tool.Report) (Downloaded, error) {
 	answer, err := s.client.get(ctx, t, "*/*")
 	if err != nil {
@@ -98,9 +97,9 @@ func (s *set) save(ctx context.Context, t target, name, abs string, report tool.
 	defer answer.Body.Close()
 	switch {
 	case answer.StatusCode != http.StatusOK:
-		return Downloaded{}, fmt.Errorf("%s: %d %s; nothing was saved", answer.Request.URL, answer.StatusCode, http.StatusText(answer.StatusCode))
+		return Downloaded{}, tool.Codef("tool.http", "%s: %d %s; nothing was saved", answer.Request.URL, answer.StatusCode, http.StatusText(answer.StatusCode))
 	case answer.ContentLength > maxDownload:
-		return Downloaded{}, fmt.Errorf("%s has %d bytes, more than %d; nothing was saved", t.url, answer.ContentLength, maxDownload)
+		return Downloaded{}, tool.Codef("tool.too_large", "%s has %d bytes, more than %d; nothing was saved", t.url, answer.ContentLength, maxDownload)
 	}
 	temp, err := os.CreateTemp("", "tenon-download-*")
 	if err != nil {
@@ -115,7 +114,7 @@ func (s *set) save(ctx context.Context, t target, name, abs string, report tool.
 	case err != nil:
 		return Downloaded{}, fmt.Errorf("%s: broke off after %d bytes, nothing was saved: %w", t.url, size, broken(ctx, err))
 	case size > maxDownload:
-		return Downloaded{}, fmt.Errorf("%s has more than %d bytes; nothing was saved", t.url, maxDownload)
+		return Downloaded{}, tool.Codef("tool.too_large", "%s has more than %d bytes; nothing was saved", t.url, maxDownload)
 	}
 	data := make([]byte, size)
 	if _, err := temp.ReadAt(data, 0); err != nil && err != io.EOF {
@@ -130,20 +129,20 @@ func (s *set) save(ctx context.Context, t target, name, abs string, report tool.
 	}, nil
 }
 
-// progress tells how a long download goes on.
+// progress reports the progress of a long download.
 type progress struct {
-	in     io.Reader
-	report tool.Report
-	total  int64 // -1 when it is not known
-	done   int64
-	told   int64
+	in       io.Reader
+	report   tool.Report
+	total    int64 // -1: unknown
+	done     int64
+	reported int64
 }
 
 func (p *progress) Read(b []byte) (int, error) {
 	n, err := p.in.Read(b)
 	p.done += int64(n)
-	if p.done-p.told >= reportEvery {
-		p.told = p.done
+	if p.done-p.reported >= reportEvery {
+		p.reported = p.done
 		if p.total > 0 {
 			p.report(fmt.Sprintf("%d of %d bytes\n", p.done, p.total))
 		} else {

@@ -92,7 +92,7 @@ func TestDownloadReplacesOnlyWhatWasRead(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	}
-	if _, err := run(t, s.download(), `{"url":%q,"path":"."}`, server.URL); err == nil || !strings.Contains(err.Error(), "no file") {
+	if _, err := run(t, s.download(), `{"url":%q,"path":"."}`, server.URL); err == nil || !strings.Contains(err.Error(), "not a file") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -141,7 +141,7 @@ func TestDownloadsThatFailLeaveNothing(t *testing.T) {
 			_, _ = io.WriteString(w, "some")
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
-		}, "no complete answer within"},
+		}, "timed out after"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -25,13 +25,13 @@ const (
 
 // NewEngine returns the client of a search engine: "searxng", "brave", "exa" or "tavily".
 //
-// address is where its API is; it may be empty for all but searxng, which everybody runs for themselves with the format json
-// allowed. key is the API key, which searxng needs none of. The address is the person's choice and may be private. A nil
-// transport is one that takes its proxy from the environment; redirects are not followed, so that the key goes nowhere else.
+// address is the address of the API. Only searxng needs one, because everyone runs their own server; it must allow the format json. The
+// address may be private, because the person chose it. key is the API key, optional for searxng. A nil transport takes its proxy from
+// the environment. The client follows no redirect, so that no other server sees the key.
 func NewEngine(name, address, key string, transport http.RoundTripper) (Engine, error) {
 	k, ok := kinds()[name]
 	if !ok {
-		return nil, fmt.Errorf("web: there is no search engine %q; there are brave, exa, searxng and tavily", name)
+		return nil, fmt.Errorf("web: no search engine %q; use brave, exa, searxng or tavily", name)
 	}
 	switch {
 	case address == "" && k.address == "":
@@ -59,20 +59,29 @@ func NewEngine(name, address, key string, transport http.RoundTripper) (Engine, 
 	}}, nil
 }
 
-// kind is how one kind of search engine is asked.
+// kind describes the API of a search engine. It has values for a GET or a body for a POST.
 type kind struct {
 	address, path string
-	keyed         bool
-	ask           func(e *engine, query string, count int) (*http.Request, error)
-	read          func(data []byte) ([]Hit, error)
+	keyed         bool   // it needs a key
+	header, word  string // of the key
+	values        func(query string, count int) url.Values
+	body          func(query string, count int) map[string]any
 }
 
 func kinds() map[string]kind {
 	return map[string]kind{
-		"searxng": {"", "/search", false, askSearXNG, readList},
-		"brave":   {"https://api.search.brave.com", "/res/v1/web/search", true, askBrave, readBrave},
-		"exa":     {"https://api.exa.ai", "/search", true, askExa, readList},
-		"tavily":  {"https://api.tavily.com", "/search", true, askTavily, readList},
+		"searxng": {path: "/search", header: "Authorization", word: "Bearer ", values: func(query string, _ int) url.Values {
+			return url.Values{"q": {query}, "format": {"json"}}
+		}},
+		"brave": {"https://api.search.brave.com", "/res/v1/web/search", true, "X-Subscription-Token", "", func(query string, count int) url.Values {
+			return url.Values{"q": {query}, "count": {strconv.Itoa(count)}, "text_decorations": {"false"}}
+		}, nil},
+		"exa": {"https://api.exa.ai", "/search", true, "x-api-key", "", nil, func(query string, count int) map[string]any {
+			return map[string]any{"query": query, "numResults": count, "contents": map[string]any{"highlights": true}}
+		}},
+		"tavily": {"https://api.tavily.com", "/search", true, "Authorization", "Bearer ", nil, func(query string, count int) map[string]any {
+			return map[string]any{"query": query, "max_results": count}
+		}},
 	}
 }
 
@@ -87,13 +96,11 @@ type engine struct {
 func (e *engine) Host() string { return e.at.String() }
 
 func (e *engine) Search(ctx context.Context, query string, count int) ([]Hit, error) {
-	r, err := e.kind.ask(e, query, count)
+	r, err := e.request(ctx, query, count)
 	if err != nil {
 		return nil, err
 	}
-	r.Header.Set("User-Agent", userAgent)
-	r.Header.Set("Accept", "application/json")
-	answer, err := e.client.Do(r.WithContext(ctx))
+	answer, err := e.client.Do(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s at %s: %w", e.name, e.at, reason(ctx, err))
 	}
@@ -107,86 +114,61 @@ func (e *engine) Search(ctx context.Context, query string, count int) ([]Hit, er
 	case len(data) > maxAnswer:
 		return nil, fmt.Errorf("%s at %s: the answer has more than %d bytes", e.name, e.at, maxAnswer)
 	}
-	hits, err := e.kind.read(data)
+	hits, err := readHits(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s at %s: the answer cannot be understood: %w", e.name, e.at, err)
+		return nil, fmt.Errorf("%s at %s: cannot read the answer: %w", e.name, e.at, err)
 	}
 	return hits, nil
 }
 
-// refused says what a status means, with what the engine says about it.
+func (e *engine) request(ctx context.Context, query string, count int) (*http.Request, error) {
+	u, method, body := *e.at.url, http.MethodGet, []byte(nil)
+	if e.kind.values != nil {
+		u.RawQuery = e.kind.values(query, count).Encode()
+	} else {
+		data, err := json.Marshal(e.kind.body(query, count))
+		if err != nil {
+			return nil, err
+		}
+		method, body = http.MethodPost, data
+	}
+	r, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("User-Agent", userAgent)
+	r.Header.Set("Accept", "application/json")
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if e.key != "" {
+		r.Header.Set(e.kind.header, e.kind.word+e.key)
+	}
+	return r, nil
+}
+
+// refused explains a status, with the text of the engine.
 func (e *engine) refused(status int, data []byte) error {
-	what := fmt.Sprintf("%s at %s: %d %s", e.name, e.at, status, http.StatusText(status))
+	text := fmt.Sprintf("%s at %s: %d %s", e.name, e.at, status, http.StatusText(status))
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusPaymentRequired || status == http.StatusForbidden && e.kind.keyed:
-		what += "; the person has to look at the API key, the setting web.search.api_key"
+		text += "; the user must check the API key in the setting web.search.api_key"
 	case status == http.StatusForbidden:
-		what += "; the server has to allow the format json"
+		text += "; the server must allow the format json"
 	case status == http.StatusTooManyRequests:
-		what += "; too many searches, try again later"
+		text += "; too many searches, try again later"
 	}
 	said := string(data)
 	if e.key != "" {
 		said = strings.ReplaceAll(said, e.key, "…")
 	}
 	if said = plain(said, 200); said != "" && !tool.Binary(said) {
-		what += ": " + said
+		text += ": " + said
 	}
-	return errors.New(what)
+	return tool.Codef("tool.http", "%s", text)
 }
 
-func (e *engine) get(values url.Values) (*http.Request, error) {
-	u := *e.at.url
-	u.RawQuery = values.Encode()
-	return http.NewRequest(http.MethodGet, u.String(), nil)
-}
-
-func (e *engine) post(body any) (*http.Request, error) {
-	data, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	r, err := http.NewRequest(http.MethodPost, e.at.url.String(), bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	return r, nil
-}
-
-func askSearXNG(e *engine, query string, _ int) (*http.Request, error) {
-	r, err := e.get(url.Values{"q": {query}, "format": {"json"}})
-	if err == nil && e.key != "" { // some servers stand behind something that wants one
-		r.Header.Set("Authorization", "Bearer "+e.key)
-	}
-	return r, err
-}
-
-func askBrave(e *engine, query string, count int) (*http.Request, error) {
-	r, err := e.get(url.Values{"q": {query}, "count": {strconv.Itoa(count)}, "text_decorations": {"false"}})
-	if err == nil {
-		r.Header.Set("X-Subscription-Token", e.key)
-	}
-	return r, err
-}
-
-func askExa(e *engine, query string, count int) (*http.Request, error) {
-	r, err := e.post(map[string]any{"query": query, "numResults": count, "contents": map[string]any{"highlights": true}})
-	if err == nil {
-		r.Header.Set("x-api-key", e.key)
-	}
-	return r, err
-}
-
-func askTavily(e *engine, query string, count int) (*http.Request, error) {
-	r, err := e.post(map[string]any{"query": query, "max_results": count})
-	if err == nil {
-		r.Header.Set("Authorization", "Bearer "+e.key)
-	}
-	return r, err
-}
-
-// found is a hit as one engine or another writes it.
+// found is a hit in the forms of all engines.
 type found struct {
 	Title       string   `json:"title"`
 	URL         string   `json:"url"`
@@ -199,37 +181,25 @@ type found struct {
 	Age         string   `json:"page_age"`
 }
 
-func readList(data []byte) ([]Hit, error) {
+// readHits reads an answer. It keeps hits with an address, as plain short text.
+func readHits(data []byte) ([]Hit, error) {
 	var answer struct {
 		Results *[]found `json:"results"`
-	}
-	if err := json.Unmarshal(data, &answer); err != nil {
-		return nil, err
-	}
-	if answer.Results == nil {
-		return nil, errors.New("it has no results")
-	}
-	return hitsOf(*answer.Results), nil
-}
-
-func readBrave(data []byte) ([]Hit, error) {
-	var answer struct {
-		Type string `json:"type"`
-		Web  struct {
+		Type    string   `json:"type"` // Brave
+		Web     struct {
 			Results []found `json:"results"`
-		} `json:"web"` // absent when nothing was found
+		} `json:"web"` // Brave; absent without hits
 	}
 	if err := json.Unmarshal(data, &answer); err != nil {
 		return nil, err
 	}
-	if answer.Type == "" && answer.Web.Results == nil {
+	all := answer.Web.Results
+	switch {
+	case answer.Results != nil:
+		all = *answer.Results
+	case answer.Type == "" && all == nil:
 		return nil, errors.New("it has no results")
 	}
-	return hitsOf(answer.Web.Results), nil
-}
-
-// hitsOf keeps what leads somewhere, as plain short text.
-func hitsOf(all []found) []Hit {
 	hits := make([]Hit, 0, min(len(all), maxHits))
 	for _, f := range all {
 		u, err := url.Parse(f.URL)
@@ -243,10 +213,10 @@ func hitsOf(all []found) []Hit {
 		date, _, _ := strings.Cut(cmp.Or(f.Published, f.PublishedAt, f.Age), "T")
 		hits = append(hits, Hit{Title: plain(f.Title, 200), URL: u.String(), Text: plain(text, maxSnippet), Date: plain(date, 40)})
 	}
-	return hits
+	return hits, nil
 }
 
-// plain takes the marks of HTML from a text and cuts it.
+// plain removes HTML from a text and cuts it.
 func plain(text string, most int) string {
 	text = text[:min(len(text), 64<<10)]
 	if strings.ContainsAny(text, "<&") {
@@ -259,10 +229,10 @@ func plain(text string, most int) string {
 		}
 		text = b.String()
 	}
-	text = strings.Map(noControl, strings.ToValidUTF8(text, "\ufffd"))
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > most {
-		return strings.TrimSpace(string(runes[:most])) + "…"
-	}
-	return text
+	return tool.Clip(oneLine(text), most)
+}
+
+// oneLine returns a foreign text without control characters and with single spaces.
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(strings.Map(noControl, strings.ToValidUTF8(text, ""))), " ")
 }

@@ -49,7 +49,7 @@ func Example() {
 	fetch(web.Options{})
 	fetch(web.Options{Hosts: []string{"127.0.0.1"}})
 	// Output:
-	// 127.0.0.1 is not a public address (loopback); only the person can allow it, with the setting web.allow
+	// 127.0.0.1 is not a public address (loopback); only the user can allow it, with the setting web.allow
 	// # Tenons
 	//
 	// A **joint** of [wood](http://site/wood).

@@ -6,48 +6,49 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
-	"unicode/utf8"
+	"sync"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/tool"
 )
 
 const (
-	maxPage  = 4 << 20  // bytes of a page that are read
-	maxImage = 3 << 20  // bytes of an image that a model is shown
+	maxPage  = 4 << 20  // bytes read of a page
+	maxImage = 3 << 20  // bytes of an image for a model
 	maxPart  = 50 << 10 // bytes of text in one result
-	maxError = 2 << 10  // bytes of a page that says why there is no page
+	maxError = 2 << 10  // bytes of the page that comes with an error
 )
 
 const acceptPage = "text/html, text/markdown, text/plain, application/json, image/*;q=0.8, */*;q=0.5"
 
 type fetchArguments struct {
 	URL    string `json:"url"`
-	Raw    bool   `json:"raw,omitempty" jsonschema:"HTML as it is"`
+	Raw    bool   `json:"raw,omitempty" jsonschema:"unchanged HTML"`
 	Offset int    `json:"offset,omitempty"`
 }
 
 // Fetched is the details of a fetch.
 type Fetched struct {
-	URL     string `json:"url"`           // where it came from in the end
+	URL     string `json:"url"`           // after redirects
 	Status  int    `json:"status"`        // of HTTP
 	MIME    string `json:"mime,omitzero"` // media type
 	Charset string `json:"charset,omitzero"`
 	Title   string `json:"title,omitzero"`
-	Bytes   int    `json:"bytes"`          // that were read
-	More    bool   `json:"more,omitzero"`  // it has more than were read
-	First   int    `json:"first,omitzero"` // bytes of the text that were shown, from First to before Last
+	Bytes   int    `json:"bytes"`          // read
+	More    bool   `json:"more,omitzero"`  // the page is longer
+	First   int    `json:"first,omitzero"` // the shown bytes of the text, from First to before Last
 	Last    int    `json:"last,omitzero"`
 	Text    int    `json:"text,omitzero"` // bytes of the whole text
 }
 
-// page is one answer, ready to be shown in parts.
+// page is an answer that a model can read in parts.
 type page struct {
 	Fetched
 	text  string
 	image []byte
-	note  string // instead of a text that cannot be shown
+	note  string // in place of a text
 }
 
 func (s *set) fetch() tool.Tool {
@@ -62,23 +63,24 @@ func (s *set) fetch() tool.Tool {
 				return tool.Result{}, err
 			}
 			key := pageKey{t.url.String(), args.Raw}
-			if p, ok := s.pages.get(key); ok && args.Offset > 0 {
-				return p.result(args.Offset), nil
+			p := s.pages.get(key)
+			if p == nil || args.Offset <= 0 {
+				ctx, cancel := within(ctx, s.fetchTime)
+				defer cancel()
+				if p, err = s.page(ctx, t, args.Raw); err != nil {
+					return tool.Result{}, err
+				}
+				if p.Status < 300 && len(p.text) > maxPart {
+					s.pages.put(key, p)
+				}
 			}
-			ctx, cancel := within(ctx, s.fetchTime)
-			defer cancel()
-			p, err := s.page(ctx, t, args.Raw)
-			if err != nil {
-				return tool.Result{}, err
-			}
-			if p.Status < 300 && len(p.text) > maxPart {
-				s.pages.put(key, p)
-			}
-			return p.result(args.Offset), nil
-		})
+			result := p.result(max(args.Offset, 0))
+			result.Brief = fmt.Sprintf("%d, %s", p.Status, tool.Count(p.Bytes, "byte"))
+			return result, nil
+		}, tool.WithTitle(func(args fetchArguments) string { return args.URL }))
 }
 
-// page gets a page and makes text of it.
+// page gets a page and makes it readable for a model.
 func (s *set) page(ctx context.Context, t target, raw bool) (*page, error) {
 	answer, err := s.client.get(ctx, t, acceptPage)
 	if err != nil {
@@ -99,7 +101,7 @@ func (s *set) page(ctx context.Context, t target, raw bool) (*page, error) {
 	return p, p.read(ctx, body, label, raw, answer)
 }
 
-// broken is why a body could not be read to its end.
+// broken returns the reason why a body is incomplete.
 func broken(ctx context.Context, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the connection ended too early")
@@ -107,15 +109,15 @@ func broken(ctx context.Context, err error) error {
 	return reason(ctx, err)
 }
 
-// read makes of a body what a model can be shown.
+// read sets the text, image or note of a page.
 func (p *page) read(ctx context.Context, body []byte, label string, raw bool, answer *http.Response) error {
 	size := fmt.Sprintf("%d bytes", p.Bytes)
 	if p.More {
 		size = fmt.Sprintf("more than %d bytes", maxPage)
 	}
-	if pictured(p.MIME) && http.DetectContentType(body) == p.MIME {
+	if isImage(p.MIME) && http.DetectContentType(body) == p.MIME {
 		if p.More || p.Bytes > maxImage {
-			p.note = fmt.Sprintf("[image, %s, %s, too large to be shown; save it with download]", p.MIME, size)
+			p.note = fmt.Sprintf("[image, %s, %s, too large to show; save it with download]", p.MIME, size)
 			return nil
 		}
 		p.image = body
@@ -134,7 +136,7 @@ func (p *page) read(ctx context.Context, body []byte, label string, raw bool, an
 		}
 		p.Charset, p.Title, p.text = charset, title, converted
 		if strings.TrimSpace(converted) == "" {
-			p.note = fmt.Sprintf("[the page has no text in its %s; it may be made by scripts; raw shows its source]", size)
+			p.note = fmt.Sprintf("[the page has no text in its %s; scripts may create it; raw shows the source]", size)
 		} else if title != "" && !strings.HasPrefix(converted, "# ") {
 			p.text = "Title: " + title + "\n\n" + converted
 		}
@@ -145,43 +147,39 @@ func (p *page) read(ctx context.Context, body []byte, label string, raw bool, an
 	return nil
 }
 
-// pictured reports whether models look at images of this kind.
-func pictured(kind string) bool {
-	switch kind {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
-		return true
-	}
-	return false
+// isImage reports whether models accept images of this media type.
+func isImage(kind string) bool {
+	return slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind)
 }
 
 // result shows a page from an offset.
 func (p *page) result(offset int) tool.Result {
 	shown := p.Fetched
-	var notes []string
-	if p.Status < 200 || p.Status > 299 {
-		return p.failed()
-	}
-	notes = append(notes, p.URL)
 	switch {
+	case p.Status < 200 || p.Status > 299:
+		text := fmt.Sprintf("[%s: %d %s]", p.URL, p.Status, http.StatusText(p.Status))
+		if said, _ := tool.Bound(p.text, maxError); said != "" {
+			text = strings.TrimSpace(said) + "\n" + text
+		}
+		result := tool.TextResult(text).With("", shown)
+		result.IsError = true
+		return result
 	case p.image != nil:
 		text := fmt.Sprintf("[%s; %s, %d bytes]", p.URL, p.MIME, p.Bytes)
 		return tool.Result{Content: llm.Content{llm.Image{MIME: p.MIME, Data: p.image}, llm.Text{Text: text}}, Details: shown}
 	case p.note != "":
-		result := tool.TextResult(p.note)
-		result.Details = shown
-		return result
+		return tool.TextResult(p.note).With("", shown)
 	case offset >= len(p.text):
-		result := tool.TextResult(fmt.Sprintf("[the text has %d bytes; there is nothing at offset %d]", len(p.text), offset))
-		result.Details = shown
-		return result
+		return tool.TextResult(fmt.Sprintf("[the text has %d bytes; offset %d is past its end]", len(p.text), offset)).With("", shown)
 	}
-	shown.First, shown.Last = part(p.text, max(offset, 0))
+	shown.First, shown.Last = tool.Part(p.text, offset, maxPart)
+	notes := []string{p.URL}
 	if shown.First > 0 || shown.Last < len(p.text) {
 		notes = append(notes, fmt.Sprintf("bytes %d-%d of %d", shown.First, shown.Last, len(p.text)))
 	}
 	switch {
 	case shown.Last < len(p.text):
-		notes = append(notes, fmt.Sprintf("go on with offset %d", shown.Last))
+		notes = append(notes, fmt.Sprintf("continue with offset %d", shown.Last))
 	case p.More:
 		notes = append(notes, fmt.Sprintf("only the first %d bytes were read; save all with download", maxPage))
 	}
@@ -189,38 +187,41 @@ func (p *page) result(offset int) tool.Result {
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	result := tool.TextResult(text + "[" + strings.Join(notes, "; ") + "]")
-	result.Details = shown
-	return result
+	return tool.TextResult(text+"["+strings.Join(notes, "; ")+"]").With("", shown)
 }
 
-// failed tells that the server has no page, and what it says about it.
-func (p *page) failed() tool.Result {
-	text := fmt.Sprintf("[%s: %d %s]", p.URL, p.Status, http.StatusText(p.Status))
-	if p.text != "" {
-		said, _ := tool.Bound(p.text, maxError)
-		text = strings.TrimSpace(said) + "\n" + text
-	}
-	result := tool.TextResult(text)
-	result.IsError = true
-	result.Details = p.Fetched
-	return result
+// maxPages is how many long pages a set keeps, so that their parts fit together and need one request.
+const maxPages = 4
+
+type pageKey struct {
+	url string
+	raw bool
 }
 
-// part is where a part of a text begins and ends: whole lines where they are short enough, whole runes always.
-func part(text string, offset int) (first, last int) {
-	for first = offset; first < len(text) && !utf8.RuneStart(text[first]); {
-		first++
+// pages is the last long pages.
+type pages struct {
+	mu   sync.Mutex
+	keys []pageKey // the oldest first
+	kept map[pageKey]*page
+}
+
+// get returns a page or nil.
+func (p *pages) get(key pageKey) *page {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.kept[key]
+}
+
+func (p *pages) put(key pageKey, one *page) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.kept == nil {
+		p.kept = map[pageKey]*page{}
 	}
-	last = min(first+maxPart, len(text))
-	if last == len(text) {
-		return first, last
+	p.keys = append(slices.DeleteFunc(p.keys, func(k pageKey) bool { return k == key }), key)
+	p.kept[key] = one
+	if len(p.keys) > maxPages {
+		delete(p.kept, p.keys[0])
+		p.keys = p.keys[1:]
 	}
-	for last > first && !utf8.RuneStart(text[last]) {
-		last--
-	}
-	if i := strings.LastIndexByte(text[first:last], '\n') + 1; i > maxPart/2 {
-		last = first + i
-	}
-	return first, last
 }

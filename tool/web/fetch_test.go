@@ -88,8 +88,8 @@ func TestFetch(t *testing.T) {
 		{"PDF", "application/pdf", "%PDF-1.4\nplain", "", "[binary, application/pdf, 14 bytes, not shown; save it with download]"},
 		{"an image that is none", "image/png", "<svg/>", "", "<svg/>\n[URL]"},
 		{"nothing", "text/html", "", "", "[the answer is empty]"},
-		{"a page without text", "text/html", "<div id=root></div><script>x()</script>", "", "[the page has no text in its 39 bytes; it may be made by scripts; raw shows its source]"},
-		{"beyond the end", "text/plain", "abc", `,"offset":3`, "[the text has 3 bytes; there is nothing at offset 3]"},
+		{"a page without text", "text/html", "<div id=root></div><script>x()</script>", "", "[the page has no text in its 39 bytes; scripts may create it; raw shows the source]"},
+		{"beyond the end", "text/plain", "abc", `,"offset":3`, "[the text has 3 bytes; offset 3 is past its end]"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -162,7 +162,7 @@ func TestLongPagesComeInParts(t *testing.T) {
 			t.Fatalf("details %+v with %d bytes", details, len(text))
 		}
 		offset = details.Last
-		if goOn := fmt.Sprintf("go on with offset %d", offset); strings.Contains(note, goOn) != (offset < body.Len()) {
+		if goOn := fmt.Sprintf("continue with offset %d", offset); strings.Contains(note, goOn) != (offset < body.Len()) {
 			t.Fatalf("note %q", note)
 		}
 		if offset == body.Len() {
@@ -186,7 +186,7 @@ func TestImages(t *testing.T) {
 	}
 	large := site(t, send("image/png", picture+strings.Repeat("x", maxImage)))
 	result, err = run(t, tools(t, Options{Private: true}).fetch(), `{"url":%q}`, large.URL)
-	if want := fmt.Sprintf("[image, image/png, %d bytes, too large to be shown; save it with download]", maxImage+len(picture)); err != nil || result.Content.Text() != want {
+	if want := fmt.Sprintf("[image, image/png, %d bytes, too large to show; save it with download]", maxImage+len(picture)); err != nil || result.Content.Text() != want {
 		t.Errorf("text %q, error %v", result.Content.Text(), err)
 	}
 }
@@ -284,7 +284,7 @@ func TestTheEndOfAPageThatIsTooLong(t *testing.T) {
 }
 
 func TestHTMLOfFourMegabytes(t *testing.T) {
-	line := "<div><p>Some <b>words</b> and a <a href=/x>link</a></div>\n"
+	line := "<div><p>Some <b>words</b> and a <a href=/x>link</a>" + strings.Repeat(" and more words", 60) + "</div>\n"
 	server := site(t, send("text/html", "<title>T</title>"+strings.Repeat(line, maxPage/len(line)+10)))
 	result, err := run(t, tools(t, Options{Private: true}).fetch(), `{"url":%q,"offset":100000}`, server.URL)
 	details, _ := result.Details.(Fetched)
@@ -306,7 +306,7 @@ func TestSlowServers(t *testing.T) {
 			s := tools(t, Options{Private: true})
 			s.fetchTime = 50 * time.Millisecond
 			_, err := run(t, s.fetch(), `{"url":%q}`, server.URL)
-			if err == nil || !strings.Contains(err.Error(), "no complete answer within 50ms") {
+			if err == nil || !strings.Contains(err.Error(), "timed out after 50ms") {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -357,7 +357,7 @@ func TestRedirects(t *testing.T) {
 		{"to an address that is private", "/to?u=" + inner.URL, "not a public address (loopback)"},
 		{"to metadata", "/to?u=http://169.254.169.254/", "metadata of the machine"},
 		{"to a name with a private address", "/to?u=" + strings.Replace(inner.URL, "127.0.0.1", "localhost", 1), "not a public address (loopback)"},
-		{"to an odd spelling", "/to?u=http://2130706433/", "unusual spelling"},
+		{"to an odd spelling", "/to?u=http://2130706433/", "unusual form"},
 		{"to a file", "/to?u=file:///etc/passwd", "only http and https"},
 		{"to a host that is denied", "/to?u=http://denied.example.org/", "the person does not want that"},
 		{"to nowhere", "/to", ""},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/url"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -13,14 +12,14 @@ import (
 )
 
 const (
-	maxMarkdown = 4 << 20 // bytes that one page becomes at most
-	maxNesting  = 12      // quotes and lists that indent
+	maxMarkdown = 4 << 20 // bytes of the Markdown of a page
+	maxNesting  = 12      // indentation by quotes and lists
 	maxLink     = 2000    // bytes of a link's address
 	maxCells    = 100     // columns of a table
 )
 
-// markdown is a page as text for a model: its main part, its links whole. Characters that mean something in Markdown stay as
-// they are, for nobody will make HTML of it again.
+// markdown returns the main part of a page as text for a model, with absolute links. It does not escape the special characters of
+// Markdown, because no program converts the text to HTML again.
 func markdown(ctx context.Context, page string, at *url.URL) (text, title string, err error) {
 	var s survey
 	if err := walk(ctx, page, &s); err != nil {
@@ -34,39 +33,27 @@ func markdown(ctx context.Context, page string, at *url.URL) (text, title string
 	if err := walk(ctx, page, &r); err != nil {
 		return "", "", err
 	}
-	return r.out.String(), strings.Join(strings.Fields(strings.Map(noControl, strings.ToValidUTF8(s.title.String(), ""))), " "), nil
+	return r.out.String(), oneLine(s.title.String()), nil
 }
 
-// renderer writes Markdown as it goes over a page.
+// renderer converts the shown part of a page.
 type renderer struct {
+	writer
 	base   *url.URL
 	region region
-	layout []bool // of the tables that are still to come
+	layout []bool // of the tables to come
 
-	out    strings.Builder
-	prefix []string // of every line
-	marker string   // of a list item that has no text yet
-	lead   string   // of a heading that has no text yet
-	breaks int      // line ends before the next text
-	space  bool     // before the next text
-	marks  []mark   // that are open, each at most once
-	lists  []int    // that are open: the number of the next item, or -1
+	lists  []int // the open ones: the number of the next item, or -1
 	tables []table
-	code   *strings.Builder // the code that is under way
-	fenced bool             // it stands in lines of its own
+	code   *strings.Builder // the open code
+	fenced bool             // the code has lines of its own
 	lang   string
-	ended  int // how long the code was when a piece of it ended, right before
+	ended  int // the length of the code at the end of a piece that has just ended
 
-	inside, inTitle, links, cells int // how deep
+	inside, inTitle int // nesting
 }
 
-// mark is what is written around text, once there is text.
-type mark struct {
-	text    string
-	written bool
-}
-
-// table is a table that is open.
+// table is an open table.
 type table struct {
 	layout      bool
 	rows, cells int
@@ -82,7 +69,7 @@ func (r *renderer) start(e *element, attrs []html.Attribute) {
 		r.inside++
 		e.begins = true
 	}
-	if e.tag == atom.Table { // counted also where it is not shown
+	if e.tag == atom.Table { // also if it is not shown
 		t := table{layout: len(r.layout) > 0 && r.layout[0]}
 		r.layout = r.layout[min(1, len(r.layout)):]
 		r.tables = append(r.tables, t)
@@ -96,7 +83,7 @@ func (r *renderer) start(e *element, attrs []html.Attribute) {
 		}
 		if e.tag == atom.Code {
 			r.lang = cmp.Or(r.lang, language(attrs))
-			if r.ended > 0 && r.ended == r.code.Len() { // two pieces side by side
+			if r.ended > 0 && r.ended == r.code.Len() { // two adjacent pieces
 				r.code.WriteByte('\n')
 			}
 		}
@@ -107,7 +94,7 @@ func (r *renderer) start(e *element, attrs []html.Attribute) {
 	}
 }
 
-// begins reports whether an element begins the part that is shown.
+// begins reports whether an element begins the shown part.
 func (r *renderer) begins(tag atom.Atom, attrs []html.Attribute) bool {
 	switch r.region {
 	case mainOnly:
@@ -242,7 +229,7 @@ func (r *renderer) endElement(e *element) {
 	}
 }
 
-// text writes words with one space where there was white space.
+// text writes words with single spaces.
 func (r *renderer) text(text string) {
 	if !r.active() || r.out.Len() >= maxMarkdown {
 		return
@@ -268,7 +255,7 @@ func (r *renderer) text(text string) {
 	}
 }
 
-// noControl takes characters from a text that only terminals understand.
+// noControl removes control characters from a text, for strings.Map.
 func noControl(r rune) rune {
 	if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
 		return -1
@@ -276,85 +263,7 @@ func noControl(r rune) rune {
 	return r
 }
 
-// inLine reports whether nothing may begin a line: in a link and in a cell.
-func (r *renderer) inLine() bool { return r.links > 0 || r.cells > 0 }
-
-// line asks for n line ends before the next text.
-func (r *renderer) line(n int) {
-	switch {
-	case r.inLine():
-		r.space = true
-	case r.marker == "" && r.lead == "": // else nothing was written since the line began
-		r.breaks = max(r.breaks, n)
-	}
-}
-
-// write writes text with all that was to come before it.
-func (r *renderer) write(text string) {
-	if text == "" {
-		return
-	}
-	r.settle()
-	r.out.WriteString(text)
-}
-
-func (r *renderer) settle() {
-	fresh := r.out.Len() == 0
-	if fresh || r.breaks > 0 {
-		prefix := strings.Join(r.prefix, "")
-		if !fresh {
-			for range r.breaks - 1 {
-				r.out.WriteString("\n" + strings.TrimRight(prefix, " "))
-			}
-			r.out.WriteByte('\n')
-		}
-		if r.marker != "" {
-			prefix = prefix[:max(0, len(prefix)-len(r.marker))]
-		}
-		r.out.WriteString(prefix + r.marker + r.lead)
-		r.breaks, r.space = 0, false
-		r.marker, r.lead = "", ""
-	}
-	if r.space {
-		r.out.WriteByte(' ')
-		r.space = false
-	}
-	for i := range r.marks {
-		if m := &r.marks[i]; !m.written {
-			r.out.WriteString(m.text)
-			m.written = true
-		}
-	}
-}
-
-// open begins something that is marked, unless it is within such a thing already.
-func (r *renderer) open(e *element, text string) {
-	if slices.ContainsFunc(r.marks, func(m mark) bool { return m.text == text }) {
-		return
-	}
-	e.mark = text
-	r.marks = append(r.marks, mark{text: text})
-}
-
-// close ends what e began: the last of the marks, as elements end in order.
-func (r *renderer) close(e *element) {
-	n := len(r.marks) - 1
-	if n < 0 {
-		return
-	}
-	written := r.marks[n].written
-	r.marks = r.marks[:n]
-	end := e.mark
-	if e.mark == "[" {
-		r.links--
-		end = "](" + e.href + ")"
-	}
-	if written {
-		r.out.WriteString(end)
-	}
-}
-
-// address makes a link whole, or "" when it leads nowhere else.
+// address returns an absolute link, or "" if it does not lead to another page.
 func (r *renderer) address(ref string) string {
 	ref = strings.TrimSpace(strings.ToValidUTF8(ref, "\ufffd"))
 	if ref == "" || ref[0] == '#' || len(ref) > maxLink {
@@ -376,7 +285,7 @@ func (r *renderer) address(ref string) string {
 	return ""
 }
 
-// linkEscapes keeps an address from ending before its end.
+// linkEscapes escapes the characters that would end an address in Markdown.
 func linkEscapes(address string) string {
 	if !strings.ContainsAny(address, "() ") {
 		return address
@@ -385,8 +294,7 @@ func linkEscapes(address string) string {
 }
 
 func (r *renderer) image(alt, src string) {
-	alt = strings.Join(strings.Fields(strings.Map(noControl, strings.ToValidUTF8(alt, ""))), " ")
-	if alt == "" {
+	if alt = oneLine(alt); alt == "" {
 		return
 	}
 	text := "![" + alt + "]"
@@ -394,11 +302,4 @@ func (r *renderer) image(alt, src string) {
 		text += "(" + src + ")"
 	}
 	r.write(r.inCell(text))
-}
-
-func (r *renderer) push(e *element, prefix string) {
-	if len(r.prefix) < maxNesting && !r.inLine() {
-		r.prefix = append(r.prefix, prefix)
-		e.pushed = true
-	}
 }

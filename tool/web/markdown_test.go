@@ -97,7 +97,7 @@ func TestTitle(t *testing.T) {
 
 // Pages that take other converters minutes: each is read in time that grows with its size alone, into text that is bounded.
 func TestLargePages(t *testing.T) {
-	fill := func(s string) string { return strings.Repeat(s, maxPage/4/len(s)) }
+	fill := func(s string) string { return strings.Repeat(s, maxPage/8/len(s)) }
 	for name, page := range map[string]string{
 		"text":        fill("hello world "),
 		"one word":    fill("x"),

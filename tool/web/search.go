@@ -14,25 +14,25 @@ import (
 const (
 	defaultHits = 8
 	maxHits     = 20
-	maxQuery    = 400 // characters, which every engine takes
+	maxQuery    = 400 // characters; every engine accepts them
 )
 
-// Engine answers searches. Implementations are safe for concurrent use.
+// Engine is a search engine. Implementations are safe for concurrent use.
 type Engine interface {
-	// Host is what a search reaches, as host:port.
+	// Host is the host that a search reaches, as host:port.
 	Host() string
 
-	// Search returns at most count pages that fit a query, the best first. It returns soon after ctx ends. The error is told
-	// to the model and holds no key.
+	// Search returns at most count pages for a query, the best first. It returns soon after ctx ends. The model sees the error, so it
+	// contains no key.
 	Search(ctx context.Context, query string, count int) ([]Hit, error)
 }
 
-// Hit is one page that was found.
+// Hit is a page that a search found.
 type Hit struct {
 	Title string `json:"title"`
 	URL   string `json:"url"`
-	Text  string `json:"text,omitzero"` // what it says about the query, plain
-	Date  string `json:"date,omitzero"` // as the engine writes it
+	Text  string `json:"text,omitzero"` // an excerpt for the query, plain
+	Date  string `json:"date,omitzero"` // in the form of the engine
 }
 
 // Found is the details of a search.
@@ -51,9 +51,9 @@ func search(engine Engine) tool.Tool {
 		func(_ context.Context, args searchArguments) (tool.Effects, error) {
 			switch n := utf8.RuneCountInString(args.Query); {
 			case strings.TrimSpace(args.Query) == "":
-				return tool.Effects{}, errors.New("the query is empty")
+				return tool.Effects{}, tool.Codef("tool.arguments", "the query is empty")
 			case n > maxQuery:
-				return tool.Effects{}, fmt.Errorf("the query has %d characters, more than %d; ask for less", n, maxQuery)
+				return tool.Effects{}, tool.Codef("tool.arguments", "the query has %d characters, more than %d; shorten it", n, maxQuery)
 			}
 			return tool.Effects{Hosts: []string{engine.Host()}, Idempotent: true}, nil
 		},
@@ -69,15 +69,13 @@ func search(engine Engine) tool.Tool {
 				return tool.Result{}, fmt.Errorf("web_search: %w", err)
 			}
 			hits = hits[:min(len(hits), count)]
-			result := tool.TextResult(hitsText(hits))
-			result.Details = Found{Query: args.Query, Hits: hits}
-			return result, nil
-		})
+			return tool.TextResult(hitsText(hits)).With(tool.Count(len(hits), "hit"), Found{Query: args.Query, Hits: hits}), nil
+		}, tool.WithTitle(func(args searchArguments) string { return args.Query }))
 }
 
 func hitsText(hits []Hit) string {
 	if len(hits) == 0 {
-		return "[nothing was found]"
+		return "[no results]"
 	}
 	var b strings.Builder
 	for i, hit := range hits {
@@ -85,8 +83,7 @@ func hitsText(hits []Hit) string {
 		if hit.Date != "" {
 			fmt.Fprintf(&b, "%s: ", hit.Date)
 		}
-		b.WriteString(hit.Text)
-		b.WriteString("\n\n")
+		b.WriteString(hit.Text + "\n\n")
 	}
 	return strings.TrimSpace(b.String())
 }

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxTitle is how much of a title is kept.
+// maxTitle is the most bytes of a title.
 const maxTitle = 300
 
 // region is a part of a page.
@@ -15,11 +15,11 @@ type region int
 
 const (
 	whole    region = iota
-	mainOnly        // what says that it is the main part
+	mainOnly        // the declared main part
 	article         // the only article
 )
 
-// survey is what the first look at a page finds: its title, where its text is, which of its tables are for looks alone.
+// survey is the first pass over a page. It finds the title, the main part, and the tables that only serve layout.
 type survey struct {
 	title  strings.Builder
 	base   string
@@ -28,7 +28,7 @@ type survey struct {
 	inTitle             bool
 	all, main, articles int // bytes of text
 	inMain, inArticle   int // how deep
-	count               int // articles that are in no other
+	count               int // outermost articles
 	tables              []int
 }
 
@@ -50,14 +50,14 @@ func (s *survey) start(e *element, attrs []html.Attribute) {
 	s.enter(e, attrs)
 }
 
-// noData notes that the table around is no table of data.
+// noData marks the current table as layout.
 func (s *survey) noData() {
 	if n := len(s.tables); n > 0 {
 		s.layout[s.tables[n-1]] = true
 	}
 }
 
-// enter counts the parts that an element begins.
+// enter counts the main parts and articles.
 func (s *survey) enter(e *element, attrs []html.Attribute) {
 	if e.tag == atom.Main || attr(attrs, "role") == "main" {
 		e.begins = true
@@ -102,7 +102,7 @@ func (s *survey) end(e *element) {
 	}
 }
 
-// region is the part to show: a main part that holds little of a page is most often a mistake of its author.
+// region returns the part to show. A main part with little of the text is most often a mistake of the author.
 func (s *survey) region() region {
 	switch {
 	case s.main > 0 && (s.main*5 >= s.all || s.main > 4000):

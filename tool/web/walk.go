@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -9,32 +10,32 @@ import (
 )
 
 const (
-	maxDepth = 256 // elements that are told apart; deeper ones belong to the last
-	maxAttrs = 64  // attributes that are looked at
+	maxDepth = 256 // nested elements; deeper ones count as part of the last
+	maxAttrs = 64  // attributes of an element
 )
 
-// handler is told what stands in a page.
+// handler receives the content of a page.
 type handler interface {
 	start(e *element, attrs []html.Attribute)
 	text(text string)
 	end(e *element)
 }
 
-// element is one that is open.
+// element is an open element.
 type element struct {
 	tag  atom.Atom
-	skip bool // it is not content, nor is what is in it
-	main bool // it is the main part, or in it
+	skip bool // it is not content
+	main bool // it is in the main part
 
-	// What a handler notes at the start for the end.
-	begins bool   // the part that is shown
-	mark   string // that it opened, such as ** or [
+	// Set by the handler at the start, for the end.
+	begins bool   // it begins the shown part
+	mark   string // the mark that it opened, such as ** or [
 	href   string // of a link
-	pushed bool   // it indents what is in it
+	pushed bool   // it indents its content
 }
 
-// walker goes over HTML once, in memory that does not grow with the page: a tree of four megabytes of tags would take hundreds.
-// It closes what authors leave open, well enough to read.
+// walker reads HTML in one pass with bounded memory. A tree of 4 MB of tags would take hundreds of megabytes. It closes the elements
+// that authors leave open.
 type walker struct {
 	handler
 	stack []element
@@ -110,7 +111,7 @@ func (w *walker) pop() {
 	}
 }
 
-// close ends the innermost element of a tag, with all that is open in it.
+// close ends the innermost element of a tag, with all open elements in it.
 func (w *walker) close(tag atom.Atom) {
 	if w.deep > 0 {
 		w.deep--
@@ -124,14 +125,14 @@ func (w *walker) close(tag atom.Atom) {
 			}
 			return
 		}
-		// A stray end of something small does not end what is around it.
+		// A stray end tag does not end a larger element around it.
 		if cell(open) && !tableTag(tag) || block(open) && !block(tag) && tag != 0 {
 			return
 		}
 	}
 }
 
-// imply ends what a tag ends without saying so.
+// imply ends the elements that a start tag ends implicitly.
 func (w *walker) imply(tag atom.Atom) {
 	if w.deep > 0 {
 		return
@@ -152,17 +153,13 @@ func (w *walker) imply(tag atom.Atom) {
 	}
 }
 
-// endWithin ends the outermost of tags that is open within the innermost a or b, or within a table's cell.
+// endWithin ends the outermost open element of tags within the innermost a or b, or within the cell of a table.
 func (w *walker) endWithin(a, b atom.Atom, tags ...atom.Atom) {
 	found := -1
 	for i := len(w.stack) - 1; i >= 0; i-- {
 		open := w.stack[i].tag
-		match := false
-		for _, tag := range tags {
-			match = match || tag == open
-		}
 		switch {
-		case match:
+		case slices.Contains(tags, open):
 			found = i
 		case a == 0 && block(open), a != 0 && (open == a || open == b), a != atom.Table && cell(open):
 			i = 0
@@ -173,19 +170,19 @@ func (w *walker) endWithin(a, b atom.Atom, tags ...atom.Atom) {
 	}
 }
 
-// mainPart reports whether an element says that it is what the page is about.
+// mainPart reports whether an element declares that it is the main part.
 func mainPart(tag atom.Atom, attrs []html.Attribute) bool {
 	return tag == atom.Main || tag == atom.Article || attr(attrs, "role") == "main"
 }
 
-// unwanted reports whether an element is no content: code, controls, what is hidden, and what surrounds the page's own text.
+// unwanted reports whether an element is not content: code, controls, hidden elements, and navigation.
 func unwanted(tag atom.Atom, attrs []html.Attribute, inMain bool) bool {
 	switch tag {
 	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Math, atom.Iframe, atom.Object,
 		atom.Nav, atom.Aside, atom.Footer, atom.Button, atom.Select, atom.Input, atom.Textarea, atom.Dialog, atom.Canvas, atom.Audio, atom.Video:
 		return tag != atom.Footer || !inMain
 	case atom.Body, atom.Html:
-		return false // some are hidden until their scripts have run
+		return false // some pages hide it until their scripts run
 	case atom.A:
 		if anchor(attrs) {
 			return true
@@ -211,7 +208,7 @@ func unwanted(tag atom.Atom, attrs []html.Attribute, inMain bool) bool {
 	return false
 }
 
-// anchor reports whether a link is the sign beside a heading that leads to itself.
+// anchor reports whether a link is the symbol at a heading that links to the heading.
 func anchor(attrs []html.Attribute) bool {
 	if !strings.HasPrefix(attr(attrs, "href"), "#") {
 		return false
@@ -253,7 +250,7 @@ func tableTag(tag atom.Atom) bool {
 	return false
 }
 
-// block reports whether an element stands in lines of its own.
+// block reports whether an element has lines of its own.
 func block(tag atom.Atom) bool {
 	switch tag {
 	case atom.Address, atom.Article, atom.Blockquote, atom.Body, atom.Center, atom.Dd, atom.Details, atom.Div, atom.Dl, atom.Dt, atom.Fieldset,

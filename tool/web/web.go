@@ -17,33 +17,32 @@ const (
 	downloadTime = 10 * time.Minute // for a file
 )
 
-// Options say what may be reached. The zero value reaches every public address directly and has no web_search.
+// Options configure the tools. The zero value reaches every public address directly and has no web_search.
 type Options struct {
-	// Private lets all addresses be reached, also those that are not public.
+	// Private allows all addresses, also those that are not public.
 	Private bool
 
-	// Hosts may be reached although their addresses are not public: names, addresses or networks such as 10.0.0.0/8, each of
-	// the first two with or without a port.
+	// Hosts are allowed although their addresses are not public: networks such as 10.0.0.0/8, and names or addresses with or without
+	// a port.
 	Hosts []string
 
-	// Allow is asked for the target of every redirect before it is followed; its error stops the call. Nil: all are followed.
-	// The first host of a call is not asked for: it stands in the effects of the call.
+	// Allow decides about the target of every redirect; its error stops the call. Nil: the tools follow all redirects. The effects of a
+	// call declare its first host.
 	Allow func(ctx context.Context, host string, port int) error
 
-	// Proxy chooses a proxy, such as [http.ProxyFromEnvironment]. Nil: none is used. Behind a proxy, what is judged are the
-	// addresses that this machine finds for a name.
+	// Proxy chooses a proxy, such as [http.ProxyFromEnvironment]. Nil: no proxy. With a proxy, the tools check the addresses to which this
+	// machine resolves a name.
 	Proxy func(*http.Request) (*url.URL, error)
 
-	// Replace is asked whether download may replace the existing file of an absolute path, which is one that the model has read
-	// at its present version. Nil: it may replace none.
+	// Replace decides whether download may replace the file at an absolute path. It should require that the model has read the present
+	// version. Nil: download replaces no file.
 	Replace func(name string) error
 
-	// Engine answers web_search. Nil: there is no such tool.
+	// Engine answers web_search. Nil: the tool does not exist.
 	Engine Engine
 }
 
-// New returns the tools download, fetch and, with an engine, web_search for a workspace. The error says which of the options
-// cannot be understood.
+// New returns the tools download, fetch and, with an engine, web_search for a workspace. The error names an invalid option.
 func New(ws *workspace.Workspace, o Options) ([]tool.Tool, error) {
 	s, err := newSet(ws, o)
 	if err != nil {

@@ -13,31 +13,32 @@ import (
 	"github.com/tenon-agent/tenon/window/tokens"
 )
 
-// Model is a [window.Digester] that lets a model write the summary. A summary that lacks a section is asked for once more; one that lacks
-// it still is an error, and the window makes do without a model.
+// Model is a [window.Summarizer] that asks a model for the summary. If the summary lacks a section, it asks once more. If it still lacks
+// one, it returns an error, and the window writes the summary without a model.
 type Model struct {
-	Client llm.Client // of the conversation: its provider has the conversation in its cache
+	Client llm.Client // of the conversation: the provider has the conversation in its cache
 
-	// Small writes instead where it can take the whole conversation. It costs less for each token, but has nothing cached. Nil: Client does.
+	// Small writes the summary if the whole conversation fits into its context window. It costs less per token, but has nothing cached.
+	// Nil: Client writes it.
 	Small llm.Client
 }
 
-// Digest implements [window.Digester]. The error is that of the model, or says what the summary lacks.
-func (m Model) Digest(ctx context.Context, t window.Task) (session.Digest, error) {
+// Summarize implements [window.Summarizer]. The error is that of the model, or names the sections that the summary lacks.
+func (m Model) Summarize(ctx context.Context, t window.Task) (session.Summarized, error) {
 	client := m.client(t)
 	req := *t.Live
 	req.MaxTokens = max(2*t.Limit, 1024)
 	req.Schema = nil
 	req.Messages = append(fitting(client.Model(), req, t), llm.UserText(wish(t)))
-	digest, err := window.Outline{}.Digest(ctx, t) // for what it knows of files
+	digest, err := window.Extract{}.Summarize(ctx, t) // for its files
 	if err != nil {
-		return session.Digest{}, err
+		return session.Summarized{}, err
 	}
 	digest.By = client.Model().Ref()
 	for try := 0; ; try++ {
 		answer, err := ask(ctx, client, &req)
 		if err != nil {
-			return session.Digest{By: digest.By, Usage: digest.Usage}, err
+			return session.Summarized{By: digest.By, Usage: digest.Usage}, err
 		}
 		answer.Usage.Cost = client.Model().Price.Cost(answer.Usage)
 		digest.Usage = digest.Usage.Plus(answer.Usage)
@@ -47,15 +48,21 @@ func (m Model) Digest(ctx context.Context, t window.Task) (session.Digest, error
 		case len(lacking) == 0:
 			return digest, nil
 		case try == 1:
-			return session.Digest{By: digest.By, Usage: digest.Usage},
-				fmt.Errorf("the summary of %s has no section %s", digest.By, strings.Join(lacking, ", "))
+			return session.Summarized{By: digest.By, Usage: digest.Usage},
+				&coded{"window.summary", fmt.Sprintf("the summary of %s lacks %s", digest.By, strings.Join(lacking, ", "))}
 		}
-		req.Messages = append(req.Messages, said(answer), llm.UserText("The summary must have these sections, each under its heading and not "+
-			"empty; missing: "+strings.Join(lacking, ", ")+". Write the whole summary again, without calling tools."))
+		req.Messages = append(req.Messages, said(answer), llm.UserText("These sections are missing or empty: "+
+			strings.Join(lacking, ", ")+". Write the whole summary again, with every section under its heading. Do not call tools."))
 	}
 }
 
-// client is who writes: the small model where the conversation fits into its window.
+// coded is an error with a stable code.
+type coded struct{ code, text string }
+
+func (e *coded) Error() string { return e.text }
+func (e *coded) Code() string  { return e.code }
+
+// client is the client of the writer: the small model if the conversation fits into its context window.
 func (m Model) client(t window.Task) llm.Client {
 	if m.Small == nil {
 		return m.Client
@@ -65,14 +72,14 @@ func (m Model) client(t window.Task) llm.Client {
 		return m.Client
 	}
 	size := tokens.Start(model).Tokens(tokens.FamilyOf(model).Request(t.Live))
-	if size > window.Usable(window.Header{Model: model, MaxTokens: 2 * t.Limit}) {
+	if size > window.Usable(window.Header{Model: model, Settings: llm.Settings{MaxTokens: 2 * t.Limit}}) {
 		return m.Client
 	}
 	return m.Small
 }
 
-// fitting is the conversation without what is too much for the window of a model with the wish and its answer behind it. Answers at the end
-// are left out, of those alone that stay word for word: the summary need not tell of them, and what is before is still what the provider has.
+// fitting is the part of the conversation that fits into the context window of a model, with the instruction and the answer. It omits
+// answers at the end, but only those that stay verbatim: the summary need not cover them, and the beginning stays in the cache.
 func fitting(m llm.Model, req llm.Request, t window.Task) []llm.Message {
 	family, scale := tokens.FamilyOf(m), tokens.Start(m)
 	room := m.Context - m.Context/50 - req.MaxTokens
@@ -94,7 +101,7 @@ func fitting(m llm.Model, req llm.Request, t window.Task) []llm.Message {
 	return all
 }
 
-// ask takes in a whole answer.
+// ask returns a whole answer.
 func ask(ctx context.Context, client llm.Client, req *llm.Request) (llm.Message, error) {
 	for e, err := range client.Stream(ctx, req) {
 		if err != nil {
@@ -107,7 +114,7 @@ func ask(ctx context.Context, client llm.Client, req *llm.Request) (llm.Message,
 	return llm.Message{}, errors.New("the stream ended without its final event")
 }
 
-// said is an answer without calls: nobody runs them.
+// said is an answer without calls, because they do not run.
 func said(m llm.Message) llm.Message {
 	text := m.Text()
 	if strings.TrimSpace(text) == "" {
@@ -116,17 +123,17 @@ func said(m llm.Message) llm.Message {
 	return llm.AssistantText(text)
 }
 
-// wish asks for a summary.
+// wish is the instruction to write a summary.
 func wish(t window.Task) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The context window is nearly full. Do not go on with the work now and call no tools: write a summary of this conversation, "+
-		"from which you will go on. What is not in it is lost to you, but what the user said, the context files and the newest versions of "+
-		"files in work are given to you again. At most %d words. Use exactly these headings:\n\n", t.Limit*2/3)
+	fmt.Fprintf(&b, "The context window is nearly full. Stop the work for now, and do not call tools. Write a summary of this conversation, "+
+		"from which you will continue. You will lose everything that is not in it, except the user's messages, the context files and the "+
+		"current versions of files in use. Write at most %d words. Use exactly these headings:\n\n", t.Limit*2/3)
 	for _, s := range window.Sections() {
 		fmt.Fprintf(&b, "## %s\n%s\n\n", s, about[s])
 	}
 	if t.Before != nil {
-		b.WriteString("Take over what still holds of the summary at the beginning.\n")
+		b.WriteString("Include the facts of the summary at the beginning that are still true.\n")
 	}
 	if t.Focus != "" {
 		fmt.Fprintf(&b, "Above all, keep: %s\n", t.Focus)
@@ -134,18 +141,18 @@ func wish(t window.Task) string {
 	return b.String()
 }
 
-// about says what belongs into each section.
+// about describes the contents of each section.
 var about = map[string]string{
-	"Goal":      "What the user wants, with all corrections and conditions.",
-	"Decisions": "What was decided and why; what was tried and given up, and why.",
-	"State":     "What is done and verified, and what is half done.",
-	"Files":     "Files that were changed or matter, with what is where: names, functions, lines.",
-	"Errors":    "Open errors, word for word, and what is known of them.",
-	"Open":      "What remains, and what must not be forgotten.",
-	"Next step": "The very next thing to do.",
+	"Goal":      "The goal of the user, with all corrections and conditions.",
+	"Decisions": "Decisions with their reasons; failed attempts with their reasons.",
+	"State":     "Finished and verified work; unfinished work.",
+	"Files":     "Changed and relevant files, with the names, functions and lines that matter.",
+	"Errors":    "Open errors, verbatim, and their known causes.",
+	"Open":      "Remaining work, and facts to remember.",
+	"Next step": "The very next action.",
 }
 
-// body is the text of a summary without what models put around it.
+// body is the text of a summary without the tags that models put around it.
 func body(text string) string {
 	text = strings.TrimSpace(text)
 	text = strings.TrimPrefix(text, "<summary>")
@@ -153,7 +160,7 @@ func body(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// Lacking returns the sections that a summary does not have, or that are empty.
+// Lacking returns the sections that are missing from a summary, or empty.
 func Lacking(summary string) []string {
 	has := make(map[string]bool)
 	section := ""

@@ -40,7 +40,7 @@ func task() window.Task {
 	}
 	var events []session.Event
 	for _, m := range live.Messages {
-		events = append(events, session.Event{Body: session.Message{Message: m}})
+		events = append(events, session.Event{Body: spoken(m)})
 	}
 	return window.Task{Live: live, Model: llm.Model{Provider: "test", ID: "test"}, Events: events, Reason: "full", Limit: 1000}
 }
@@ -50,8 +50,8 @@ func TestTheWishIsAppended(t *testing.T) {
 	client := llmtest.New(t, "text "+whole+"\nusage input=10 cache_read=900 output=70")
 	work := task()
 	work.Focus = "the stones"
-	work.Before = &session.Digest{Summary: "Before.", Files: []string{"/old.go"}}
-	d, err := compact.Model{Client: client}.Digest(t.Context(), work)
+	work.Before = &session.Summarized{Summary: "Before.", Files: []string{"/old.go"}}
+	d, err := compact.Model{Client: client}.Summarize(t.Context(), work)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestTheWishIsAppended(t *testing.T) {
 		}
 	}
 	last := req.Messages[3].Text()
-	for _, want := range append(window.Sections(), "the stones", "Take over") {
+	for _, want := range append(window.Sections(), "the stones", "Include the facts") {
 		if !strings.Contains(last, want) {
 			t.Errorf("the wish does not speak of %q", want)
 		}
@@ -81,7 +81,7 @@ func TestTheWishIsAppended(t *testing.T) {
 // A summary without a section is asked for again, once; calls of tools are not run.
 func TestARepair(t *testing.T) {
 	client := llmtest.New(t, "text Going on.\ncall look {}\n---\ntext "+whole)
-	d, err := compact.Model{Client: client}.Digest(t.Context(), task())
+	d, err := compact.Model{Client: client}.Summarize(t.Context(), task())
 	if err != nil || len(compact.Lacking(d.Summary)) > 0 {
 		t.Fatal(d, err)
 	}
@@ -104,7 +104,7 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := llmtest.New(t, script)
-			d, err := (compact.Model{Client: client}).Digest(t.Context(), task())
+			d, err := (compact.Model{Client: client}).Summarize(t.Context(), task())
 			if err == nil || d.Summary != "" || d.By != client.Model().Ref() {
 				t.Errorf("digest = %+v", d)
 			}
@@ -127,7 +127,7 @@ func TestTheSmallModel(t *testing.T) {
 			facts := llm.Model{Provider: "test", ID: "small", Context: test.context}
 			work := task()
 			work.Live.Messages[0] = llm.UserText(strings.Repeat("word ", 1500))
-			d, err := compact.Model{Client: large, Small: withModel{small, facts}}.Digest(t.Context(), work)
+			d, err := compact.Model{Client: large, Small: withModel{small, facts}}.Summarize(t.Context(), work)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +166,7 @@ func TestTheWishFits(t *testing.T) {
 			}
 			work.Tail = c.tail
 			client := llmtest.New(t, "text "+whole, llmtest.WithModel(llm.Model{Provider: "test", ID: "test", Context: c.context}))
-			if _, err := (compact.Model{Client: client}).Digest(t.Context(), work); err != nil {
+			if _, err := (compact.Model{Client: client}).Summarize(t.Context(), work); err != nil {
 				t.Fatal(err)
 			}
 			if got := len(client.Requests()[0].Messages) - 1; got != c.want {

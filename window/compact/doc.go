@@ -1,4 +1,4 @@
-// Package compact writes the digests of a window with a model.
+// Package compact writes the summaries of a window with a model.
 //
-// The wish for a summary is sent behind the request as it would go out anyway, so that the provider's prompt cache holds for all of it.
+// It appends the instruction to the request that would go out anyway, so that the provider reads all of it from its prompt cache.
 package compact

@@ -1,12 +1,11 @@
-// Package tokens estimates how many tokens a text, a message or a whole request costs, without a network and without the
-// vocabulary of any model.
+// Package tokens estimates the tokens of a text, a message or a request, without a network and without the vocabulary of a model.
 //
-// [Text] splits a text as the tokenizers of today's models do before they look at their vocabularies: words with the space
-// before them, digits by three, runs of marks, white space. Most of these pieces are one token. How many more a word has is told
-// by its length and by how common its pairs of letters are. Against o200k_base, the vocabulary of OpenAI's models, the count is
-// within a few percent for English, code and data, and mostly within 15 percent for other languages and scripts.
+// [Text] splits a text as the tokenizers of current models do before they look at their vocabularies: words with the space before them,
+// digits by three, runs of marks, white space. Most of these pieces are one token. The length and the capitals of a word say how many more
+// it has. Compared with o200k_base, the vocabulary of OpenAI's models, the estimate is within a tenth for English, code and data, and within
+// a fifth for other languages.
 //
-// Other models have other vocabularies, and every provider wraps messages and tools in words of its own. A [Family] knows what
-// is known of that beforehand; a [Scale] learns the rest from what the provider reports. The size of the next request
-// of a conversation is best told from the last answer, see [Scale.After]: then only what was added is an estimate.
+// Other models have other vocabularies, and every provider adds tokens around messages and tools. A [Family] has the facts that are known in
+// advance; a [Scale] learns the rest from the usage that the provider reports. [Scale.After] estimates the next request of a conversation
+// from the last answer: then only the new messages are an estimate.
 package tokens

@@ -6,7 +6,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// Family is models that count alike. The zero value is a model of which nothing is known.
+// Family is a group of models that count alike. The zero value is an unknown model.
 type Family string
 
 // The families.
@@ -23,10 +23,10 @@ const (
 	GLM       Family = "glm"
 	Kimi      Family = "kimi"
 
-	grok3 Family = "grok-3" // takes back reasoning, but does not read it
+	grok3 Family = "grok-3" // accepts earlier reasoning, but does not read it
 )
 
-// names are words in the IDs of models, whoever serves them. The first that fits decides.
+// names are words in the IDs of models of all providers. The first match decides.
 var names = [...]struct {
 	word   string
 	family Family
@@ -34,7 +34,7 @@ var names = [...]struct {
 	{"claude", Anthropic},
 	{"gemini", Gemini},
 	{"gemma", Gemini},
-	{"deepseek", DeepSeek}, // before the models that it was distilled into
+	{"deepseek", DeepSeek}, // before the models that were distilled from it
 	{"qwen", Qwen},
 	{"qwq", Qwen},
 	{"llama", Llama},
@@ -51,7 +51,7 @@ var names = [...]struct {
 	{"gpt", OpenAI},
 }
 
-// FamilyOf returns the family of a model, by its ID and else by its provider.
+// FamilyOf returns the family of a model, by its ID or else by its provider.
 func FamilyOf(m llm.Model) Family {
 	id := strings.ToLower(m.ID)
 	for _, n := range names {
@@ -68,23 +68,23 @@ func FamilyOf(m llm.Model) Family {
 	return Unknown
 }
 
-// habits is how a family differs from the plain count of o200k_base.
+// habits are the differences of a family from the plain count of o200k_base.
 type habits struct {
 	factor  float64 // tokens of its own vocabulary for one of o200k_base, over code, prose and JSON
-	base    int     // its own tokens that are in every request
+	base    int     // its own tokens in every request
 	frame   int     // its own tokens around a message; OpenAI documents 3 to 4 (its cookbook, "How to count tokens with tiktoken")
-	tools   int     // its own tokens that a request has more when there are tools
-	schemas float64 // the part of the JSON of a schema that is left when it has been put into the family's own words
+	tools   int     // its own additional tokens of a request with tools
+	schemas float64 // the share of the JSON of a schema that remains in the family's own form
 	wrap    int     // tokens around a call, and as many around a result
-	returns bool    // reasoning that goes back in a later request counts there
+	returns bool    // it counts earlier reasoning in a request
 }
 
-// of returns what is known of a family before any answer has come.
+// of returns the facts about a family before the first answer.
 //
 // The factors of Llama 3, Qwen 3, DeepSeek V3, Gemma 3 (whose vocabulary is Gemini's) and of an older Claude (1.1) were measured
-// with their vocabularies over code, prose, JSON, diffs and what terminals show. That of the present Claude, and all else, is
-// what recorded conversations with the providers show; Anthropic also documents the 346 tokens of its system prompt about tools
-// (docs.claude.com, "Tool use", pricing). Of the others the factors are guesses on the safe side.
+// with their vocabularies over code, prose, JSON, diffs and output of terminals. That of the current Claude and all other numbers come
+// from recorded conversations with the providers. Anthropic also documents the 346 tokens of its system prompt about tools
+// (docs.claude.com, "Tool use", pricing). The other factors are guesses on the safe side.
 func (f Family) of() habits {
 	h := habits{factor: 1.1, frame: 4, schemas: 1, wrap: 8, returns: true}
 	switch f {

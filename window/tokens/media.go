@@ -15,17 +15,17 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// largeImage is what an image costs whose size cannot be told, because its bytes are elsewhere or of another format: as much as
-// Anthropic takes at most for one.
+// largeImage is the cost of an image of unknown size, whose bytes are elsewhere or of another format: the most that Anthropic counts
+// for one.
 const largeImage = 1600
 
-// Image returns about how many tokens an image costs. Its size in pixels is read from the header of a PNG, JPEG, GIF or WebP.
+// Image estimates the tokens of an image. It reads the size in pixels from the header of a PNG, JPEG, GIF or WebP.
 //
-//   - Anthropic, and whoever is not named here: a token for 750 pixels, after the image was made to fit 1568 by 1568 pixels, at most 1600
+//   - Anthropic, and all others: a token for 750 pixels, once the image fits 1568 by 1568 pixels, at most 1600
 //     (docs.claude.com, "Vision", image costs).
-//   - OpenAI: 85 tokens, and 170 for each tile of 512 by 512 pixels, after the image was made to fit 2048 by 2048 and its
-//     shorter side 768 (platform.openai.com, "Images and vision", calculating costs; small models count more).
-//   - Gemini: 258 tokens when both sides have at most 384 pixels, else 258 for each tile, whose side is two thirds of the
+//   - OpenAI: 85 tokens, and 170 for each tile of 512 by 512 pixels, once the image fits 2048 by 2048 and its shorter side
+//     has 768 (platform.openai.com, "Images and vision", calculating costs; small models count more).
+//   - Gemini: 258 tokens if both sides have at most 384 pixels, otherwise 258 for each tile, whose side is two thirds of the
 //     image's shorter side, 256 to 768 pixels (ai.google.dev, "Understand and count tokens" and "Image understanding").
 func (f Family) Image(p llm.Image) int {
 	w, h := size(p.Data)
@@ -51,10 +51,10 @@ func (f Family) Image(p llm.Image) int {
 	}
 }
 
-// mostTiles bounds the tiles of an image that is much longer than wide, which providers shrink.
+// mostTiles limits the tiles of an image that is much longer than wide: providers shrink it.
 const mostTiles = 64
 
-// shrink returns the size of an image that was made to fit a square, without a change of its shape.
+// shrink returns the size of an image once it fits a square, with its proportions.
 func shrink(w, h, side float64) (float64, float64) {
 	if long := max(w, h); long > side {
 		return w * side / long, h * side / long
@@ -64,7 +64,7 @@ func shrink(w, h, side float64) (float64, float64) {
 
 func tiles(w, h, side float64) int { return int(math.Ceil(w/side) * math.Ceil(h/side)) }
 
-// size reads the size of an image; 0 when it is of no known format.
+// size reads the size of an image; it is 0 for an unknown format.
 func size(data []byte) (w, h float64) {
 	read := png.DecodeConfig
 	switch {
@@ -82,15 +82,15 @@ func size(data []byte) (w, h float64) {
 	return float64(c.Width), float64(c.Height)
 }
 
-// What a page of a PDF costs, in tokens.
+// The cost of a page of a PDF, in tokens.
 const (
-	pageBytes   = 50 << 10 // bytes of a page, where the pages cannot be counted
+	pageBytes   = 50 << 10 // bytes of a page, if the pages cannot be counted
 	pageImage   = 258      // Gemini reads each page as one image (ai.google.dev, "Document understanding")
-	pageContent = 2250     // Anthropic: 1500 to 3000 for the text, which others read from it too (docs.claude.com, "PDF support")
+	pageContent = 2250     // Anthropic and others: 1500 to 3000 for the text (docs.claude.com, "PDF support")
 )
 
-// Document returns about how many tokens a document costs: by its text when it is text, else by its pages. Those of a PDF are
-// counted in its bytes; where they are packed, its length must tell.
+// Document estimates the tokens of a document: of its text, or of its pages. It counts the pages in the bytes of a PDF; if they are
+// compressed, it estimates them from the length.
 func (f Family) Document(p llm.Document) int {
 	if strings.HasPrefix(p.MIME, "text/") {
 		return Text(string(p.Data))
@@ -102,8 +102,7 @@ func (f Family) Document(p llm.Document) int {
 	return page * pages(p.Data)
 }
 
-// pages counts the pages of a PDF, at least one: the objects that say that they are one, or the largest number of pages that a
-// list of them says to have.
+// pages counts the pages of a PDF, at least one: the objects of this type, or the largest number in a list of pages.
 func pages(data []byte) int {
 	n := 0
 	for rest := data; ; {
@@ -126,7 +125,7 @@ func pages(data []byte) int {
 		}
 		rest = after
 		digits := 0
-		for digits < min(len(after), 5) && isDigit(after[digits]) {
+		for digits < min(len(after), 5) && after[digits]-'0' < 10 {
 			digits++
 		}
 		if count, err := strconv.Atoi(string(after[:digits])); err == nil {

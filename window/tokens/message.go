@@ -2,24 +2,23 @@ package tokens
 
 import "github.com/tenon-agent/tenon/llm"
 
-// What stands around the parts of a request, in tokens, whatever the family.
+// Tokens around the parts of a request, for all families.
 const (
-	beginning = 3 // of the answer that is asked for
+	beginning = 3 // of the answer
 	toolFrame = 8 // around the description of a tool
 )
 
-// Message is [Family.Message] of an unknown family.
+// Message is [Family.Message] for an unknown family.
 func Message(m llm.Message) int { return Unknown.Message(m) }
 
-// Tools returns about how many tokens the descriptions of tools have, with their schemas as they are.
+// Tools estimates the tokens of the descriptions of tools, with unchanged schemas.
 func Tools(tools []llm.Tool) int { return Unknown.described(tools) }
 
-// Request is [Family.Request] of an unknown family.
+// Request is [Family.Request] for an unknown family.
 func Request(req *llm.Request) int { return Unknown.Request(req) }
 
-// Message returns about how many tokens m costs in a request to a model of the family. The unit is a token of o200k_base;
-// [Scale.Tokens] makes tokens of the model of it. Thinking is counted for
-// families that read it again, though their providers may leave it out when it is of an earlier turn.
+// Message estimates the tokens of m in a request to a model of the family. The unit is a token of o200k_base; [Scale.Tokens] converts it
+// to tokens of the model. Message counts thinking for families that read it again, although their providers may omit that of earlier turns.
 func (f Family) Message(m llm.Message) int {
 	h := f.of()
 	n := h.frame
@@ -32,18 +31,18 @@ func (f Family) Message(m llm.Message) int {
 	return n
 }
 
-// Request returns about how many tokens req costs when it is sent to a model of the family, in the unit of [Family.Message].
+// Request estimates the tokens of req for a model of the family, in the unit of [Family.Message].
 func (f Family) Request(req *llm.Request) int {
 	h := f.of()
 	own := h.base
-	if len(req.Tools) > 0 || len(req.Schema) > 0 { // a schema is sent as a tool where there is a prompt about tools
+	if len(req.Tools) > 0 || len(req.Schema) > 0 { // families with a prompt about tools receive a schema as a tool
 		own += h.tools
 	}
 	n := beginning + int(float64(own)/h.factor) + f.described(req.Tools)
 	if req.System != "" {
 		n += h.frame + Text(req.System)
 	}
-	if f != Gemini { // which does not count it
+	if f != Gemini { // it does not count the schema
 		n += f.schema(req.Schema)
 	}
 	for _, m := range req.Messages {
@@ -80,9 +79,9 @@ func (f Family) part(p llm.Part) int {
 	case llm.Document:
 		return f.Document(p)
 	}
-	return 0 // no client sends it
+	return 0 // clients do not send it
 }
 
-// encrypted is the bytes of encrypted thinking for a token of what it hides: base64 makes four bytes of three, and there is
-// more in it than the text.
+// encrypted is the number of bytes of encrypted thinking for one token of its text: base64 makes four bytes of three, and the data has
+// more than the text.
 const encrypted = 6

@@ -6,30 +6,30 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// Bounds of what is learned.
+// Limits of learning.
 const (
 	least, most = 0.5, 3.0 // the factor, also of one report
-	trust       = 2000     // tokens for which the factor of the family counts before anything was learned
-	memory      = 200_000  // tokens of reports that are remembered; older ones fade
+	trust       = 2000     // tokens that the factor of the family weighs
+	memory      = 200_000  // tokens of reports that count; older ones fade
 )
 
-// Scale turns local counts into tokens of one model. It begins with what is known of the model's family and learns from what the
-// provider reports. It is a value: Learn returns another one. The zero value takes local counts as they are, and learns as well.
+// Scale converts local counts to tokens of one model. It begins with the facts about the model's family and learns from the usage that the
+// provider reports. It is a value: Learn returns another one. The zero value begins with unchanged local counts.
 type Scale struct {
 	family          Family
-	local, reported float64 // tokens of all that was learned, the family's trust among them
+	local, reported float64 // tokens of all reports, with the trust in the family
 }
 
-// Start returns what is known of a model before it has answered.
+// Start returns the scale of a model before its first answer.
 func Start(m llm.Model) Scale {
 	f := FamilyOf(m)
 	return Scale{family: f, local: trust, reported: trust * f.of().factor}
 }
 
-// Family returns the family that the local counts are to be made for.
+// Family returns the family for the local counts.
 func (s Scale) Family() Family { return s.family }
 
-// Factor returns the tokens of the model for one token of a local count, 0.5 to 3.
+// Factor returns the number of tokens of the model for one token of a local count, 0.5 to 3.
 func (s Scale) Factor() float64 {
 	if s.local <= 0 {
 		return 1
@@ -37,9 +37,9 @@ func (s Scale) Factor() float64 {
 	return min(max(s.reported/s.local, least), most)
 }
 
-// Learn returns a scale that also knows that what was counted as local tokens cost the reported ones: a whole request and
-// [llm.Usage.Prompt], or what was added between two requests and what their prompts differ by. Large counts teach more than small
-// ones. Counts that are not positive teach nothing, and what is out of all proportion teaches the nearest possible factor.
+// Learn returns a scale with another report: the provider reported this many tokens for this local count, of a whole request
+// ([llm.Usage.Prompt]) or of the difference between two requests. Large counts weigh more. Learn ignores counts that are not positive, and
+// limits implausible ones to the nearest possible factor.
 func (s Scale) Learn(local, reported int) Scale {
 	if local <= 0 || reported <= 0 {
 		return s
@@ -62,8 +62,8 @@ func (s Scale) Tokens(local int) int {
 	return int(float64(max(0, local))*s.Factor() + 0.5)
 }
 
-// After returns about how many tokens the prompt of the next request has, whose last messages are an answer, with the usage that
-// was reported for it, and those that were added behind it. It holds while all that stands before the answer stays the same.
+// After estimates the tokens of the next request. Its last messages are an answer, with its reported usage, and the added ones. The
+// estimate holds while the messages before the answer stay the same.
 func (s Scale) After(answer llm.Message, added ...llm.Message) int {
 	n := int(answer.Usage.Prompt()) + s.returning(answer)
 	local := 0
@@ -73,8 +73,8 @@ func (s Scale) After(answer llm.Message, added ...llm.Message) int {
 	return n + s.Tokens(local)
 }
 
-// returning is what an answer costs in later requests. That is what it cost to write, with exceptions: reasoning costs only where
-// it goes back and is read, and OpenAI's models report as output also marks that are in no message.
+// returning is the cost of an answer in later requests: the cost of writing it, with two exceptions. Reasoning counts only if the model
+// reads it again, and OpenAI's models report further tokens as output that are in no message.
 func (s Scale) returning(answer llm.Message) int {
 	u := answer.Usage
 	if s.family == OpenAI {
@@ -86,7 +86,7 @@ func (s Scale) returning(answer llm.Message) int {
 	return int(u.Output)
 }
 
-// carriesReasoning reports whether reasoning goes back with a part: in its text, or as the provider's own data.
+// carriesReasoning reports whether a part has reasoning, as text or as data of the provider.
 func carriesReasoning(p llm.Part) bool {
 	switch p := p.(type) {
 	case llm.Thinking:

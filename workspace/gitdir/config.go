@@ -15,7 +15,7 @@ type setting struct {
 	bare               bool // without "=": true
 }
 
-// key is the setting's name with a star for the part that is free.
+// key returns the setting's name with a star for the free part.
 func (s setting) key() string {
 	if s.sub == "" {
 		return s.section + "." + s.name
@@ -127,7 +127,7 @@ func (p *configParser) header() (section, sub string) {
 		quoted.WriteByte(c)
 	}
 	if quoted.Len() == 0 || p.next() != ']' {
-		return "", "" // git knows an empty one too, and nobody writes it
+		return "", "" // git accepts an empty one, too, and no program writes it
 	}
 	return section, quoted.String()
 }
@@ -222,8 +222,8 @@ func writeConfig(settings []setting) []byte {
 	return []byte(b.String())
 }
 
-// harmless reports whether a setting can run nothing and leads to no other settings. What is not known is not harmless.
-// core.worktree is, as far as its place is.
+// harmless reports whether a setting can execute nothing and leads to no other settings. An unknown setting is not harmless. core.worktree is
+// harmless if its path is.
 func (s setting) harmless() bool {
 	fits, known := plainSettings()[s.key()]
 	if s.bare {
@@ -232,7 +232,7 @@ func (s setting) harmless() bool {
 	return known && fits(s.value)
 }
 
-// plainSettings are the settings that git itself, its usual helpers and the forges write, each with what it may say.
+// plainSettings are the settings that git, its usual helpers and the forges write, each with its allowed values.
 var plainSettings = sync.OnceValue(func() map[string]func(string) bool {
 	all := map[string]func(string) bool{
 		"core.fsmonitor": off, "branch.*.remote": plainURL, "branch.*.pushremote": plainURL, "remote.pushdefault": plainURL,

@@ -10,12 +10,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
-// contents is what a git directory says about what git runs there, and where else it leads.
+// contents is the part of a git directory that makes git execute programs, and the other directories that it names.
 type contents struct {
 	info  fs.FileInfo     // of the directory
-	stamp string          // of what is in it, where only people change that
+	stamp string          // of the files that only people change
 	files map[string]file // those that can run something, by name within it: config, hooks/pre-commit
 
 	worktree string   // as its settings say
@@ -27,13 +29,13 @@ type contents struct {
 // file is a file that can make git run something.
 type file struct {
 	mode   fs.FileMode
-	data   []byte // what is in it; of a link, where it leads
-	lost   bool   // it could not be kept: it is too large, or no file
-	steers string // what in it can run something, or leads to what can; empty: nothing
+	data   []byte // the content, or the target of a link
+	lost   bool   // it could not be kept: it is too large, or not a file
+	steers string // the part that can execute something, or leads to such a file; empty: nothing
 	names  string // the same for a person
 }
 
-// maxKept is how large a file may be to be put back as it was.
+// maxKept is the size of the largest file that the guard restores.
 const maxKept = 1 << 20
 
 // reader reads git directories. inside reports whether a path lies in the trees that are guarded.
@@ -69,7 +71,7 @@ func (r reader) read(root *os.Root, at string) (contents, error) {
 	return c, hooks(root, c.files)
 }
 
-// stamp tells whether a person has changed what steers git in a directory.
+// stamp returns a text that changes if a person changes the files that control git in a directory.
 func stamp(root *os.Root) (stamp string) {
 	for _, name := range []string{"config", "hooks"} {
 		if info, err := root.Lstat(name); err == nil {
@@ -79,7 +81,7 @@ func stamp(root *os.Root) (stamp string) {
 	return stamp
 }
 
-// settings finds what steers git in a file of settings.
+// settings finds the settings that make git execute something.
 func (r reader) settings(f *file, c *contents, at string) {
 	all, err := parseConfig(f.data)
 	if f.lost || !f.mode.IsRegular() || err != nil {
@@ -112,7 +114,7 @@ func (r reader) allows(s setting, at string) bool {
 	return ok && r.inside(place)
 }
 
-// clean is a file of settings without what steers git.
+// clean returns a file of settings without those that make git execute something.
 func (r reader) clean(f file, at string) []byte {
 	all, err := parseConfig(f.data)
 	if err != nil || f.lost || !f.mode.IsRegular() {
@@ -166,8 +168,7 @@ func hooks(root *os.Root, files map[string]file) error {
 	return err
 }
 
-// load reads a file of a directory, but no link and nothing that could keep it waiting. It says of what it cannot read that it is
-// lost; the only error is that there is nothing.
+// load reads a regular file of a directory. If it cannot read the file, the file is lost; the only error is that it does not exist.
 func load(root *os.Root, name string) (file, error) {
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -197,33 +198,29 @@ func load(root *os.Root, name string) (file, error) {
 	return f, nil
 }
 
-// line is the path that is all of a file.
+// line returns the path in a file that has nothing else.
 func line(data []byte) string { return strings.TrimRight(string(data), "\r\n") }
 
-// real is a path as a file in a directory says it, with its links followed. What does not exist stays as it is, but no way leads back
-// out of it.
+// real resolves a path that a file in a directory has. A missing path is resolved as far as it exists. It is not known if a link on the way
+// leads nowhere, or the system refuses the path.
 func real(dir, name string) (path string, ok bool) {
 	if name == "" || strings.ContainsRune(name, 0) {
 		return "", false
 	}
 	path = filepath.FromSlash(name)
 	if !filepath.IsAbs(path) {
-		path = dir + string(filepath.Separator) + path // not cleaned: .. after a link means the parent of where it leads
+		path = dir + string(filepath.Separator) + path // not cleaned: .. after a link is the parent of its target
 	}
-	rest := ""
-	for {
-		found, err := filepath.EvalSymlinks(path)
-		if err == nil {
-			return filepath.Join(found, rest), true
-		}
-		path = strings.TrimRight(path, string(filepath.Separator))
-		if _, there := os.Lstat(path); !errors.Is(there, fs.ErrNotExist) {
-			return "", false // a link to nowhere, or something that may not be looked at
-		}
-		parent, base := filepath.Split(path)
-		if base == ".." || parent == "" || parent == path {
+	var links []string
+	r := paths.Resolver{Link: func(at string) error { links = append(links, at); return nil }}
+	t, err := r.Resolve(path)
+	if err != nil {
+		return "", false
+	}
+	for _, link := range links {
+		if _, err := os.Stat(link); err != nil {
 			return "", false
 		}
-		path, rest = parent, filepath.Join(base, rest)
 	}
+	return t.Path, true
 }

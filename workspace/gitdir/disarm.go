@@ -13,11 +13,11 @@ import (
 	"unicode"
 )
 
-// aside is the directory, within a git directory, for what was taken out of it. Git looks at nothing there.
+// aside is the directory, in a git directory, for files that the guard moved. Git does not look there.
 const aside = "tenon-disarmed"
 
-// disarm makes a git directory steer git no more than it did before: what is new goes to a directory beside, what was there comes
-// back. It says which files that were, and which of them were moved.
+// disarm makes a git directory control git no more than before: it moves new files to the directory aside, and restores the old ones. It
+// returns the names of the files, and those that it moved.
 func (r reader) disarm(root *os.Root, at string, before, after contents, skip func(name string) bool) (what, moved []string, err error) {
 	names := map[string]bool{}
 	for _, files := range []map[string]file{before.files, after.files} {
@@ -42,7 +42,7 @@ func (r reader) disarm(root *os.Root, at string, before, after contents, skip fu
 		}
 		switch {
 		case now.steers == "":
-			what = append(what, name+", from which something was taken")
+			what = append(what, name+", from which the guard removed settings")
 		case strings.HasPrefix(name, "config"):
 			what = append(what, name+": "+shorten(now.names))
 		default:
@@ -54,14 +54,14 @@ func (r reader) disarm(root *os.Root, at string, before, after contents, skip fu
 			err = put(root, name, old)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s could not be put back: %w", name, err))
+			errs = append(errs, fmt.Errorf("cannot restore %s: %w", name, err))
 			err = nil
 		}
 	}
 	return what, moved, errors.Join(errs...)
 }
 
-// shorten bounds what is told of words that a program has chosen.
+// shorten bounds a text that a command has chosen.
 func shorten(text string) string {
 	const most = 200
 	if len(text) > most {
@@ -75,7 +75,7 @@ func shorten(text string) string {
 	}, text)
 }
 
-// putAside moves a file to the directory beside, and says where that is.
+// putAside moves a file to the directory aside, and returns its path there.
 func putAside(root *os.Root, name string) (string, error) {
 	dir := aside
 	for n := 2; ; n++ {
@@ -85,7 +85,7 @@ func putAside(root *os.Root, name string) (string, error) {
 		if info, err := root.Lstat(dir); err != nil || info.IsDir() {
 			break
 		}
-		dir = fmt.Sprintf("%s-%d", aside, n) // somebody has put something else in the way
+		dir = fmt.Sprintf("%s-%d", aside, n) // another file is in the way
 	}
 	place := path.Join(dir, strings.ReplaceAll(name, "/", "-"))
 	for n := 2; ; n++ {
@@ -97,7 +97,7 @@ func putAside(root *os.Root, name string) (string, error) {
 	return place, root.Rename(name, place)
 }
 
-// put makes a file as it was.
+// put restores a file.
 func put(root *os.Root, name string, f file) error {
 	if f.lost {
 		return errors.New("it was too large to be kept")

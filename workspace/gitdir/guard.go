@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
 // Guard looks at the git repositories in some trees. It is safe for concurrent use.
@@ -23,26 +25,26 @@ type Guard struct {
 	known  known
 }
 
-// known is what the repositories were like when they were looked at last.
+// known is the state of the repositories at the last look.
 type known struct {
 	dirs  map[string]contents // by path of the git directory
 	links map[string]file     // files and links named .git, by path
 	shut  map[string]bool     // directories that could not be opened
 }
 
-// Disarmed is a repository that was kept from running something.
+// Disarmed is a repository with a change that the guard reverted, because git would have executed it.
 type Disarmed struct {
 	Path string // the git directory, or the file that led to it
-	Why  string // what it was to run, and where that is now
+	Why  string // what git would have executed, and where it is now
 }
 
-// New returns a guard of the repositories in the trees that commands can write, which are absolute paths without links. What lies
-// in fixed cannot be changed by commands, and is left alone.
+// New returns a guard of the repositories in the trees that commands can write, which are absolute paths without links. Commands cannot change
+// files in fixed, and the guard leaves them alone.
 func New(trees, fixed []string) *Guard {
 	return &Guard{trees: trees, fixed: fixed, noted: map[string]bool{}, unseen: map[string]bool{}}
 }
 
-// Note tells of a directory that somebody came to, with what is in it. The guard looks at it again if it has to do with a repository.
+// Note reports a directory and its entries. The guard looks at it again if it belongs to a repository.
 func (g *Guard) Note(dir string, entries []fs.DirEntry) {
 	var head, objects, refs, common bool
 	var git bool
@@ -69,19 +71,18 @@ func (g *Guard) Note(dir string, entries []fs.DirEntry) {
 	}
 }
 
-// Unseen tells of a directory of which nobody knows what is below it: it could not be looked into, or is not walked. The guard looks
-// everywhere in it, once.
+// Unseen reports a directory whose files are not known: it could not be opened, or is not walked. The guard looks everywhere in it, once.
 func (g *Guard) Unseen(dir string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.unseen[dir] = true
 }
 
-// unwalked begins the names of files that walks leave out as temporary ones. A directory of such a name is nobody's but a command's.
+// unwalked begins the names of files that walks leave out as temporary ones. Only a command makes a directory with such a name.
 const unwalked = ".tenon-"
 
-// Begin must be called before a command, and End after it. What is there when no command runs, is somebody's and stays as it is; what
-// another command that runs has left by now is disarmed and told; what cannot be disarmed is for End.
+// Begin must be called before a command, and End after it. The state when no command runs belongs to the person, and stays. Begin disarms and
+// returns the changes that another running command has made by now; End tries again where that fails.
 func (g *Guard) Begin() []Disarmed {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -90,7 +91,7 @@ func (g *Guard) Begin() []Disarmed {
 	return found
 }
 
-// End disarms what has become of the repositories since Begin. The error says what could not be disarmed.
+// End disarms the changes of the repositories since Begin. The error names the repositories that it could not disarm.
 func (g *Guard) End() ([]Disarmed, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -98,7 +99,7 @@ func (g *Guard) End() ([]Disarmed, error) {
 	return g.look(false)
 }
 
-// look goes through all that is known to have to do with a repository.
+// look goes through everything that is known to belong to a repository.
 func (g *Guard) look(accept bool) ([]Disarmed, error) {
 	l := look{guard: g, accept: accept, now: known{map[string]contents{}, map[string]file{}, map[string]bool{}}, seen: map[string]bool{}}
 	l.reader.inside = l.inside
@@ -118,31 +119,27 @@ func (g *Guard) look(accept bool) ([]Disarmed, error) {
 	return l.told, errors.Join(l.errs...)
 }
 
-// within reports whether a path is a directory or lies in it. Both are clean.
-func within(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
 // inside reports whether a path lies in a tree that commands can write.
 func (g *Guard) inside(path string) bool {
-	return slices.ContainsFunc(g.trees, func(tree string) bool { return within(path, tree) })
+	_, ok := paths.In(g.trees, path)
+	return ok
 }
 
 // isFixed reports whether commands cannot change a path.
 func (g *Guard) isFixed(path string) bool {
-	return slices.ContainsFunc(g.fixed, func(fixed string) bool { return within(path, fixed) })
+	_, ok := paths.In(g.fixed, path)
+	return ok
 }
 
-// errNoDirectory is about what lies in the way of a directory: a link, a file.
+// errNoDirectory reports a link or a file in the place of a directory.
 var errNoDirectory = errors.New("not a directory")
 
-// open opens a directory in one of the trees, which is come to through no link. One that may not be read was somebody's when all is;
-// otherwise it is made readable: a command can shut a directory that git works in nevertheless.
+// open opens a directory in one of the trees, through no link. If the directory cannot be read, it stays so if it was so at the first look;
+// otherwise open makes it readable: git can work in a directory that a command has closed.
 func (l *look) open(path string) (*os.Root, error) {
 	tree := ""
 	for _, t := range l.guard.trees {
-		if within(path, t) && len(t) > len(tree) {
+		if paths.Inside(t, path) && len(t) > len(tree) {
 			tree = t
 		}
 	}

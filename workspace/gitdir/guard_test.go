@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenon-agent/tenon/internal/nobody"
+	"github.com/tenon-agent/tenon/internal/testkit/unprivileged"
 	"github.com/tenon-agent/tenon/workspace/gitdir"
 )
 
@@ -68,7 +68,7 @@ func TestAHookThatIsTooLargeToBeKept(t *testing.T) {
 	g.Begin()
 	write(".git/hooks/pre-push", strings.Repeat("y", 3<<20), 0o700)
 	told, err := g.End()
-	if err == nil || !strings.Contains(err.Error(), "pre-push could not be put back: it was too large to be kept") || len(told) != 1 {
+	if err == nil || !strings.Contains(err.Error(), "cannot restore hooks/pre-push: it was too large to be kept") || len(told) != 1 {
 		t.Errorf("%v, %v", told, err)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, ".git/hooks/pre-push")); !errors.Is(err, os.ErrNotExist) {
@@ -110,7 +110,7 @@ func TestSeveralCommandsAtOnce(t *testing.T) {
 
 // A directory of somebody's that cannot be read stays so; one of a command is opened and looked at.
 func TestDirectoriesThatCannotBeRead(t *testing.T) {
-	if !nobody.Is(t) {
+	if !unprivileged.Is(t) {
 		return
 	}
 	for _, before := range []bool{true, false} {

@@ -66,7 +66,7 @@ func (p *indexParser) parse() (paths []string, shared string, err error) {
 
 // entry reads one entry. name is that of the one before, and becomes its own.
 func (p *indexParser) entry(body []byte, at int, version uint32, name *[]byte) (mode uint32, next int, ok bool) {
-	const stat = 40 // what the file system says of a file; the mode among it
+	const stat = 40 // bytes of the facts about a file, such as its mode
 	fixed := stat + p.hash + 2
 	if len(body)-at < fixed {
 		return 0, 0, false

@@ -15,9 +15,9 @@ import (
 type look struct {
 	reader
 	guard  *Guard
-	accept bool // all is somebody's
+	accept bool // the state belongs to the person
 	now    known
-	seen   map[string]bool // git directories and places that were come to
+	seen   map[string]bool // git directories and paths that the look has visited
 	walked int             // directories, beyond those that were noted
 	told   []Disarmed
 	errs   []error
@@ -32,7 +32,7 @@ var errMany = errors.New("there are too many repositories, or directories that m
 
 func (l *look) inside(path string) bool { return l.guard.inside(path) }
 
-// first reports whether the look has not come to something before.
+// first reports whether the look visits a path for the first time.
 func (l *look) first(path string) bool {
 	if l.seen[path] {
 		return false
@@ -130,7 +130,7 @@ func notDisarmed(at string, err error) error {
 	return fmt.Errorf("%s may run programs when git is used there, and could not be kept from it: %w; remove it before", at, err)
 }
 
-// steering is all of a git directory that steers git.
+// steering returns everything in a git directory that makes git execute something.
 func (c contents) steering() string {
 	all := ""
 	for _, f := range c.files {
@@ -167,7 +167,7 @@ func (l *look) gitDir(at, worktree string) contents {
 	return c
 }
 
-// contents reads a git directory, unless it is known: what only people change is not read for each command.
+// contents reads a git directory, unless it is known: it does not read files that only people change for each command.
 func (l *look) contents(root *os.Root, at string) (c contents, err error) {
 	now, fixed := "", true
 	for _, name := range []string{"config", "config.worktree", "commondir", "hooks"} {
@@ -213,7 +213,7 @@ func (l *look) judge(root *os.Root, at string, c contents) (contents, error) {
 	return again, errors.Join(err, failed)
 }
 
-// before is what a git directory was like, also when it has been moved since.
+// before returns the earlier state of a git directory, also if it has been moved since.
 func (l *look) before(at string, c contents) contents {
 	old, was := l.guard.known.dirs[at]
 	if was {
@@ -334,7 +334,7 @@ func (l *look) index(root *os.Root, worktree string) {
 	}
 }
 
-// maxIndex is how large an index may be to be read.
+// maxIndex is the size of the largest index that is read.
 const maxIndex = 1 << 30
 
 func readIndex(root *os.Root, name string) ([]byte, error) {

@@ -12,18 +12,20 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
 // Bubblewrap is another way to the same walls, for a machine that refuses namespaces to us and grants them to it: because it is
 // setuid, or because the machine's rules name it. It makes the namespaces and the mounts. The helper then starts inside as the
 // first process, looks whether everything is as the policy says, and puts up the rest as it always does.
 
-// bubblewrapPlaces is where bubblewrap is looked for. PATH is not asked: what it leads to could be a command's doing.
+// bubblewrapPlaces returns the paths of bubblewrap. PATH does not count, because a command could have made a file in it.
 func bubblewrapPlaces() []string {
 	return []string{"/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap", "/run/wrappers/bin/bwrap", "/run/current-system/sw/bin/bwrap"}
 }
 
-// findBubblewrap returns the first of these that nobody but root can have put there. Without any, the error says why not.
+// findBubblewrap returns the first of these that only root can have put there. If there is none, the error has the reason.
 func findBubblewrap(places []string) (string, error) {
 	refusal := fmt.Errorf("bubblewrap: %w", fs.ErrNotExist)
 	for _, place := range places {
@@ -46,7 +48,7 @@ func findBubblewrap(places []string) (string, error) {
 	return "", refusal
 }
 
-// ofRoot refuses a path that somebody but root could have changed, or put something else in its place.
+// ofRoot refuses a path that a user other than root could have changed or replaced.
 func ofRoot(path string) error {
 	for at := path; ; at = filepath.Dir(at) {
 		info, err := os.Lstat(at)
@@ -150,11 +152,10 @@ func (s *spec) borrow(cmd *exec.Cmd, number int) (opened []*os.File, err error) 
 	return opened, nil
 }
 
-// arguments is the plan in the words of bubblewrap: nearly that of mounts, in the same order. empty adds a file without
-// content and returns its number.
+// arguments returns the plan as arguments of bubblewrap: nearly that of mounts, in the same order. empty adds a file without content and
+// returns its number.
 func (s *spec) arguments(empty func() string) []string {
-	// Without --new-session: what it guards against, keys put into a shared terminal, the filter refuses, and signals of the
-	// group must come through. Without --die-with-parent: it goes by the thread that started it; the helper sees to it.
+	// Without --new-session: it prevents keys in a shared terminal, which the filter refuses, and signals of the group must arrive. Without --die-with-parent: it goes by the thread that started it; the helper sees to it.
 	args := []string{"--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--as-pid-1", "--cap-drop", "ALL"}
 	if os.Geteuid() == 0 {
 		args = append(args, "--cap-add", "CAP_SETPCAP") // with which the helper takes from root what makes it root, and then this
@@ -215,7 +216,7 @@ func isDir(path string) bool {
 func buried(path string, plan []placement, shared []string) bool {
 	depth, covered := -1, false
 	note := func(place string, cover bool) {
-		if within(path, place) && len(place) >= depth {
+		if paths.Inside(place, path) && len(place) >= depth {
 			depth, covered = len(place), cover
 		}
 	}

@@ -10,28 +10,28 @@ import (
 	"sync"
 )
 
-// Confined is a command that runs, or will run, behind walls.
+// Confined is a command that runs, or will run, in the sandbox.
 type Confined struct {
 	Level Level
-	Gaps  []string // in words, which promises of the policy do not hold here
+	Gaps  []string // the promises of the policy that do not hold here
 
-	Signal int  // after Close, on Linux: what ended the command, by number; 0: nothing did
-	Left   bool // after Close, on Linux: it left something running, which was ended
+	Signal int  // after Close, on Linux: number of the signal that ended the command; 0: none
+	Left   bool // after Close, on Linux: it left processes running, which were ended
 
 	policy  *Policy
 	dir     string // where the command starts
 	covers  []*cover
 	sockets []string // of others, that were hidden
 	proxy   *proxy
-	finish  func() error // of the system: what the helper told
+	finish  func() error // of the system: reads the answer of the helper
 	opened  []*os.File
 	once    sync.Once
-	kept    []string // what must not be there after the command, and was not before
+	kept    []string // files that must not exist after the command, and did not before
 	closed  error
 	made    []Blocked
 }
 
-// ready refuses what cannot be wrapped anywhere.
+// ready refuses a command that cannot be wrapped on any system.
 func (p *Policy) ready(cmd *exec.Cmd) error {
 	if cmd.Err != nil {
 		return cmd.Err
@@ -48,9 +48,9 @@ func (p *Policy) ready(cmd *exec.Cmd) error {
 	return nil
 }
 
-// Close must be called after the command ended or failed to start. It ends the proxy, takes away what was put up, and removes
-// what the policy wants absent. Its error says why a command did not run, as an [UnavailableError], or what could not be
-// removed. Further calls return the same.
+// Close must be called after the command ended or failed to start. It ends the proxy, removes the covers, and removes files that the policy
+// wants absent. Its error has the reason why a command did not run, as an [UnavailableError], or the files that it could not remove. Further
+// calls return the same.
 func (c *Confined) Close() error {
 	c.once.Do(func() {
 		var errs []error
@@ -68,7 +68,7 @@ func (c *Confined) Close() error {
 	return c.closed
 }
 
-// sweep removes what must not be there and was not before.
+// sweep removes files that must not exist and did not before.
 func (c *Confined) sweep() error {
 	var errs []error
 	for _, path := range c.kept {
@@ -85,14 +85,14 @@ func (c *Confined) sweep() error {
 	return errors.Join(errs...)
 }
 
-// removeAnyway removes a file or a tree also where a command has taken the rights to do so from directories that are ours.
+// removeAnyway removes a file or a tree, also if a command has taken the rights to do so from directories of this user.
 func removeAnyway(path string) error {
 	err := os.RemoveAll(path)
 	if !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
 	dir, base := filepath.Split(path)
-	root, err := os.OpenRoot(dir) // no link leads out of it, whoever makes one meanwhile
+	root, err := os.OpenRoot(dir) // no link leads out of it, also one that is made meanwhile
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func removeAnyway(path string) error {
 	if err := root.Chmod(".", info.Mode().Perm()|usable); err != nil {
 		return err
 	}
-	// What cannot be opened here cannot be removed below, which tells.
+	// If a directory cannot be opened here, its removal below fails with the reason.
 	_ = fs.WalkDir(root.FS(), base, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
 			err = root.Chmod(name, usable)

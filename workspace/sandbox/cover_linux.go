@@ -10,8 +10,8 @@ import (
 )
 
 // cover is an empty directory in the place of a protected path that does not exist, so that there is something to mount on.
-// Several commands, also of several processes, may use one: each holds a shared lock, and the last one removes it. It is told from
-// a directory of the person's by the sticky bit; so one that a killed process left goes with the next command.
+// Several commands, also of several processes, may use one: each holds a shared lock, and the last one removes it. The sticky bit
+// distinguishes it from a directory of the person; so one that a killed process left goes with the next command.
 type cover struct {
 	path string
 	dir  *os.File

@@ -70,8 +70,8 @@ func (p *Project) outer(dir string) {
 	}
 }
 
-// linked returns the git directory that the file .git names, when that directory names the folder too: what a file in the
-// folder says alone must not open any place to writing.
+// linked returns the git directory that the file .git names, if that directory names the folder, too: a file in the folder alone must not make
+// any path writable.
 func linked(root, dot string) string {
 	text, err := os.ReadFile(dot)
 	name, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")

@@ -52,7 +52,7 @@ func escapes() []escape {
 		{"fsopen", try("fsopen mount", ""), s, ""},
 		{"umount of a cover", `umount ~/.ssh; cat ~/.ssh/id`, r, ".ssh"},
 		{"umount2", try("umount", "/tmp"), s, ""},
-		{"chroot", `mkdir -p r; chroot r true`, s, ""},
+		{"chroot", `mkdir -p r; PATH=$PATH:/usr/sbin chroot r true`, s, ""},
 		{"chroot by itself", try("chroot", "/"), s, ""},
 		{"pivot_root", try("pivot_root", "/"), s, ""},
 		{"a user namespace", `unshare -Ur true`, s, ""},

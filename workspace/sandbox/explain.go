@@ -8,9 +8,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
-// What was blocked.
+// The kinds of blocked access.
 const (
 	Read    = "read"
 	Write   = "write"
@@ -18,17 +20,17 @@ const (
 	System  = "system" // a system call, or a look at other processes
 )
 
-// Blocked is an access that the policy did not let a command have.
+// Blocked is an access that the policy denied to a command.
 type Blocked struct {
 	What string // Read, Write, Connect or System
-	Path string // what it wanted to read or write, absolute
-	Host string // what it wanted to reach; empty when that is not known
+	Path string // the file to read or write, absolute
+	Host string // the host to reach; empty if it is not known
 	Why  string
 
-	Undone bool // it was let through, and taken back when the command had ended
+	Undone bool // it was not prevented, and reverted after the command
 }
 
-// String says it in a sentence.
+// String returns a sentence.
 func (b Blocked) String() string {
 	switch {
 	case b.Path != "":
@@ -39,7 +41,7 @@ func (b Blocked) String() string {
 	return "the sandbox blocked: " + b.Why
 }
 
-// Words in which programs say that the system refused something.
+// Words of programs about a refusal of the system.
 var (
 	readOnly  = []string{"read-only file system", "erofs"}
 	denied    = []string{"permission denied", "eacces", "permissionerror", "device or resource busy", "ebusy", "resource busy"}
@@ -53,7 +55,7 @@ var (
 		"operation not permitted", "eperm", "bad system call", "function not implemented", "permission denied", "no such process",
 		"must be superuser", "permissionerror",
 	}
-	// What does things to the system when it fails with one of these.
+	// Words of programs that change the system, if they fail with one of these.
 	systemWords = []string{
 		"mount", "unshare", "chroot", "setns", "nsenter", "ptrace", "strace", "attach", "gdb", "io_uring", "mknod", "bpf", "keyctl",
 		"pivot_root", "kill", "/proc/", "raw socket", "ping", "socket", "userfaultfd", "perf", "hostname", "clone", "process_vm",
@@ -62,9 +64,9 @@ var (
 	systemPrograms = []string{"mount", "umount", "chroot", "unshare", "nsenter", "mknod", "swapon", "insmod", "modprobe", "sysctl"}
 )
 
-// Explain recognises from what a command wrote, from its exit code, and from what the proxy refused, what the sandbox blocked. It
-// looks at the first and the last 64 KiB. It can miss what a program keeps to itself, and what failed for other reasons too is
-// told as far as the policy would have blocked it anyway.
+// Explain recognizes the denied accesses of a command by its output, its exit code and the refusals of the proxy. It reads the first and the
+// last 64 KiB of output. It can miss an access about which a program writes nothing. It includes an access that failed for another reason, if
+// the policy would have denied it, too.
 func (c *Confined) Explain(output []byte, exit int) []Blocked {
 	var found []Blocked
 	add := func(b Blocked) {
@@ -103,7 +105,7 @@ func ends(output []byte) string {
 	return string(output)
 }
 
-// line recognises what one line of output tells.
+// line recognizes the denied accesses in one line of output.
 func (c *Confined) line(line string) []Blocked {
 	if len(line) > 4<<10 {
 		line = line[:4<<10]
@@ -169,7 +171,7 @@ const outside = "it lies outside of the places that may be written"
 // judge says whether the policy blocks what a program could not do with a path.
 func (c *Confined) judge(path string, isRO, isDenied, isCross bool) (Blocked, bool) {
 	inside := func(dirs []string) bool {
-		return slices.ContainsFunc(dirs, func(dir string) bool { return within(path, filepath.Clean(dir)) })
+		return slices.ContainsFunc(dirs, func(dir string) bool { return paths.Inside(filepath.Clean(dir), path) })
 	}
 	writable := c.rules(path) == Write
 	switch {
@@ -177,7 +179,7 @@ func (c *Confined) judge(path string, isRO, isDenied, isCross bool) (Blocked, bo
 		return Blocked{What: Read, Path: path, Why: "it is hidden from commands, as secrets are"}, true
 	case inside(c.policy.Protected), inside(c.policy.Absent):
 		return Blocked{What: Write, Path: path, Why: "it is protected: it could run code later, outside"}, true
-	case isDenied && writable && slices.ContainsFunc(c.policy.Protected, func(p string) bool { return within(filepath.Clean(p), path) }):
+	case isDenied && writable && slices.ContainsFunc(c.policy.Protected, func(p string) bool { return paths.Inside(path, filepath.Clean(p)) }):
 		return Blocked{What: Write, Path: path, Why: "it holds what is protected, and must stay where it is"}, true
 	case slices.Contains(c.sockets, path):
 		return Blocked{What: Connect, Path: path, Why: "a program outside listens there"}, true
@@ -195,7 +197,7 @@ func (c *Confined) judge(path string, isRO, isDenied, isCross bool) (Blocked, bo
 	return Blocked{}, false
 }
 
-// hidden is the third that the policy says of a path, beside Read and Write.
+// hidden is the third access of a path in a policy, next to Read and Write.
 const hidden = "hidden"
 
 // rules returns what the policy says of a path: its nearest place decides.
@@ -208,7 +210,7 @@ func (c *Confined) rules(path string) string {
 	}
 	for _, kind := range []string{Read, Write, hidden} {
 		for _, dir := range places[kind] {
-			if dir = filepath.Clean(dir); dir != "." && len(dir) >= depth && within(path, dir) {
+			if dir = filepath.Clean(dir); dir != "." && len(dir) >= depth && paths.Inside(dir, path) {
 				verdict, depth = kind, len(dir)
 			}
 		}
@@ -238,7 +240,7 @@ func (c *Confined) named(line string) []string {
 		if text = filepath.Clean(text); !slices.Contains(paths, text) {
 			paths = append(paths, text)
 		}
-		if real := throughLinks(text); relative && !slices.Contains(paths, real) {
+		if real := followed(text); relative && !slices.Contains(paths, real) {
 			paths = append(paths, real)
 		}
 	}
@@ -254,16 +256,8 @@ func (c *Confined) named(line string) []string {
 	return paths
 }
 
-// throughLinks is where a path leads, as far as it exists.
-func throughLinks(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(dir, filepath.Base(path))
-	}
-	return path
-}
+// followed follows the links in as much of a path as exists.
+func followed(path string) string { return (&paths.Resolver{}).Guess(path).Path }
 
 func exists(path string) bool {
 	_, err := os.Lstat(path)
@@ -281,9 +275,4 @@ func hostIn(line string) string {
 		return ""
 	}
 	return strings.TrimRight(m[1], ".:")
-}
-
-// within reports whether path is dir or lies below it.
-func within(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

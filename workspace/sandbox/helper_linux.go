@@ -20,9 +20,9 @@ const (
 	notRun     = 126 // exit code of a helper that could not put up the walls
 )
 
-// Main must be called first in main, and in TestMain of tests that run commands. In a process that was started as the helper
-// it confines itself, runs the command, and never returns; in any other it returns at once. Whoever starts a program under the
-// helper's name gets nothing by it: the helper has no rights of its own and only takes some away.
+// Main must be called first in main, and in TestMain of tests that run commands. In a process that was started as the helper it confines
+// itself, runs the command, and never returns; in any other process it returns at once. To start a program under the helper's name gains
+// nothing: the helper has no rights of its own and only drops some.
 func Main() {
 	n := len(os.Args)
 	started := n == 2 && os.Args[0] == helperName
@@ -62,7 +62,7 @@ func help(number string) int {
 	if err != nil {
 		return fail(nil, wall("the policy", err))
 	}
-	// Nobody inside may look into this process, which has more rights than they.
+	// No process inside may look into this one, which has more rights.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fail(l, wall("helper", err))
 	}
@@ -73,7 +73,7 @@ func help(number string) int {
 		if err := s.verify(); err != nil {
 			return fail(l, wall("bubblewrap", err))
 		}
-		l.answer(told{Inside: true})
+		l.answer(answer{Inside: true})
 	}
 	spare()
 	pid, err := s.start(fd + 1)
@@ -157,7 +157,7 @@ func (s *spec) wait(pid int, l *letter) int {
 		case got != pid:
 			continue
 		}
-		code, t := status.ExitStatus(), told{Left: !settle(), Inside: s.Bubblewrap != ""}
+		code, t := status.ExitStatus(), answer{Left: !settle(), Inside: s.Bubblewrap != ""}
 		if s.Level != Namespaces {
 			sweep()
 		}
@@ -165,7 +165,7 @@ func (s *spec) wait(pid int, l *letter) int {
 			t.Signal = int(status.Signal())
 			code = 128 + t.Signal
 		}
-		if t != (told{}) {
+		if t != (answer{}) {
 			l.answer(t)
 		}
 		return code
@@ -197,11 +197,11 @@ func settle() bool {
 	}
 }
 
-// fail tells why the command did not run.
+// fail reports the reason why the command did not run.
 func fail(l *letter, err error) int {
-	t := told{Why: err.Error()}
+	t := answer{Why: err.Error()}
 	if e, ok := errors.AsType[*wallError](err); ok {
-		t = told{Wall: e.wall, Why: e.err.Error()}
+		t = answer{Wall: e.wall, Why: e.err.Error()}
 	}
 	if t.Wall == "" {
 		fmt.Fprintln(os.Stderr, t.Why)

@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
 const (
@@ -42,8 +44,8 @@ func landlockVersion() int {
 	return int(v)
 }
 
-// landlock is the second wall beside the mounts, and the first without them. It holds for this thread and what it starts.
-// Where the kernel has none, the mounts stand alone.
+// landlock is the second wall next to the mounts, and the first without them. It holds for this thread and the processes that it starts. If the
+// kernel has no Landlock, the mounts are the only wall.
 func (s *spec) landlock() error {
 	version := landlockVersion()
 	if version == 0 {
@@ -69,7 +71,7 @@ func (s *spec) landlock() error {
 	return nil
 }
 
-// handled is all that this version can judge: what is not granted then is refused.
+// handled returns all rights that this version can judge: it refuses those that are not granted.
 func handled(version int) (set ruleset, size uintptr) {
 	set.fs = landRead | landWrite | landDevices
 	size = unsafe.Sizeof(set.fs)
@@ -164,7 +166,7 @@ func (l *land) allow(path string, rights uint64) {
 func (l *land) around(dir string, hidden []string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return // nobody inside can read it either
+		return // no process inside can read it, either
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
@@ -181,7 +183,7 @@ func (l *land) around(dir string, hidden []string) {
 // hides reports whether path is hidden or has something hidden below it.
 func hides(hidden []string, path string) bool {
 	for _, h := range hidden {
-		if within(h, path) {
+		if paths.Inside(path, h) {
 			return true
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
 // placement is something that is mounted on a path: a tree that was cloned before the root became read only, or a cover.
@@ -21,6 +23,8 @@ type placement struct {
 	cover string // otherwise: what lies over the path, in /dev
 	lock  bool   // read only
 	holds bool   // of a cover: something shows in it
+
+	mounted bool // of a cover that holds something: it is a mount of its own, and not part of another cover
 }
 
 const safe = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
@@ -52,11 +56,12 @@ func (s *spec) mounts() error {
 	if err != nil {
 		return wall("temporary files", err)
 	}
-	for _, p := range trees {
+	for i := range trees {
+		p := &trees[i]
 		if err := p.put(); err != nil {
 			return wall("files", fmt.Errorf("%s: %w", p.path, err))
 		}
-		if p.cover != "" && p.holds {
+		if p.mounted {
 			covered = append(covered, p.path)
 		}
 	}
@@ -82,7 +87,7 @@ func (s *spec) proc() error {
 }
 
 // plan is the placements for all paths of the policy, parents first.
-func (s *spec) plan() []placement {
+func (s *view) plan() []placement {
 	var all []placement
 	for _, list := range []struct {
 		paths []string
@@ -105,13 +110,13 @@ func (s *spec) plan() []placement {
 		return cmp.Compare(strings.Count(a.path, "/"), strings.Count(b.path, "/"))
 	})
 	for i := range all {
-		all[i].holds = slices.ContainsFunc(all[i+1:], func(p placement) bool { return p.cover == "" && within(p.path, all[i].path) })
+		all[i].holds = slices.ContainsFunc(all[i+1:], func(p placement) bool { return p.cover == "" && paths.Inside(all[i].path, p.path) })
 	}
 	return all
 }
 
 // clones is the plan with the trees that it needs.
-func (s *spec) clones() ([]placement, error) {
+func (s *view) clones() ([]placement, error) {
 	all := s.plan()
 	for i := range all {
 		p := &all[i]
@@ -176,6 +181,7 @@ func (p *placement) put() error {
 			return err
 		}
 		if info.IsDir() && p.holds {
+			p.mounted = true
 			return unix.Mount("hidden", p.path, "tmpfs", safeMount, "mode=711,size=1m")
 		}
 		name := "/dev/." + p.cover
@@ -273,7 +279,7 @@ func makeDev(devices map[string]int) error {
 const safeMount = unix.MS_NOSUID | unix.MS_NODEV
 
 // shared is the places to cover that programs share with the rest of the machine.
-func (s *spec) shared() (dirs []string) {
+func (s *view) shared() (dirs []string) {
 	for _, dir := range []string{"/tmp", "/var/tmp", "/run"} {
 		path, err := filepath.EvalSymlinks(dir)
 		if err != nil || path != dir || dir == "/tmp" && s.Temp != "" {
@@ -331,7 +337,7 @@ func (s *spec) coverShared() (covered []string, err error) {
 // runNames is what else programs need of /run: where names are looked up.
 func runNames(open bool) []string {
 	path, err := filepath.EvalSymlinks("/etc/resolv.conf")
-	if !open || err != nil || !within(path, "/run") {
+	if !open || err != nil || !paths.Inside("/run", path) {
 		return nil
 	}
 	return []string{path}

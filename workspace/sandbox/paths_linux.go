@@ -11,10 +11,12 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
 // paths fills in the places of a policy as they are now.
-func (s *spec) paths(p *Policy, c *Confined) error {
+func (s *view) paths(p *Policy, c *Confined) error {
 	s.Writes = resolved(p.Writable, p.Writable)
 	s.Shows = resolved(p.Readable, p.Writable)
 	if p.Temp != "" {
@@ -39,7 +41,7 @@ func (s *spec) paths(p *Policy, c *Confined) error {
 		}
 	}
 	for _, path := range protected {
-		if err := s.protect(filepath.Clean(path), c, true, 0); err != nil {
+		if err := s.protect(filepath.Clean(path), c, true); err != nil {
 			return fmt.Errorf("%s cannot be protected: %w", path, err)
 		}
 	}
@@ -53,7 +55,7 @@ func (s *spec) paths(p *Policy, c *Confined) error {
 
 // cache makes the directory for caches. Where it cannot be made, as in a home that is read only, they are temporary files, if the command
 // has a place of its own for these.
-func (s *spec) cache(p *Policy, c *Confined) error {
+func (s *view) cache(p *Policy, c *Confined) error {
 	if p.Caches == "" {
 		return nil
 	}
@@ -72,12 +74,12 @@ func (s *spec) cache(p *Policy, c *Confined) error {
 
 // hide covers secrets. Where they lie in a writable tree, what leads to them stays as it is: with another name, the next command
 // would find them uncovered.
-func (s *spec) hide(places []string, c *Confined) error {
+func (s *view) hide(places []string, c *Confined) error {
 	for _, path := range places {
 		if _, err := os.Lstat(path); err != nil {
 			continue // most of them, and following links takes a call for each part of a path
 		}
-		if err := s.protect(filepath.Clean(path), c, false, 0); err != nil {
+		if err := s.protect(filepath.Clean(path), c, false); err != nil {
 			return fmt.Errorf("%s cannot be hidden: %w", path, err)
 		}
 		if path, err := filepath.EvalSymlinks(path); err == nil {
@@ -100,28 +102,27 @@ func openedAlways(path string) bool {
 }
 
 // protect makes a path inside a writable tree read only. The directories above it are pinned: renamed, they would take the
-// protected ones along and make room for others. A link on the way is kept as it is, and where it leads is protected. For what
-// is missing, its first missing directory is made and kept empty. Without keep, only what leads to the path is taken care of.
-func (s *spec) protect(path string, c *Confined, keep bool, links int) error {
-	if links > 40 {
-		return errors.New("too many links")
-	}
-	root := ""
-	for _, w := range slices.Concat(s.Writes, []string{s.Temp}) {
-		if w != "" && within(path, w) && len(w) > len(root) {
-			root = w
+// protected ones along and make room for others. A link on the way is kept, and its target is protected. For a missing path, its first
+// missing directory is made and kept empty. Without keep, only the way to the path is protected.
+func (s *view) protect(path string, c *Confined, keep bool) error {
+	r := paths.Resolver{Link: func(at string) error {
+		if root := s.writable(at); root != "" {
+			s.pin(root, filepath.Dir(at))
+			s.Keeps = append(s.Keeps, at)
 		}
-	}
-	if root == "" {
-		// A link may lead back into a writable tree.
-		real, err := filepath.EvalSymlinks(path)
-		if err != nil || real == path {
-			return nil
+		return nil
+	}}
+	t, err := r.Resolve(path)
+	root := s.writable(t.Path)
+	if err != nil || root == "" {
+		if root == "" {
+			return nil // no command can change it, nor that it cannot be resolved
 		}
-		return s.protect(real, c, keep, links+1)
+		return err
 	}
-	at, rest := root, strings.Split(strings.Trim(path[len(root):], "/"), "/")
-	for i, name := range rest {
+	at := root
+	rel, _ := paths.Rel(root, t.Path)
+	for name := range strings.SplitSeq(rel, string(filepath.Separator)) {
 		at = filepath.Join(at, name)
 		info, err := os.Lstat(at)
 		switch {
@@ -132,17 +133,7 @@ func (s *spec) protect(path string, c *Confined, keep bool, links int) error {
 			return s.keepMissing(at, c)
 		case err != nil:
 			return err
-		case info.Mode()&fs.ModeSymlink != 0:
-			s.Keeps = append(s.Keeps, at)
-			target, err := os.Readlink(at)
-			if err != nil {
-				return err
-			}
-			if !filepath.IsAbs(target) {
-				target = filepath.Join(filepath.Dir(at), target)
-			}
-			return s.protect(filepath.Join(append([]string{target}, rest[i+1:]...)...), c, keep, links+1)
-		case i == len(rest)-1:
+		case at == t.Path:
 			if keep {
 				s.Keeps = append(s.Keeps, at)
 			}
@@ -156,7 +147,24 @@ func (s *spec) protect(path string, c *Confined, keep bool, links int) error {
 	return nil
 }
 
-func (s *spec) keepMissing(path string, c *Confined) error {
+// writable returns the nearest writable tree that a path lies in; empty: none.
+func (s *view) writable(path string) (root string) {
+	for _, w := range append(slices.Clip(s.Writes), s.Temp) {
+		if paths.Inside(w, path) && len(w) > len(root) {
+			root = w
+		}
+	}
+	return root
+}
+
+// pin pins a directory and those above it, up to a root.
+func (s *view) pin(root, dir string) {
+	for ; dir != root && paths.Inside(root, dir); dir = filepath.Dir(dir) {
+		s.Pins = append(s.Pins, dir)
+	}
+}
+
+func (s *view) keepMissing(path string, c *Confined) error {
 	if s.Level != Namespaces {
 		return nil
 	}
@@ -174,7 +182,7 @@ func (s *spec) keepMissing(path string, c *Confined) error {
 
 // keepUnwritable takes care of a directory in which nothing can be made. A command cannot either, unless its user owns the
 // directory and changes its mode: then all of it is kept as it is.
-func (s *spec) keepUnwritable(dir string) error {
+func (s *view) keepUnwritable(dir string) error {
 	var info unix.Stat_t
 	if err := unix.Stat(dir, &info); err != nil {
 		return err
@@ -190,7 +198,7 @@ var coveredPlaces = [...]string{"/tmp", "/var/tmp", "/run", "/var/run", "/dev"}
 
 // sockets hides those that others listen on now, on paths that show inside: a connection needs no right to write the file, so
 // a read-only tree does not keep anyone from a daemon.
-func (s *spec) sockets(c *Confined) error {
+func (s *view) sockets(c *Confined) error {
 	f, err := os.Open("/proc/net/unix")
 	if err != nil {
 		return err
@@ -203,7 +211,7 @@ func (s *spec) sockets(c *Confined) error {
 			continue
 		}
 		path := strings.TrimSpace(fields[7])
-		if !filepath.IsAbs(path) || slices.ContainsFunc(coveredPlaces[:], func(dir string) bool { return within(path, dir) }) && !s.shown(path) {
+		if !filepath.IsAbs(path) || slices.ContainsFunc(coveredPlaces[:], func(dir string) bool { return paths.Inside(dir, path) }) && !s.shown(path) {
 			continue
 		}
 		if path, err := filepath.EvalSymlinks(path); err == nil {
@@ -216,6 +224,6 @@ func (s *spec) sockets(c *Confined) error {
 }
 
 // shown reports whether a path in a covered place shows nevertheless.
-func (s *spec) shown(path string) bool {
-	return slices.ContainsFunc(slices.Concat(s.Writes, s.Shows, []string{s.Temp}), func(dir string) bool { return dir != "" && within(path, dir) })
+func (s *view) shown(path string) bool {
+	return slices.ContainsFunc(slices.Concat(s.Writes, s.Shows, []string{s.Temp}), func(dir string) bool { return paths.Inside(dir, path) })
 }

@@ -5,15 +5,17 @@ package sandbox
 import (
 	"cmp"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
-// proxies tells every well-known program about the proxy. npm, pip, cargo, git and go read the general names.
+// proxies returns the settings by which well-known programs find the proxy. npm, pip, cargo, git and go read the general names.
 func proxies(number int, hosts []string, relayed bool) []string {
 	port := strconv.Itoa(number)
 	http, java := "http://127.0.0.1:"+port, ""
@@ -30,9 +32,9 @@ func proxies(number int, hosts []string, relayed bool) []string {
 	return env
 }
 
-// caches sends what toolchains keep to dir, so that nothing that a command leaves there is used outside: a module or an object
-// that was swapped would run with the next build. A cache that lies in a writable tree stays where it is: who lists it wants it
-// used. Go still reads the modules that home has, as a proxy from files; online only when GOPROXY says what comes after them.
+// caches moves the caches of toolchains to dir, so that no program outside uses files that a command leaves there: a module or an object that
+// was swapped would run with the next build. A cache in a writable tree stays there. Go still reads the modules in home, as a proxy from
+// files; online only if GOPROXY names a proxy to ask after it.
 func caches(dir string, writable, env []string, online bool) []string {
 	home := value(env, "HOME")
 	usual := cmp.Or(value(env, "XDG_CACHE_HOME"), filepath.Join(home, ".cache"))
@@ -65,7 +67,7 @@ func caches(dir string, writable, env []string, online bool) []string {
 	return out
 }
 
-// modules is a GOPROXY that takes modules from a cache first.
+// modules returns a GOPROXY that takes modules from a cache first.
 func modules(cache, set string, online bool) string {
 	proxy := "file://" + filepath.ToSlash(filepath.Join(cache, "cache", "download"))
 	switch {
@@ -83,18 +85,18 @@ func lies(place string, trees []string) bool {
 		return false
 	}
 	place = followed(place)
-	return slices.ContainsFunc(trees, func(tree string) bool { return within(place, followed(tree)) })
+	return slices.ContainsFunc(trees, func(tree string) bool { return paths.Inside(followed(tree), place) })
 }
 
-// resolved follows links and leaves out what does not exist, and what a link in one of the trees leads to: the trees are written
-// by commands, and a command may have made the link to write more with the next one.
-func resolved(paths, trees []string) []string {
+// resolved follows links, and leaves out missing paths and the targets of links in one of the trees: commands write these trees, and a command
+// may have made the link to write more with the next one.
+func resolved(names, trees []string) []string {
 	written := make([]string, len(trees))
 	for i, tree := range trees {
 		written[i] = followed(tree)
 	}
 	var found []string
-	for _, path := range paths {
+	for _, path := range names {
 		if real, err := unbent(path, written); err == nil {
 			found = append(found, real)
 		}
@@ -102,51 +104,22 @@ func resolved(paths, trees []string) []string {
 	return found
 }
 
-// unbent follows the links in a path, none of which may lie in one of the trees.
+// unbent follows the links in a path. None of them may lie in one of the trees.
 func unbent(path string, trees []string) (string, error) {
-	at, rest := string(filepath.Separator), filepath.Clean(path)
-	for links := 0; rest != ""; {
-		var name string
-		name, rest, _ = strings.Cut(strings.TrimPrefix(rest, string(filepath.Separator)), string(filepath.Separator))
-		next := filepath.Join(at, name)
-		info, err := os.Lstat(next)
-		if err != nil {
-			return "", err
+	r := paths.Resolver{Link: func(at string) error {
+		if _, inside := paths.In(trees, at); inside {
+			return fmt.Errorf("%s is a link that is not followed", at)
 		}
-		if info.Mode()&os.ModeSymlink == 0 {
-			at = next
-			continue
-		}
-		if links++; links > 40 || slices.ContainsFunc(trees, func(tree string) bool { return within(next, tree) }) {
-			return "", fmt.Errorf("%s is a link that is not followed", next)
-		}
-		target, err := os.Readlink(next)
-		if err != nil {
-			return "", err
-		}
-		if filepath.IsAbs(target) {
-			at = string(filepath.Separator)
-		}
-		rest = target + string(filepath.Separator) + rest
+		return nil
+	}}
+	t, err := r.Resolve(path)
+	if err == nil && !t.Exists {
+		err = &fs.PathError{Op: "lstat", Path: t.Path, Err: fs.ErrNotExist}
 	}
-	return at, nil
+	return t.Path, err
 }
 
-// followed follows the links in as much of a path as exists.
-func followed(path string) string {
-	rest := ""
-	for at := filepath.Clean(path); ; at = filepath.Dir(at) {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(real, rest)
-		}
-		if at == filepath.Dir(at) {
-			return path
-		}
-		rest = filepath.Join(filepath.Base(at), rest)
-	}
-}
-
-// value returns what the last setting of a name says.
+// value returns the last setting of a name.
 func value(env []string, name string) string {
 	for _, v := range slices.Backward(env) {
 		if text, ok := strings.CutPrefix(v, name+"="); ok {

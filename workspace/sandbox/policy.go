@@ -1,44 +1,47 @@
 package sandbox
 
 import (
+	"slices"
 	"sync"
+
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
-// Policy is what a command may touch. Everything can be read that is not hidden, nothing can be written that is not named. All
-// paths are absolute; links in them are followed, and those that do not exist are left out unless said otherwise. So is what a
-// link in a writable tree leads to, which a command may have made: name its target. Its fields must not change once it is in use;
-// it may be used concurrently, and must not be copied then.
+// Policy is the paths and hosts that a command may use. It can read every path that is not hidden, and write no path that is not listed. All
+// paths are absolute. Links in them are followed, and missing paths are left out, unless a field says otherwise. The target of a link in a
+// writable tree is left out, too, because a command may have made the link: list its target. The fields must not change once the policy is in
+// use; it may be used concurrently, and must not be copied then.
 type Policy struct {
 	Writable  []string // trees that may be written
-	Readable  []string // trees shown although they lie in a place that is covered, such as the host's /tmp
-	Protected []string // inside Writable, but read only. Their parents cannot be renamed. What is missing cannot be made
-	Absent    []string // files that are protected when they exist; when not, what a command leaves there is removed and told
-	Hidden    []string // trees and files that cannot be read, nor seen into: secrets. Inside Writable, their parents cannot be renamed
+	Readable  []string // trees that can be read although they lie in a covered or hidden tree, such as the host's /tmp
+	Protected []string // inside Writable, but read only. Their parents cannot be renamed. Missing ones cannot be made
+	Absent    []string // files that are protected if they exist; if not, files that a command makes there are removed and reported
+	Hidden    []string // trees and files that cannot be read: secrets. Inside Writable, their parents cannot be renamed
 
 	Network Network
-	Temp    string   // a private directory for temporary files, seen as /tmp too; default: memory, emptied after each command
-	Caches  string   // a private directory for what toolchains keep; default, and where it cannot be made: none, they use Temp
+	Temp    string   // a private directory for temporary files, also as /tmp; default: memory, emptied after each command
+	Caches  string   // a private directory for the caches of toolchains; default, and if it cannot be made: none, they use Temp
 	Keep    []string // names of environment variables that pass although they look like secrets
 	Limits  Limits
 
-	// Partial lets commands run where the machine has no namespaces for us, behind walls with gaps: see [Confined.Gaps].
+	// Partial lets commands run on machines without namespaces, inside walls with gaps: see [Confined.Gaps].
 	Partial bool
 
 	once    sync.Once
 	machine Report // what this machine can do, looked up with the first command
 }
 
-// Network is what a command may reach. The zero value is nothing but itself: a server on 127.0.0.1 inside works.
+// Network is the hosts that a command may reach. The zero value is none but itself: a server on 127.0.0.1 inside works.
 type Network struct {
 	Open bool // everything that this process can reach
 
-	// Hosts is what may be reached through the proxy, when not everything: "example.com", "*.example.com" (all below it),
+	// Hosts may be reached through the proxy, unless the network is open: "example.com", "*.example.com" (all below it),
 	// "10.0.0.0/8", "192.0.2.1", each also with ":port". Private, loopback and link-local addresses, and with them the
 	// metadata services of clouds, are refused unless an address or a range of them is listed, whatever name leads there.
 	Hosts []string
 }
 
-// Limits bounds what a command takes. Zero is no limit, except where said.
+// Limits bound the resources of a command. Zero is no limit, unless a field says otherwise.
 type Limits struct {
 	Processes int   // processes and threads at a time; default 4096. As root it needs Linux 6.14, and is at least 301; not with bubblewrap
 	Memory    int64 // bytes of private memory of each process
@@ -46,19 +49,19 @@ type Limits struct {
 	Files     int   // open files of each process
 }
 
-// Report is what a machine can do to confine commands.
+// Report is the means of a machine to confine commands.
 type Report struct {
 	System     string // the operating system and its kernel
 	Namespaces bool   // mount, process, network and IPC namespaces can be made and filled
 	Borrowed   bool   // not by this program, but by bubblewrap for it
-	Trouble    string // why not by this program
+	Trouble    string // the reason why this program cannot make them
 	Landlock   int    // version of its interface; 0: none
 	Seccomp    bool
-	Bubblewrap string // path and version, when installed, or why it is not used; it is looked at where this program may make no namespaces
+	Bubblewrap string // path and version, if it is installed, or the reason why it is not used; only if this program may make no namespaces
 	Seatbelt   bool   // sandbox-exec of macOS
 }
 
-// Level is how commands are confined.
+// Level is a way to confine commands.
 type Level string
 
 // The levels, strongest first.
@@ -68,7 +71,7 @@ const (
 	Partly     Level = "partly"     // Landlock and seccomp alone
 )
 
-// Level is the one that commands run at on such a machine, and "" when they cannot be confined.
+// Level returns the level of commands on such a machine, and "" if they cannot be confined.
 func (r Report) Level() Level {
 	switch {
 	case r.Namespaces && r.Seccomp:
@@ -81,8 +84,42 @@ func (r Report) Level() Level {
 	return ""
 }
 
-// Level is how commands of the policy are confined on this machine.
+// Level returns the level of commands of the policy on this machine.
 func (p *Policy) Level() Level { return p.look().Level() }
+
+// copy returns a policy with the same fields, which looks at the machine no more than this one.
+func (p *Policy) copy() *Policy {
+	c := &Policy{
+		Writable: p.Writable, Readable: p.Readable, Protected: p.Protected, Absent: p.Absent, Hidden: p.Hidden, Network: p.Network, Temp: p.Temp,
+		Caches: p.Caches, Keep: p.Keep, Limits: p.Limits, Partial: p.Partial, machine: p.look(),
+	}
+	c.once.Do(func() {})
+	return c
+}
+
+// Show returns a policy that lets commands read further trees, also if they lie in hidden ones.
+func (p *Policy) Show(readable ...string) *Policy {
+	s := p.copy()
+	s.Readable = slices.Concat(p.Readable, readable)
+	return s
+}
+
+// Narrow returns a policy that lets commands write only the parts of Writable that lie in some files and directories, which have no links.
+func (p *Policy) Narrow(writable []string) *Policy {
+	n := p.copy()
+	n.Writable = nil
+	for _, name := range writable {
+		if slices.ContainsFunc(p.Writable, func(dir string) bool { return paths.Inside(followed(dir), name) }) {
+			n.Writable = append(n.Writable, name)
+		}
+	}
+	for _, dir := range p.Writable {
+		if _, ok := paths.In(writable, followed(dir)); ok {
+			n.Writable = append(n.Writable, dir)
+		}
+	}
+	return n
+}
 
 // look looks once for each policy.
 func (p *Policy) look() Report {
@@ -90,13 +127,17 @@ func (p *Policy) look() Report {
 	return p.machine
 }
 
-// UnavailableError says why a command was not run: a wall that the policy promises cannot be put up.
+// UnavailableError reports that a command did not run, because a wall that the policy promises is not available.
 type UnavailableError struct {
-	Wall string // what is missing
+	Wall string // the missing wall
 	Why  string
-	Do   string // what to do about it
+	Do   string // a remedy
 }
 
+// Code returns "sandbox.unavailable".
+func (e *UnavailableError) Code() string { return "sandbox.unavailable" }
+
+// Error implements [error].
 func (e *UnavailableError) Error() string {
 	text := "the sandbox cannot confine commands here: " + e.Wall
 	if e.Why != "" {

@@ -15,7 +15,7 @@ func dropPrivileges() error {
 			break
 		}
 	}
-	const noRoot = 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<6 | 1<<7 // root is nobody special; no change of that; no ambient capabilities
+	const noRoot = 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<6 | 1<<7 // root has no special rights; no change of that; no ambient capabilities
 	_ = unix.Prctl(unix.PR_SET_SECUREBITS, noRoot, 0, 0, 0)
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var none [2]unix.CapUserData

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
 // seatbelt writes a policy as a profile of macOS, for sandbox-exec. Of the rules that fit, the last one holds. Paths are
@@ -15,8 +17,8 @@ func seatbelt(s profile) string {
 	var b strings.Builder
 	b.WriteString("(version 1)\n(allow default)\n")
 	b.WriteString("(deny file-write*)\n")
-	rule := func(verb string, paths []string) {
-		for _, p := range paths {
+	rule := func(verb string, names []string) {
+		for _, p := range names {
 			fmt.Fprintf(&b, "(%s (subpath %s))\n", verb, quoteSBPL(p))
 		}
 	}
@@ -30,6 +32,17 @@ func seatbelt(s profile) string {
 		fmt.Fprintf(&b, "(deny file-write-unlink (literal %s))\n", quoteSBPL(p)) // which renaming is too
 	}
 	rule("deny file-read* file-write*", s.hides)
+	within := func(names, dirs []string) (out []string) {
+		for _, name := range names {
+			if _, ok := paths.In(dirs, name); ok {
+				out = append(out, name)
+			}
+		}
+		return out
+	}
+	shown := within(s.shows, s.hides)
+	rule("allow file-read*", shown)
+	rule("deny file-read* file-write*", within(s.hides, shown))
 	b.WriteString("(deny process-info* (target others))\n(deny signal (target others))\n(allow signal (target same-sandbox))\n")
 	b.WriteString("(deny mach-priv-task-port)\n(deny appleevent-send)\n(deny job-creation)\n(deny system-socket)\n(deny file-mknod)\n")
 	for _, name := range []string{"com.apple.SecurityServer", "com.apple.securityd.xpc", "com.apple.secd", "com.apple.pasteboard.1", "com.apple.coreservices.launchservicesd"} {
@@ -50,9 +63,9 @@ func seatbelt(s profile) string {
 
 // profile is what a Seatbelt profile is made of.
 type profile struct {
-	writes, keeps, pins, hides []string
-	open                       bool
-	port                       int
+	writes, keeps, pins, hides, shows []string
+	open                              bool
+	port                              int
 }
 
 // quoteSBPL writes a string of the profile's language, which has the escapes of Scheme.

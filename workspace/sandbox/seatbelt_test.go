@@ -9,7 +9,7 @@ import (
 func TestAPolicyAsAProfileOfMacOS(t *testing.T) {
 	got := seatbelt(profile{
 		writes: []string{"/home/me/a \"b\"", "/private/tmp/t"}, keeps: []string{"/home/me/a \"b\"/.git/hooks"},
-		pins: []string{"/home/me/a \"b\"/.git"}, hides: []string{"/home/me/.ssh"}, port: 4711,
+		pins: []string{"/home/me/a \"b\"/.git"}, hides: []string{"/home/me/.ssh", "/home/me/data", "/home/me/data/shown/not"}, shows: []string{"/home/me", "/home/me/data/shown"}, port: 4711,
 	})
 	const want = `(version 1)
 (allow default)
@@ -26,6 +26,10 @@ func TestAPolicyAsAProfileOfMacOS(t *testing.T) {
 (deny file-write* (subpath "/home/me/a \"b\"/.git/hooks"))
 (deny file-write-unlink (literal "/home/me/a \"b\"/.git"))
 (deny file-read* file-write* (subpath "/home/me/.ssh"))
+(deny file-read* file-write* (subpath "/home/me/data"))
+(deny file-read* file-write* (subpath "/home/me/data/shown/not"))
+(allow file-read* (subpath "/home/me/data/shown"))
+(deny file-read* file-write* (subpath "/home/me/data/shown/not"))
 (deny process-info* (target others))
 (deny signal (target others))
 (allow signal (target same-sandbox))

@@ -104,8 +104,8 @@ func filter(level Level, open, scoped bool) program {
 }
 
 // sockets allows the families that programs use. Inside a network namespace they reach only what is in it. Without one, sockets
-// of the internet are refused unless the network is open, and those of this machine unless it is told apart who may connect to
-// whom (scoped): there is a daemon behind many a path, and behind names that are no paths a whole desktop. Pairs stay.
+// of the internet are refused unless the network is open, and those of this machine unless the kernel limits who may connect to whom (scoped):
+// many paths are sockets of daemons, and abstract names are sockets of the desktop. Pairs stay.
 func (p *program) sockets(level Level, open, scoped bool) {
 	families := []uint32{}
 	if level == Namespaces && (!open || scoped) {
@@ -131,7 +131,7 @@ func (p *program) sockets(level Level, open, scoped bool) {
 	*p = append(*p, body...)
 }
 
-// seccomp installs the filter in all threads of this process; what it starts has it too.
+// seccomp installs the filter in all threads of this process, and so in the processes that it starts.
 func (s *spec) seccomp() error {
 	p := filter(s.Level, s.Open, landlockVersion() >= scopes)
 	fprog := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}

@@ -10,26 +10,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spec is what the helper is told: the walls, and the command to run behind them. All paths are absolute, without links, and
+// spec is the message to the helper: the walls, and the command to run inside them. All paths are absolute, without links, and
 // exist.
 type spec struct {
-	Level   Level
-	Writes  []string // trees that may be written
-	Shows   []string // trees that a cover would hide
-	Pins    []string // directories that must not be renamed
-	Keeps   []string // trees inside Writes that are read only
-	Hides   []string // trees and files that cannot be read
-	Empties []string // files that read as empty ones
-	Temp    string
-	Caches  string           // it exists; empty: Temp is for caches too
-	Open    bool             // the network of this machine
-	Proxy   bool             // a proxy waits for the socket that it listens on
-	Port    int              // where it listens inside
-	Relays  []netip.AddrPort // where it listens for those of this machine's servers that may be reached
-	Limits  Limits
+	view
+	Open   bool             // the network of this machine
+	Proxy  bool             // a proxy waits for the socket on which it listens
+	Port   int              // where it listens inside
+	Relays []netip.AddrPort // where it listens for servers of this machine that may be reached
+	Limits Limits
 
-	Bubblewrap string              // the program that makes the namespaces, when this one may not
-	Seen       map[string]identity // with it: which file each path is
+	Bubblewrap string              // the program that makes the namespaces, if this one may not
+	Seen       map[string]identity // with it: the file at each path
 	Outer      map[string]string   // with it: the namespaces outside, by name
 
 	Path  string
@@ -39,8 +31,21 @@ type spec struct {
 	Extra int // files of the command beyond the three
 }
 
-// told is what the helper answers when the command did not run, a signal ended it, or it left something running.
-type told struct {
+// view is the files that the command sees.
+type view struct {
+	Level   Level
+	Writes  []string // trees that may be written
+	Shows   []string // trees that a cover would hide
+	Pins    []string // directories that must not be renamed
+	Keeps   []string // trees inside Writes that are read only
+	Hides   []string // trees and files that cannot be read
+	Empties []string // files that read as empty ones
+	Temp    string
+	Caches  string // it exists; empty: caches are in Temp, too
+}
+
+// answer is the answer of the helper if the command did not run, a signal ended it, or it left processes running.
+type answer struct {
 	Wall   string
 	Why    string
 	Signal int
@@ -85,14 +90,14 @@ func read(fd int) (*letter, *spec, error) {
 	return l, s, json.Unmarshal(text, s)
 }
 
-func (l *letter) answer(t told) {
+func (l *letter) answer(t answer) {
 	if text, err := json.Marshal(t); err == nil {
 		_, _ = l.file.WriteAt(text, l.size)
 	}
 }
 
 // heard returns the answer, which is zero when there is none.
-func (l *letter) heard() (t told) {
+func (l *letter) heard() (t answer) {
 	info, err := l.file.Stat()
 	if err != nil || info.Size() <= l.size {
 		return t

@@ -10,11 +10,12 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
-// verify looks whether what bubblewrap made is what the policy says, whatever version it is and whoever moved files while it
-// worked: the namespaces are new, every planned path is what it was and mounted as planned, and nothing else that can be reached
-// is writable.
+// verify compares the work of bubblewrap with the policy, because its version is not known and files may have moved meanwhile: the namespaces
+// are new, every planned path is the same file and mounted as planned, and no other reachable path is writable.
 func (s *spec) verify() error {
 	// This process must not outlive bubblewrap, which waits for it outside.
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
@@ -131,7 +132,7 @@ func (m *mount) verify(plan []placement, shared []string) error {
 func allowedAt(path string, plan []placement, shared []string) (writable, device bool) {
 	depth := -1
 	note := func(place string, may bool) {
-		if within(path, place) && len(place) >= depth {
+		if paths.Inside(place, path) && len(place) >= depth {
 			depth, writable = len(place), may
 		}
 	}

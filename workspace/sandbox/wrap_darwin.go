@@ -9,12 +9,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
 const seatbeltPath = "/usr/bin/sandbox-exec"
 
-// Main is for Linux, where the program is started again as a helper. It must be called first in main all the same.
+// Main is for Linux, where the program is started again as a helper. It must be called first in main anyway.
 func Main() {}
 
 // Look finds out what this machine can do. Nothing is kept.
@@ -86,7 +87,7 @@ func (p *Policy) profile(c *Confined) (profile, error) {
 	prof := profile{open: p.Network.Open}
 	trees := make([]string, len(p.Writable))
 	for i, tree := range p.Writable {
-		trees[i] = nearest(tree)
+		trees[i] = followed(tree)
 	}
 	writable := slices.DeleteFunc(slices.Clone(p.Writable), func(path string) bool { // behind a link that a command may have made
 		_, err := unbent(path, trees)
@@ -102,32 +103,19 @@ func (p *Policy) profile(c *Confined) (profile, error) {
 	for _, list := range []struct {
 		from []string
 		to   *[]string
-	}{{append(writable, p.Temp, p.Caches), &prof.writes}, {protected, &prof.keeps}, {p.Hidden, &prof.hides}} {
+	}{{append(writable, p.Temp, p.Caches), &prof.writes}, {protected, &prof.keeps}, {p.Hidden, &prof.hides}, {p.Readable, &prof.shows}} {
 		for _, path := range list.from {
 			if path != "" {
-				*list.to = append(*list.to, nearest(path))
+				*list.to = append(*list.to, followed(path))
 			}
 		}
 	}
 	for _, keep := range slices.Concat(prof.keeps, prof.hides) {
 		for _, root := range prof.writes {
-			for dir := filepath.Dir(keep); within(dir, root) && !slices.Contains(prof.pins, dir); dir = filepath.Dir(dir) {
+			for dir := filepath.Dir(keep); paths.Inside(root, dir) && !slices.Contains(prof.pins, dir); dir = filepath.Dir(dir) {
 				prof.pins = append(prof.pins, dir)
 			}
 		}
 	}
 	return prof, nil
-}
-
-// nearest resolves the links of as much of a path as exists.
-func nearest(path string) string {
-	path = filepath.Clean(path)
-	for dir := path; ; dir = filepath.Dir(dir) {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return filepath.Join(real, strings.TrimPrefix(path, dir))
-		}
-		if dir == filepath.Dir(dir) {
-			return path
-		}
-	}
 }

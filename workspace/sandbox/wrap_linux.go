@@ -14,14 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Wrap turns a command that was not started into one that runs confined, with the same arguments, files and directory. Its
-// environment loses what looks like a secret, and gains what the policy implies: TMPDIR, places for caches, proxies. After the
-// command ended, or when it could not be started, the caller closes what Wrap returns.
+// Wrap turns a command that was not started into one that runs confined, with the same arguments, files and directory. It removes variables
+// that look like secrets from the environment, and sets TMPDIR, the caches and the proxies of the policy. After the command ended, or if it
+// could not be started, the caller closes the result.
 //
-// Everything that the command starts ends with it. Its exit code is that of the command; when a signal ended it, 128 and the
-// number of the signal, as in a shell. The program must call [Main].
+// All processes that the command starts end with it. Its exit code is that of the command; if a signal ended it, 128 and the number of the
+// signal, as in a shell. The program must call [Main].
 //
-// An [UnavailableError] says that a wall is missing; the command has not run then and must not be started.
+// An [UnavailableError] reports a missing wall; the command has not run then and must not be started.
 func (p *Policy) Wrap(cmd *exec.Cmd) (*Confined, error) {
 	if err := p.ready(cmd); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (p *Policy) Wrap(cmd *exec.Cmd) (*Confined, error) {
 	return c, nil
 }
 
-// check refuses what cannot be promised here, and notes what is less than that.
+// check refuses a policy that cannot be enforced here, and notes the gaps.
 func (p *Policy) check(r Report, c *Confined) error {
 	switch c.Level {
 	case Namespaces:
@@ -53,24 +53,24 @@ func (p *Policy) check(r Report, c *Confined) error {
 		return &UnavailableError{Wall: "no Landlock and no namespaces", Why: r.Trouble, Do: "use a kernel from 5.13 on, or run outside by decision"}
 	}
 	missing := func(wall string) error {
-		return &UnavailableError{Wall: wall, Why: r.Trouble, Do: "allow user namespaces or install bubblewrap (tenon doctor sandbox tells of both), or accept weaker walls"}
+		return &UnavailableError{Wall: wall, Why: r.Trouble, Do: "allow user namespaces or install bubblewrap (see 'tenon doctor sandbox'), or accept weaker walls"}
 	}
 	if len(p.Network.Hosts) > 0 && !p.Network.Open {
-		return missing("hosts can be told apart only in a network namespace")
+		return missing("named hosts need a network namespace")
 	}
 	if !p.Partial {
 		return missing("no namespaces")
 	}
 	c.Gaps = []string{
-		"what is protected inside a writable tree can be written, and what is hidden there read",
-		"the names of all files can be seen, and /tmp is that of the machine, read only",
-		"processes of the machine can be seen",
+		"protected files in a writable tree can be written, and hidden files there can be read",
+		"the names of all files are visible, and /tmp is that of the machine, read only",
+		"processes of the machine are visible",
 	}
 	return nil
 }
 
 func (p *Policy) spec(cmd *exec.Cmd, c *Confined, report Report) (*spec, error) {
-	s := &spec{Level: c.Level, Open: p.Network.Open, Limits: p.Limits, Args: cmd.Args, Extra: len(cmd.ExtraFiles)}
+	s := &spec{view: view{Level: c.Level}, Open: p.Network.Open, Limits: p.Limits, Args: cmd.Args, Extra: len(cmd.ExtraFiles)}
 	if s.Limits.Processes == 0 {
 		s.Limits.Processes = defaultProcesses
 	}
@@ -114,7 +114,7 @@ func (p *Policy) spec(cmd *exec.Cmd, c *Confined, report Report) (*spec, error) 
 	return s, nil
 }
 
-// environment is what the command gets.
+// environment returns the environment of the command.
 func (p *Policy) environment(env []string, s *spec) []string {
 	env = Environment(env, p.Keep...)
 	temp := s.Temp
@@ -189,7 +189,7 @@ func (c *Confined) hand(cmd *exec.Cmd, s *spec) error {
 }
 
 // err is what an answer of the helper means.
-func (t told) err() error {
+func (t answer) err() error {
 	if t.Wall == "" {
 		return nil
 	}

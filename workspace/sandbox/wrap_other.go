@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-// Main is for Linux, where the program is started again as a helper. It must be called first in main all the same.
+// Main is for Linux, where the program is started again as a helper. It must be called first in main anyway.
 func Main() {}
 
 // Look finds out what this machine can do. Nothing is kept.

@@ -168,7 +168,7 @@ func chatRequest(t *testing.T, m llm.Model, body []byte) *llm.Request {
 	}
 	decode(t, string(body), &b)
 	req := &llm.Request{
-		MaxTokens: max(b.MaxTokens, b.MaxCompletionTokens), Temperature: b.Temperature, Thinking: llm.Thinks(b.Effort),
+		Settings: llm.Settings{MaxTokens: max(b.MaxTokens, b.MaxCompletionTokens), Temperature: b.Temperature, Thinking: llm.Thinks(b.Effort)},
 	}
 	for _, tool := range b.Tools {
 		f := tool.Function

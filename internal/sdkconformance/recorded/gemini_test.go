@@ -117,7 +117,7 @@ func geminiRequest(t *testing.T, m llm.Model, body []byte) *llm.Request {
 		}
 	}
 	decode(t, string(body), &b)
-	req := &llm.Request{MaxTokens: b.Config.MaxTokens, Temperature: b.Config.Temperature, Schema: b.Config.Schema}
+	req := &llm.Request{Settings: llm.Settings{MaxTokens: b.Config.MaxTokens, Temperature: b.Config.Temperature, Schema: b.Config.Schema}}
 	for _, p := range b.System.Parts {
 		req.System += p.Text
 	}

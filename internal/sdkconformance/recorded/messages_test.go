@@ -153,7 +153,7 @@ func messagesRequest(t *testing.T, m llm.Model, body []byte) *llm.Request {
 		Choice struct{ Type, Name string } `json:"tool_choice"`
 	}
 	decode(t, string(body), &b)
-	req := &llm.Request{MaxTokens: b.MaxTokens, Temperature: b.Temperature}
+	req := &llm.Request{Settings: llm.Settings{MaxTokens: b.MaxTokens, Temperature: b.Temperature}}
 	for _, s := range b.System {
 		req.System += s.Text
 	}

@@ -146,7 +146,7 @@ func responsesRequest(t *testing.T, m llm.Model, body []byte) *llm.Request {
 	}
 	decode(t, string(body), &b)
 	req := &llm.Request{
-		MaxTokens: b.MaxTokens, Temperature: b.Temperature, Thinking: llm.Thinks(b.Reasoning.Effort), Schema: b.Text.Format.Schema,
+		Settings: llm.Settings{MaxTokens: b.MaxTokens, Temperature: b.Temperature, Thinking: llm.Thinks(b.Reasoning.Effort), Schema: b.Text.Format.Schema},
 	}
 	for _, tool := range b.Tools {
 		req.Tools = append(req.Tools, llm.Tool{Name: tool.Name, Description: tool.Description, Schema: tool.Parameters})

@@ -1,4 +1,4 @@
-// Package excerpt makes short texts of long ones, by what they are: places of a search, a list in JSON, lines of output.
+// Package excerpt shortens texts by their kind: hits of a search, a list in JSON, lines of output.
 package excerpt
 
 import (
@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Of returns what is most worth keeping of a text, in about limit bytes: of a search the places, of a list in JSON its first, middle
-// and last members, of anything else the first and the last lines.
+// Of returns the most useful part of a text, in about limit bytes: the places of a search without the lines that it found, the first,
+// middle and last members of a list in JSON, the first and the last lines of any other text.
 func Of(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -25,10 +25,10 @@ func Of(text string, limit int) string {
 	return HeadTail(text, limit)
 }
 
-// place is a line of a search: a path, a line number, perhaps a column, and what stands there.
+// place matches a hit of a search: a path, a line number, perhaps a column, and the line.
 var place = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^\s:][^:\n]*):(\d+)[:-]`) })
 
-// places keeps where a search found something, without what it found.
+// places keeps the paths and line numbers of a search.
 func places(text string, limit int) (string, bool) {
 	found, others := 0, 0
 	var b strings.Builder
@@ -59,7 +59,7 @@ func places(text string, limit int) (string, bool) {
 		return "", false
 	}
 	if left > 0 {
-		fmt.Fprintf(&b, "\n[... %d more places left out ...]", left)
+		fmt.Fprintf(&b, "\n[... %d more hits left out ...]", left)
 	}
 	return b.String(), true
 }
@@ -76,12 +76,12 @@ func list(text string, limit int) (string, bool) {
 	}
 	member := func(i int) string { return HeadTail(string(members[i]), limit/3) }
 	last := len(members) - 1
-	return fmt.Sprintf("[%s,\n... %d members in all; one of the middle: ...\n%s,\n... the last: ...\n%s]",
+	return fmt.Sprintf("[%s,\n... %d members in total; a middle one: ...\n%s,\n... the last: ...\n%s]",
 		member(0), len(members), member(len(members)/2), member(last)), true
 }
 
-// HeadTail keeps the first and the last lines of a text, in about limit bytes, and says how many are missing. Lines and runes stay whole
-// as far as lines are shorter than the limit.
+// HeadTail keeps the first and the last lines of a text, in about limit bytes, and the number of omitted ones. Runes stay whole, and so do
+// lines that are shorter than the limit.
 func HeadTail(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -100,7 +100,7 @@ func HeadTail(text string, limit int) string {
 	return fmt.Sprintf("%s[... %d lines, %d bytes left out ...]\n%s", head, strings.Count(missing, "\n"), len(missing), tail)
 }
 
-// cut is the greatest n up to limit at which a rune begins.
+// cut is the greatest number up to n at which a rune begins.
 func cut(text string, n int) int {
 	for n > 0 && !utf8.RuneStart(text[n]) {
 		n--
@@ -108,7 +108,7 @@ func cut(text string, n int) int {
 	return n
 }
 
-// cutBack is the greatest n up to limit so that a rune begins n bytes before the end.
+// cutBack is the greatest number up to n so that a rune begins that many bytes before the end.
 func cutBack(text string, n int) int {
 	for n > 0 && !utf8.RuneStart(text[len(text)-n]) {
 		n--

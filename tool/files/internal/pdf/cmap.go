@@ -5,10 +5,10 @@ import (
 	"unicode/utf16"
 )
 
-// maxMap is how many entries a map of characters has at most.
+// maxMap is the most entries of a character map.
 const maxMap = 1 << 17
 
-// cmap says how long codes are, and what text they stand for.
+// cmap maps codes to text, and knows their lengths.
 type cmap struct {
 	spaces []codespace
 	chars  map[string]string
@@ -20,11 +20,11 @@ type codespace struct{ low, high string }
 type coderange struct {
 	bytes     int
 	low, high int
-	first     []uint16 // text of low; its last unit grows
-	list      []any    // or of each
+	first     []uint16 // text of low; the last unit counts up
+	list      []any    // or the text of each code
 }
 
-// readCMap reads the program that a map of characters is, by its operators alone.
+// readCMap reads a character map. It looks only at the operators of its program.
 func (f *File) readCMap(data []byte) *cmap {
 	m := &cmap{chars: map[string]string{}}
 	l := lexer{f, data, 0}
@@ -111,7 +111,7 @@ func units(s text) []uint16 {
 	return out
 }
 
-// length is that of the code which a string begins with.
+// length returns the length of the first code of a string.
 func (m *cmap) length(s string) int {
 	for n := 1; n <= 4 && n <= len(s); n++ {
 		for _, c := range m.spaces {
@@ -135,7 +135,7 @@ func within(code string, c codespace) bool {
 	return true
 }
 
-// text is what a code stands for.
+// text returns the text of a code.
 func (m *cmap) text(code string, n int) (string, bool) {
 	if s, ok := m.chars[code]; ok {
 		return s, true
@@ -144,7 +144,7 @@ func (m *cmap) text(code string, n int) (string, bool) {
 	if !found {
 		i--
 	}
-	// Ranges seldom overlap; the nearest few are enough.
+	// Ranges rarely overlap: the nearest few are enough.
 	for j := i; j >= 0 && j > i-4; j-- {
 		r := m.ranges[j]
 		if n < r.low || n > r.high || r.bytes != len(code) {

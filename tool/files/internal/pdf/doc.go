@@ -1,8 +1,7 @@
-// Package pdf takes the text out of PDF files, page by page.
+// Package pdf extracts the text of PDF files, page by page.
 //
-// Files come from anywhere, so everything is bounded whatever they say: the depth of objects, the bytes that streams unpack to, the
-// steps that a page takes. Nothing of the tables at a file's end is believed; objects are found by looking through the file,
-// which reads damaged files too. There is no decryption.
+// Files are untrusted, so the package bounds the depth of objects, the unpacked bytes of streams, and the steps of a page. It ignores the
+// cross-reference tables and scans the file for objects, so it also reads damaged files. It does not decrypt.
 package pdf
 
 import (
@@ -11,25 +10,25 @@ import (
 	"fmt"
 )
 
-// ErrEncrypted is the error for a file that cannot be read without its key.
+// ErrEncrypted reports that the file needs a key.
 var ErrEncrypted = errors.New("the PDF is encrypted")
 
 var (
 	errLimit  = errors.New("the PDF takes too much time or memory to read")
-	errNoPage = errors.New("the PDF has no pages that can be found")
+	errNoPage = errors.New("the PDF has no readable pages")
 )
 
 const (
 	maxDepth    = 64         // of objects, the tree of pages, and forms within forms
-	maxSteps    = 12_000_000 // tokens read of one file: some seconds
-	maxForms    = 5000       // painted on one page
-	maxUnpacked = 128 << 20  // bytes that all streams of one file may unpack to
-	maxStream   = 32 << 20   // and one of them
+	maxSteps    = 12_000_000 // tokens of one file: some seconds
+	maxForms    = 5000       // of one page
+	maxUnpacked = 128 << 20  // unpacked bytes of all streams of a file
+	maxStream   = 32 << 20   // unpacked bytes of one stream
 	maxPages    = 20_000
 	maxText     = 4 << 20 // bytes of one page
 )
 
-// File is an opened PDF file. It is used by one goroutine at a time.
+// File is an open PDF file. It is not safe for concurrent use.
 type File struct {
 	data     []byte
 	places   map[int]place
@@ -46,7 +45,7 @@ type File struct {
 	err    error
 }
 
-// Open finds the pages of a file. The data must not change while the file is used.
+// Open finds the pages of a file. The caller must not change the data.
 func Open(ctx context.Context, data []byte) (f *File, err error) {
 	f = &File{
 		data: data, places: map[int]place{}, cache: map[int]any{}, loading: map[int]bool{}, unpacked: map[int][]byte{},
@@ -65,10 +64,10 @@ func Open(ctx context.Context, data []byte) (f *File, err error) {
 	return f, nil
 }
 
-// Pages is the number of pages.
+// Pages returns the number of pages.
 func (f *File) Pages() int { return len(f.pages) }
 
-// Page returns the text of a page, numbered from 1. Characters whose meaning the file does not tell are U+FFFD.
+// Page returns the text of a page, numbered from 1. Characters without a known meaning are U+FFFD.
 func (f *File) Page(ctx context.Context, number int) (text string, err error) {
 	err = f.guard(ctx, func() error {
 		text = f.pageText(f.pages[number-1])
@@ -77,7 +76,7 @@ func (f *File) Page(ctx context.Context, number int) (text string, err error) {
 	return text, err
 }
 
-// guard runs f with a context. A mistake of ours in front of a file that nobody has thought of is an error, not the end.
+// guard runs a function with a context. It turns a panic on an unforeseen file into an error.
 func (f *File) guard(ctx context.Context, run func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -88,7 +87,7 @@ func (f *File) guard(ctx context.Context, run func() error) (err error) {
 	return run()
 }
 
-// spend counts what is done; when it returns false, all work ends.
+// spend counts steps. If it returns false, all work must end.
 func (f *File) spend(n int) bool {
 	if f.err != nil {
 		return false

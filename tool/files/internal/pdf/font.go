@@ -7,15 +7,15 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// font knows what the codes of a string mean, and how wide they are.
+// font maps the codes of a string to text and widths.
 type font struct {
-	unicode *cmap       // from codes to text, where the file says so
-	codes   *cmap       // how long codes are; nil: one byte, or two of a composite font
+	unicode *cmap       // from codes to text, if the file has one
+	codes   *cmap       // the lengths of codes; nil: one byte, or two in a composite font
 	wide    bool        // a composite font
-	ucs2    bool        // its codes are UTF-16
-	simple  [256]string // of a simple font
+	ucs2    bool        // the codes are UTF-16
+	simple  [256]string // the text of a simple font
 	widths  map[int]float64
-	width   float64 // of what is not in widths
+	width   float64 // of other codes
 }
 
 // fontOf reads a font, once.
@@ -59,7 +59,7 @@ func (f *File) readFont(d dict) *font {
 	return t
 }
 
-// readComposite reads a font whose codes have several bytes.
+// readComposite reads a font with codes of several bytes.
 func (f *File) readComposite(t *font, d dict) {
 	t.wide, t.width = true, 1000
 	switch e := f.resolve(d["Encoding"]).(type) {
@@ -99,7 +99,7 @@ func (f *File) readComposite(t *font, d dict) {
 	}
 }
 
-// simpleEncoding is the text of each code of a font with codes of one byte.
+// simpleEncoding returns the text of each code of a font with codes of one byte.
 func (f *File) simpleEncoding(d dict) (table [256]string) {
 	base := f.name(d["Encoding"])
 	e, _ := f.resolve(d["Encoding"]).(dict)
@@ -135,7 +135,7 @@ func (f *File) simpleEncoding(d dict) (table [256]string) {
 	return table
 }
 
-// decode goes through the codes of a string.
+// decode calls show for each code of a string.
 func (t *font) decode(s text, show func(text string, width float64, space bool)) {
 	for len(s) > 0 {
 		n := 1

@@ -7,14 +7,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// standard is where Adobe's standard encoding differs from Windows-1252.
+// standard lists the differences of Adobe's standard encoding from Windows-1252.
 var standard = map[int]string{
 	0x27: "’", 0x60: "‘", 0xa4: "⁄", 0xa6: "ƒ", 0xa8: "¤", 0xa9: "'", 0xaa: "“", 0xac: "‹", 0xad: "›", 0xae: "fi", 0xaf: "fl",
 	0xb1: "–", 0xb2: "†", 0xb3: "‡", 0xb4: "·", 0xb7: "•", 0xb8: "‚", 0xb9: "„", 0xba: "”", 0xbc: "…", 0xbd: "‰",
 	0xd0: "—", 0xe1: "Æ", 0xe8: "Ł", 0xe9: "Ø", 0xea: "Œ", 0xf1: "æ", 0xf5: "ı", 0xf8: "ł", 0xf9: "ø", 0xfa: "œ", 0xfb: "ß",
 }
 
-// glyphs are the names of Adobe's list that texts have, but for letters, letters with accents, and names with a number.
+// glyphs maps the common names of Adobe's list, except letters, letters with accents, and names with a number.
 var glyphs = map[string]string{
 	"space": " ", "exclam": "!", "quotedbl": "\"", "numbersign": "#", "dollar": "$", "percent": "%", "ampersand": "&",
 	"quotesingle": "'", "parenleft": "(", "parenright": ")", "asterisk": "*", "plus": "+", "comma": ",", "hyphen": "-",
@@ -42,14 +42,14 @@ var glyphs = map[string]string{
 	"element": "∈", "universal": "∀", "existential": "∃", "emptyset": "∅", "intersection": "∩", "union": "∪",
 }
 
-// accents are the names of marks behind that of a letter.
+// accents maps the names of marks that follow a letter.
 var accents = map[string]string{
 	"grave": "\u0300", "acute": "\u0301", "circumflex": "\u0302", "tilde": "\u0303", "macron": "\u0304", "breve": "\u0306",
 	"dotaccent": "\u0307", "dieresis": "\u0308", "ring": "\u030a", "hungarumlaut": "\u030b", "caron": "\u030c",
 	"cedilla": "\u0327", "ogonek": "\u0328", "commaaccent": "\u0326",
 }
 
-// glyph is the text of a character by its name; empty when the name tells nothing.
+// glyph returns the text of a character by its name, or "".
 func glyph(name string) string {
 	name, _, _ = strings.Cut(name, ".") // "a.sc" is a small capital
 	if s, ok := glyphs[name]; ok {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// The objects of a file are nil, bool, float64, name, text, []any, dict, ref and *stream; keyword is what else a token may be.
+// The objects of a file are nil, bool, float64, name, text, []any, dict, ref and *stream. All other tokens are keywords.
 type (
 	name    string
 	text    string // a string, undecoded
@@ -57,7 +57,7 @@ func (l *lexer) token() (tok any, ok bool) {
 	return tok, l.f.spend(1 + (l.at-from)/16)
 }
 
-// next reads a token that begins here.
+// next reads the token at the current place.
 func (l *lexer) next() any {
 	c := l.data[l.at]
 	switch {
@@ -87,7 +87,7 @@ func (l *lexer) next() any {
 	return keyword(word)
 }
 
-// double reports whether the character comes twice.
+// double reports whether the next character is the same.
 func (l *lexer) double() bool { return l.at+1 < len(l.data) && l.data[l.at+1] == l.data[l.at] }
 
 func (l *lexer) name() name {
@@ -132,7 +132,7 @@ func (l *lexer) literal() text {
 	return text(b)
 }
 
-// escape reads what follows a backslash, up to its last character.
+// escape reads the rest of an escape sequence after the backslash, up to its last character.
 func (l *lexer) escape(b []byte) []byte {
 	l.at++
 	if l.at >= len(l.data) {
@@ -186,7 +186,7 @@ func (l *lexer) hex() text {
 	return text(b)
 }
 
-// object reads an object; ok is false when there is none, and at(keyword) stays behind it.
+// object reads an object. If the token is a keyword, it returns the keyword and false.
 func (l *lexer) object(depth int) (any, bool) {
 	tok, ok := l.token()
 	if !ok {
@@ -219,7 +219,7 @@ func (l *lexer) objectOf(tok any, depth int) (any, bool) {
 	return tok, true
 }
 
-// reference reads "12 0 R" where a number begins it.
+// reference reads "12 0 R" after its first number, or returns the number.
 func (l *lexer) reference(n float64) any {
 	at := l.at
 	if n >= 0 && n == float64(int(n)) {

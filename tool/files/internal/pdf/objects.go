@@ -6,17 +6,16 @@ import (
 	"slices"
 )
 
-// place is where an object is: behind "obj" in the file, or in a stream of objects.
+// place is the place of an object: after "obj" in the file, or in an object stream.
 type place struct {
 	offset int
 	in     int // the number of the stream; 0: in the file
 }
 
-// index goes through the file and notes where its objects are; a later one of the same number counts. It returns the dictionaries
-// that may name the root.
+// index scans the file for objects. The last object of a number counts. It returns the dictionaries that may name the root.
 func (f *File) index() (trailers []dict) {
 	var packed []int
-	number, begins := 0, 0 // the object that the scan is in, if begins is not 0
+	number, begins := 0, 0 // the current object, if begins is not 0
 	for at := 0; at < len(f.data); {
 		next := bytes.IndexAny(f.data[at:min(len(f.data), at+1<<16)], "ost")
 		if !f.spend(1) {
@@ -34,7 +33,7 @@ func (f *File) index() (trailers []dict) {
 				f.places[n] = place{offset: begins}
 			}
 		case bytes.HasPrefix(rest, []byte("stream")) && begins != 0:
-			// In the data anything may stand: it is skipped.
+			// The data may contain anything: skip it.
 			d, end := f.streamAt(begins, at)
 			switch begins = 0; d["Type"] {
 			case name("ObjStm"):
@@ -60,7 +59,7 @@ func (f *File) index() (trailers []dict) {
 	return trailers
 }
 
-// streamAt reads the dictionary between two offsets, of a stream whose data begins at the second, and finds the end of the data.
+// streamAt reads the dictionary of a stream between two offsets, and finds the end of the data that begins at the second.
 func (f *File) streamAt(from, to int) (d dict, end int) {
 	l := lexer{f, f.data[:to], from}
 	v, _ := l.object(0)
@@ -92,7 +91,7 @@ func (f *File) numberBefore(at int) (int, bool) {
 	return digits()
 }
 
-// stream reads the data of a stream whose dictionary was read. Unless its length is known and right, it ends at "endstream".
+// stream reads the data of a stream after its dictionary. Without a correct length, the data ends at "endstream".
 func (l *lexer) stream(d dict, resolve bool) ([]byte, bool) {
 	l.skip()
 	rest, ok := bytes.CutPrefix(l.data[l.at:], []byte("stream"))
@@ -122,7 +121,7 @@ func (l *lexer) stream(d dict, resolve bool) ([]byte, bool) {
 	return rest[:end], true
 }
 
-// indexPacked notes the objects within a stream of objects. Those that are in the file itself too are left alone.
+// indexPacked finds the objects in an object stream. Objects in the file itself take precedence.
 func (f *File) indexPacked(number int) {
 	s, ok := f.load(number).(*stream)
 	if !ok {
@@ -212,7 +211,7 @@ func (f *File) name(v any) name {
 	return n
 }
 
-// findPages goes through the tree of pages.
+// findPages collects the pages of the tree.
 func (f *File) findPages(trailers []dict) error {
 	var root dict
 	for _, t := range slices.Backward(trailers) {
@@ -240,7 +239,7 @@ func (f *File) findPages(trailers []dict) error {
 	return nil
 }
 
-// walk collects pages, with what they inherit.
+// walk collects pages with their inherited resources.
 func (f *File) walk(v any, inherited dict, seen map[ref]bool, depth int) {
 	if r, ok := v.(ref); ok {
 		if seen[r] {

@@ -11,7 +11,7 @@ type matrix struct{ a, b, c, d, e, f float64 }
 
 var identity = matrix{a: 1, d: 1}
 
-// times is m first, then n.
+// times applies m first, then n.
 func (m matrix) times(n matrix) matrix {
 	return matrix{
 		m.a*n.a + m.b*n.c, m.a*n.b + m.b*n.d, m.c*n.a + m.d*n.c, m.c*n.b + m.d*n.d,
@@ -19,7 +19,7 @@ func (m matrix) times(n matrix) matrix {
 	}
 }
 
-// state is what the operators of a page set.
+// state is the graphics state of a page.
 type state struct {
 	device                   matrix
 	font                     *font
@@ -27,21 +27,21 @@ type state struct {
 	character, word, stretch float64
 }
 
-// painter carries out the operators that show text.
+// painter executes the operators that show text.
 type painter struct {
 	*File
 	state
 	saved      []state
 	text, line matrix // of the text object
 	out        strings.Builder
-	x, y       float64 // where the last character ended
-	height     float64 // of it
+	x, y       float64 // the end of the last character
+	height     float64 // of the last character
 	began      bool
 	forms      int // painted
 	stack      []any
 }
 
-// pageText is the text of a page in the order in which it is painted, with line breaks and spaces where there are gaps.
+// pageText returns the text of a page in painting order. It turns gaps into spaces and line breaks.
 func (f *File) pageText(page dict) string {
 	p := &painter{File: f, state: state{device: identity, stretch: 1, font: &font{width: 500}}, text: identity, line: identity}
 	var data []byte
@@ -59,7 +59,7 @@ func (f *File) pageText(page dict) string {
 	return tidy(p.out.String())
 }
 
-// tidy takes control characters and the spaces at line ends out.
+// tidy removes control characters and trailing spaces.
 func tidy(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' || r == '\u00ad' {
@@ -74,7 +74,7 @@ func tidy(text string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// paint carries out a stream of operators.
+// paint executes a stream of operators.
 func (p *painter) paint(data []byte, resources dict, depth int) {
 	if depth > 12 {
 		return
@@ -107,7 +107,7 @@ func (p *painter) paint(data []byte, resources dict, depth int) {
 	}
 }
 
-// inlineImage skips the data of a picture.
+// inlineImage skips the data of an image.
 func (l *lexer) inlineImage() {
 	for {
 		tok, ok := l.token()
@@ -127,7 +127,7 @@ func (l *lexer) inlineImage() {
 	l.at = len(l.data)
 }
 
-// at is an operand, counted from the last, which is 1.
+// at returns a numeric operand, counted from the last, which is 1.
 func (p *painter) at(fromEnd int) float64 {
 	if fromEnd > len(p.stack) {
 		return 0
@@ -148,7 +148,7 @@ func (p *painter) matrix() matrix {
 	return matrix{p.at(6), p.at(5), p.at(4), p.at(3), p.at(2), p.at(1)}
 }
 
-// form paints what is drawn in several places.
+// form paints a form, a content that pages share.
 func (p *painter) form(resources dict, depth int) {
 	s, ok := p.resolve(p.dict(resources["XObject"])[p.nameAt(1)]).(*stream)
 	if p.forms++; !ok || p.forms > maxForms || p.name(s.dict["Subtype"]) != "Form" {
@@ -168,7 +168,7 @@ func (p *painter) form(resources dict, depth int) {
 	p.state, p.saved = saved, p.saved[:min(n, len(p.saved))]
 }
 
-// operate carries out the operators that need nothing but their operands.
+// operate executes the operators that need only their operands.
 func (p *painter) operate(op keyword) {
 	switch op {
 	case "q":
@@ -242,7 +242,7 @@ func (p *painter) advance(x float64) {
 	p.text = matrix{1, 0, 0, 1, x, 0}.times(p.text)
 }
 
-// show writes a string where it is painted.
+// show writes a string at the current place.
 func (p *painter) show(s text) {
 	p.font.decode(s, func(text string, width float64, space bool) {
 		if !p.spend(1) || p.out.Len() > maxText {
@@ -259,11 +259,11 @@ func (p *painter) show(s text) {
 	})
 }
 
-// place writes a character, and before it the line break or the space that its distance from the last one is.
+// place writes a character, after a line break or a space if its distance from the last character requires one.
 func (p *painter) place(text string) {
 	m := matrix{1, 0, 0, 1, 0, p.rise}.times(p.text).times(p.device)
 	height := math.Abs(p.size) * math.Hypot(m.c, m.d)
-	// Along the line of writing, which may be turned.
+	// Measure along the line of writing, which may be rotated.
 	length := math.Hypot(m.a, m.b)
 	if length == 0 {
 		length = 1

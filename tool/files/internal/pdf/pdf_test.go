@@ -164,7 +164,7 @@ func TestErrors(t *testing.T) {
 
 // Files that are made to take all time and memory come to an end.
 func TestHostileFiles(t *testing.T) {
-	bomb := deflate(strings.Repeat("\x00", 200<<20))
+	bomb := deflate(strings.Repeat("\x00", maxStream+8<<20))
 	self := "BT /F 10 Tf (x) Tj ET " + strings.Repeat("/X Do ", 50)
 	tests := map[string][]byte{
 		"unpacks to much":      page(streamOf("/Filter/FlateDecode", bomb), helvetica),
@@ -173,10 +173,10 @@ func TestHostileFiles(t *testing.T) {
 		"references in circle": build("2 0 R", "3 0 R", "1 0 R"),
 		"objects in themselves": []byte("1 0 obj <</Type/ObjStm/N 9999999/First 5/Length 6 0 R>> stream\n1 0 1 0 1 0 endstream endobj " +
 			"6 0 obj 6 0 R endobj 2 0 obj <</Type/ObjStm/Length 2 0 R/First 1 0 R/N 2 0 R>> stream\n1 0 1 0 1 0 endstream endobj trailer <</Root 1 0 R>>"),
-		"many trailers":      bytes.Repeat([]byte("trailer "), 1<<20),
-		"many objects":       bytes.Repeat([]byte("1 0 obj "), 1<<20),
-		"many open strings":  bytes.Repeat([]byte("1 0 obj (stream "), 1<<20),
-		"many open dicts":    bytes.Repeat([]byte("1 0 obj <<trailer "), 1<<19),
+		"many trailers":      bytes.Repeat([]byte("trailer "), 1<<18),
+		"many objects":       bytes.Repeat([]byte("1 0 obj "), 1<<18),
+		"many open strings":  bytes.Repeat([]byte("1 0 obj (stream "), 1<<18),
+		"many open dicts":    bytes.Repeat([]byte("1 0 obj <<trailer "), 1<<17),
 		"kids in themselves": build("<</Pages 2 0 R>>", "<</Kids["+strings.Repeat("2 0 R ", 1<<18)+"]>>"),
 		"widths":             page(streamOf("", "BT /F 10 Tf (x) Tj ET"), "<</Subtype/Type0/DescendantFonts[<</W["+strings.Repeat("0 99999999 1 ", 1<<16)+"]>>]>>"),
 		"a large map": page(streamOf("", "BT /F 10 Tf <0001> Tj ET"), "<</Subtype/Type0/ToUnicode 6 0 R>>",

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/image/tiff/lzw"
 )
 
-// unpack undoes the filters of a stream. What is damaged ends early; what is no text, such as a picture, is empty.
+// unpack decodes a stream. Damaged data ends early. Data with other filters, such as an image, is empty.
 func (f *File) unpack(s *stream) []byte {
 	filters, params := f.list(s.dict["Filter"]), f.list(s.dict["DecodeParms"])
 	if n := f.name(s.dict["Filter"]); n != "" {
@@ -44,7 +44,7 @@ func (f *File) unpack(s *stream) []byte {
 			}
 			data = f.readAll(ascii85.NewDecoder(bytes.NewReader(data)))
 		case "RunLengthDecode", "RL":
-			data = f.readAll(&runs{in: in})
+			data = f.readAll(bytes.NewReader(unrun(data, min(maxStream, f.memory))))
 		default:
 			return nil
 		}
@@ -52,7 +52,7 @@ func (f *File) unpack(s *stream) []byte {
 	return data
 }
 
-// readAll reads what there is until something is wrong, within what is left of the memory.
+// readAll reads data up to an error, within the remaining memory.
 func (f *File) readAll(r io.Reader) []byte {
 	limit := min(maxStream, f.memory)
 	data, _ := io.ReadAll(io.LimitReader(r, int64(limit)))
@@ -63,7 +63,7 @@ func (f *File) readAll(r io.Reader) []byte {
 	return data
 }
 
-// predict undoes what is done to tables before they are packed.
+// predict decodes the predictor of a table.
 func (f *File) predict(data []byte, p dict) []byte {
 	kind := int(f.number(p["Predictor"]))
 	if kind < 2 {
@@ -97,7 +97,7 @@ func (f *File) predict(data []byte, p dict) []byte {
 	return out
 }
 
-// unfilter undoes a filter of PNG. above may be longer than the line, never shorter.
+// unfilter decodes a filter of PNG. above is at least as long as the line.
 func unfilter(kind byte, line, above []byte, pixel int) {
 	for i := range line {
 		var left, corner int
@@ -130,41 +130,16 @@ func paeth(a, b, c int) int {
 	return c
 }
 
-// runs reads run lengths.
-type runs struct {
-	in     *bytes.Reader
-	copies int // bytes to be copied
-	repeat int // times that last is repeated
-	last   byte
-}
-
-func (r *runs) Read(p []byte) (n int, err error) {
-	for n < len(p) {
-		switch {
-		case r.repeat > 0:
-			r.repeat--
-			p[n] = r.last
-			n++
-		case r.copies > 0:
-			r.copies--
-			if p[n], err = r.in.ReadByte(); err != nil {
-				return n, err
-			}
-			n++
-		default:
-			length, err := r.in.ReadByte()
-			if err != nil || length == 128 {
-				return n, io.EOF
-			}
-			if length < 128 {
-				r.copies = int(length) + 1
-				continue
-			}
-			r.repeat = 257 - int(length)
-			if r.last, err = r.in.ReadByte(); err != nil {
-				return n, io.EOF
-			}
+// unrun decodes run lengths until there are limit bytes.
+func unrun(data []byte, limit int) (out []byte) {
+	for len(data) > 1 && data[0] != 128 && len(out) < limit {
+		n := int(data[0])
+		if n < 128 {
+			n = min(n+2, len(data))
+			out, data = append(out, data[1:n]...), data[n:]
+			continue
 		}
+		out, data = append(out, bytes.Repeat(data[1:2], 257-n)...), data[2:]
 	}
-	return n, nil
+	return out
 }

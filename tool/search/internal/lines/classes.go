@@ -4,22 +4,23 @@ import (
 	"fmt"
 	"regexp/syntax"
 	"slices"
+	"unicode"
 	"unicode/utf8"
 )
 
-// The limits of classes: beyond them a pattern is left to package regexp.
+// The limits of classes. Package regexp handles larger patterns.
 const (
 	maxClasses = 200
 	maxWork    = 1 << 21
 )
 
-// classes puts runes that a program cannot tell apart into one class.
+// classes groups runes that a program treats alike.
 type classes struct {
-	cuts []rune  // the runes with which another class begins, sorted
-	of   []uint8 // the class from each of them on
+	cuts []rune  // the first runes of classes, sorted
+	of   []uint8 // the class that begins at each cut
 	low  [utf8.RuneSelf]uint8
-	reps []rune // one of each class
-	word []bool // of each class: the runes are those of a word
+	reps []rune // one rune of each class
+	word []bool // for each class: it has word characters
 }
 
 func (c *classes) rune(r rune) uint8 {
@@ -33,7 +34,7 @@ func (c *classes) rune(r rune) uint8 {
 	return c.of[i]
 }
 
-// newClasses reports false when there are too many.
+// newClasses reports false if there are too many classes.
 func newClasses(prog *syntax.Prog) (*classes, bool) {
 	insts := distinct(prog)
 	c := &classes{cuts: cuts(insts)}
@@ -43,7 +44,7 @@ func newClasses(prog *syntax.Prog) (*classes, bool) {
 	known := map[string]uint8{}
 	sign := make([]byte, len(insts)+1)
 	for _, r := range c.cuts {
-		// How the rune is told from others: by the line ends, by words, by the instructions.
+		// The signature of the rune: newline, word character, matching instructions.
 		sign[0] = 0
 		switch {
 		case r == '\n' || r == '\r':
@@ -78,7 +79,7 @@ func newClasses(prog *syntax.Prog) (*classes, bool) {
 	return c, true
 }
 
-// distinct is the instructions that take runes, those that take the same once.
+// distinct returns the instructions that consume runes, without duplicates.
 func distinct(prog *syntax.Prog) []*syntax.Inst {
 	seen := map[string]bool{}
 	var out []*syntax.Inst
@@ -95,7 +96,7 @@ func distinct(prog *syntax.Prog) []*syntax.Inst {
 	return out
 }
 
-// takes reports whether an instruction takes a rune.
+// takes reports whether an instruction consumes a rune.
 func takes(inst *syntax.Inst) bool {
 	switch inst.Op {
 	case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
@@ -104,14 +105,14 @@ func takes(inst *syntax.Inst) bool {
 	return false
 }
 
-// cuts is where what the instructions say of runes may change.
+// cuts returns the runes at which the result of an instruction may change.
 func cuts(insts []*syntax.Inst) []rune {
 	out := []rune{0, '\n', '\n' + 1, '\r', '\r' + 1, utf8.RuneSelf, '0', '9' + 1, 'A', 'Z' + 1, '_', '_' + 1, 'a', 'z' + 1}
 	for _, inst := range insts {
 		if len(inst.Rune) == 1 {
 			for r := inst.Rune[0]; ; {
 				out = append(out, r, r+1)
-				if r = simpleFold(inst, r); r == inst.Rune[0] {
+				if r = unicode.SimpleFold(r); r == inst.Rune[0] || syntax.Flags(inst.Arg)&syntax.FoldCase == 0 {
 					break
 				}
 			}

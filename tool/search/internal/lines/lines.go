@@ -1,8 +1,8 @@
 // Package lines finds the lines of a text that match a regular expression, fast.
 //
-// A match has literal text in it more often than not: that is looked for first, by its rarest byte. The lines that have it, or
-// where that does not help all lines, are read by an automaton, which takes each byte once. What it cannot do is left to package
-// regexp. The lines are always those that package regexp finds.
+// Most matches contain literal text. The package first looks for the rarest byte of this text. An automaton reads the candidate lines,
+// or all lines, byte by byte. Package regexp handles patterns that are too large for the automaton. The result is always the lines that
+// package regexp finds.
 package lines
 
 import (
@@ -13,14 +13,14 @@ import (
 	"strings"
 )
 
-// Pattern says which lines match. It is safe for concurrent use.
+// Pattern is a compiled pattern. It is safe for concurrent use.
 type Pattern struct {
 	re    *regexp.Regexp
-	texts texts      // a line that has none of them does not match; none: any may
-	auto  *automaton // nil: it would be too large
+	texts texts      // every match contains one of them; none: unknown
+	auto  *automaton // nil: too large
 }
 
-// Compile reads a pattern. What is no regular expression is taken literally; invalid says why.
+// Compile compiles a pattern. It reads an invalid regular expression as plain text; invalid is the reason.
 func Compile(pattern string, literal, ignoreCase bool) (p *Pattern, invalid, err error) {
 	pattern = strings.ToValidUTF8(pattern, "\ufffd")
 	if !literal {
@@ -48,7 +48,7 @@ func compile(expr string, ignoreCase bool) (*Pattern, error) {
 	return &Pattern{re: re, texts: required(parsed), auto: newAutomaton(parsed)}, nil
 }
 
-// Find is where the first match in a line begins, or -1. It takes much longer than to find the line.
+// Find returns the offset of the first match in a line, or -1. It is much slower than finding the line.
 func (p *Pattern) Find(line []byte) int {
 	if m := p.re.FindIndex(line); m != nil {
 		return m[0]
@@ -56,14 +56,14 @@ func (p *Pattern) Find(line []byte) int {
 	return -1
 }
 
-// Searcher searches one text after the other in the same memory, at most a few megabytes. It is for one goroutine at a time.
+// Searcher searches texts one by one in the same memory, at most a few megabytes. It is not safe for concurrent use.
 type Searcher struct {
 	*Pattern
 	finder
-	machine *machine // nil: package regexp does it
+	machine *machine // nil: use package regexp
 }
 
-// Searcher returns a new one.
+// Searcher returns a new searcher for the pattern.
 func (p *Pattern) Searcher() *Searcher {
 	s := &Searcher{Pattern: p, finder: finder{probes: probes(p.texts)}}
 	s.nexts = make([]int, len(s.probes))
@@ -73,8 +73,8 @@ func (p *Pattern) Searcher() *Searcher {
 	return s
 }
 
-// Each calls yield for each line that matches until yield returns false or ctx ends: with its bounds, without its end, and with a
-// place in or behind the match, or somewhere in front of it.
+// Each calls yield for each matching line until yield returns false or ctx ends. The arguments are the bounds of the line without its
+// newline, and a place in the line near the match.
 func (s *Searcher) Each(ctx context.Context, data []byte, yield func(start, end, place int) bool) {
 	at := 0
 	if len(s.probes) > 0 && !s.otherForms(data) {
@@ -104,12 +104,13 @@ func (s *Searcher) Each(ctx context.Context, data []byte, yield func(start, end,
 	}
 }
 
-// otherForms reports whether data has a letter that is, in another case, one of ASCII.
+// otherForms reports whether data has a letter beyond ASCII that folds to an ASCII letter.
 func (s *Searcher) otherForms(data []byte) bool {
 	return s.texts.fold && (bytes.Contains(data, []byte("\u212a")) || bytes.Contains(data, []byte("\u017f")))
 }
 
-// likely goes through the lines that have one of the texts. It returns where it gave up because they are everywhere, or the end.
+// likely searches the lines that have one of the texts. It returns the end, or the place where it gave up because the texts are too
+// frequent.
 func (s *Searcher) likely(ctx context.Context, data []byte, yield func(start, end, place int) bool) int {
 	s.reset()
 	for at := 0; at < len(data) && ctx.Err() == nil; {
@@ -129,7 +130,7 @@ func (s *Searcher) likely(ctx context.Context, data []byte, yield func(start, en
 	return len(data)
 }
 
-// matches judges one line, with its end.
+// matches reports whether a line with its newline matches.
 func (s *Searcher) matches(ctx context.Context, line []byte, length int) bool {
 	if s.machine != nil {
 		_, result := s.machine.scan(ctx, line, 0)
@@ -141,7 +142,7 @@ func (s *Searcher) matches(ctx context.Context, line []byte, length int) bool {
 	return s.re.Match(line[:length])
 }
 
-// around is the bounds of the line around a place, and where the next one starts.
+// around returns the bounds of the line at a place, and the start of the next line.
 func around(data []byte, at int) (start, end, after int) {
 	start = bytes.LastIndexByte(data[:at], '\n') + 1
 	end, after = len(data), len(data)

@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	maxTexts  = 8   // how many texts are looked for at once
-	maxLength = 100 // of a text that is put together
+	maxTexts  = 8   // texts of a set
+	maxLength = 100 // bytes of a concatenated text
 )
 
-// texts is a set of texts, of which what is spoken of is, or has, at least one. Empty: nothing is known.
+// texts is a set of alternatives: a match is, or contains, at least one of them. Empty: unknown.
 type texts struct {
 	all  []string
-	fold bool // whatever the case of ASCII letters; they are lower case
-	pure bool // and each of them is a match
+	fold bool // the case of ASCII letters does not matter; the texts are lower case
+	pure bool // each text is a match
 }
 
-// worth is higher the fewer lines have one of the texts.
+// worth estimates how rare the texts are; higher is rarer.
 func (t texts) worth() int {
 	if len(t.all) == 0 {
 		return 0
@@ -34,7 +34,7 @@ func (t texts) worth() int {
 	return short*maxTexts + maxTexts - len(t.all)
 }
 
-// folded is the set without regard to case. It is pure no more, unless there are no letters.
+// folded returns the set without regard to case. It stays pure only without letters.
 func (t texts) folded() texts {
 	if t.fold {
 		return t
@@ -48,7 +48,7 @@ func (t texts) folded() texts {
 	return out
 }
 
-// alike makes both sets regard case, or neither.
+// alike folds both sets if one of them is folded.
 func alike(a, b texts) (texts, texts) {
 	if a.fold != b.fold {
 		return a.folded(), b.folded()
@@ -56,7 +56,7 @@ func alike(a, b texts) (texts, texts) {
 	return a, b
 }
 
-// or is what one of two things is.
+// or returns the texts of an alternative.
 func (t texts) or(other texts) texts {
 	if len(t.all) == 0 || len(other.all) == 0 || len(t.all)+len(other.all) > maxTexts {
 		return texts{}
@@ -65,7 +65,7 @@ func (t texts) or(other texts) texts {
 	return texts{slices.Concat(t.all, other.all), t.fold, t.pure && other.pure}
 }
 
-// then is what two things are, one behind the other.
+// then returns the texts of a concatenation.
 func (t texts) then(other texts) texts {
 	if len(t.all)*len(other.all) > maxTexts {
 		return texts{}
@@ -83,13 +83,13 @@ func (t texts) then(other texts) texts {
 	return out
 }
 
-// known is what is known of each match of an expression.
+// known is the known texts of an expression.
 type known struct {
-	whole texts // what it is
-	part  texts // what it has in it
+	whole texts // each match is one of them
+	part  texts // each match contains one of them
 }
 
-// required is what each match of an expression has in it.
+// required returns texts of which each match contains one.
 func required(re *syntax.Regexp) texts {
 	k := analyze(re)
 	best := k.best()
@@ -97,7 +97,7 @@ func required(re *syntax.Regexp) texts {
 	return best
 }
 
-// best is the better one of the two sets.
+// best returns the rarer set.
 func (k known) best() texts {
 	switch whole, part := k.whole.worth(), k.part.worth(); {
 	case whole == 0 && part == 0:
@@ -138,11 +138,11 @@ func analyze(re *syntax.Regexp) known {
 	return known{}
 }
 
-// literal is the text of a literal. What has other forms than its own and those of ASCII letters is not looked for.
+// literal returns the text of a literal, unless it folds beyond ASCII.
 func literal(re *syntax.Regexp) texts {
 	text := string(re.Rune)
 	fold := re.Flags&syntax.FoldCase != 0
-	// U+FFFD stands for any byte that is no UTF-8, and no line has an end within.
+	// U+FFFD matches any invalid byte, and no line contains a newline.
 	if strings.ContainsRune(text, utf8.RuneError) || strings.Contains(text, "\n") ||
 		fold && strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return texts{}
@@ -150,11 +150,11 @@ func literal(re *syntax.Regexp) texts {
 	if fold {
 		text = strings.ToLower(text)
 	}
-	// A carriage return at the end of a line is no part of it.
+	// A carriage return at the end of a line is not a part of the line.
 	return texts{[]string{text}, fold, !strings.Contains(text, "\r")}
 }
 
-// class is the runes of a small class.
+// class returns the runes of a small class.
 func class(ranges []rune) texts {
 	t := texts{pure: true}
 	for i := 0; i < len(ranges); i += 2 {
@@ -169,7 +169,7 @@ func class(ranges []rune) texts {
 	return t
 }
 
-// concat puts neighbours together as far as they are known.
+// concat joins the known texts of adjacent expressions.
 func concat(subs []*syntax.Regexp) known {
 	empty := texts{all: []string{""}, pure: true}
 	run, best, whole := empty, texts{}, true
@@ -201,7 +201,7 @@ func concat(subs []*syntax.Regexp) known {
 	return known{part: best}
 }
 
-// appendLower appends data with the capitals of ASCII made small.
+// appendLower appends data with ASCII letters in lower case.
 func appendLower(out, data []byte) []byte {
 	n := len(out)
 	out = append(out, data...)

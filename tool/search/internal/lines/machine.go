@@ -7,44 +7,74 @@ import (
 	"unicode/utf8"
 )
 
-// What a table of transitions has beside states. They are less than every state.
+// automaton is a program that reads each rune of a line once. It decides only whether a line has a match.
+type automaton struct {
+	*classes
+	prog  *syntax.Prog
+	words bool // the program has word boundaries
+	begin bool // the program has the start of the line
+}
+
+// newAutomaton returns nil for an expression that is too large.
+func newAutomaton(re *syntax.Regexp) *automaton {
+	prog, err := syntax.Compile(re)
+	if err != nil {
+		return nil
+	}
+	c, ok := newClasses(prog)
+	if !ok {
+		return nil
+	}
+	a := &automaton{classes: c, prog: prog}
+	for _, inst := range prog.Inst {
+		if inst.Op == syntax.InstEmptyWidth {
+			a.words = a.words || syntax.EmptyOp(inst.Arg)&(syntax.EmptyWordBoundary|syntax.EmptyNoWordBoundary) != 0
+			a.begin = a.begin || syntax.EmptyOp(inst.Arg)&beginning != 0
+		}
+	}
+	return a
+}
+
+const beginning = syntax.EmptyBeginLine | syntax.EmptyBeginText
+
+// Special values in the table of transitions. Every state is greater.
 const (
 	unknown int32 = iota
-	matched       // the line matches, whatever comes
-	dead          // it does not, whatever comes
-	special       // the byte alone does not say
+	matched       // the line matches
+	dead          // the line cannot match
+	special       // the byte is not enough to decide
 	reserved
 )
 
-// The bounds of the memory of a machine.
+// The memory limits of a machine.
 const (
 	maxTable = 1 << 18 // transitions
 	maxInsts = 1 << 18
 	maxFlush = 10
 )
 
-// machine runs an automaton. The states of it are sets of instructions, made when they are needed; a state is its place in the table.
+// machine runs an automaton. Its states are sets of instructions, created on demand. A state is its index in the table.
 type machine struct {
 	*automaton
 	table   []int32
 	stride  int32 // columns: the classes, the end of the line, special
 	column  [256]uint8
-	states  []state          // by place and stride, less one
-	ids     map[string]int32 // by instructions and what was before
+	states  []state          // by index/stride-1
+	ids     map[string]int32 // by flags and instructions
 	size    int              // instructions of all states
 	flushes int
 
 	start     int32     // the state at the start of a line
-	skip      [256]bool // bytes with which it stays in the start state
+	skip      [256]bool // bytes that keep the start state
 	set, next sparse
 	key       []byte
 }
 
-// state is what may go on in a line. It waits at instructions that take a rune or depend on what is around.
+// state is a set of instructions that consume a rune or depend on the context.
 type state struct {
 	insts []uint32
 	begin bool // at the start of the line
-	word  bool // behind a rune of a word, if the program asks for that
+	word  bool // after a word character, if the program has word boundaries
 }
 
 func newMachine(a *automaton) *machine {
@@ -63,7 +93,7 @@ func newMachine(a *automaton) *machine {
 
 func (m *machine) eol() uint8 { return uint8(m.stride - 2) }
 
-// reset forgets all states.
+// reset removes all states.
 func (m *machine) reset() {
 	m.table, m.states, m.size = append(m.table[:0], make([]int32, m.stride)...), m.states[:0], 0
 	m.ids = map[string]int32{}
@@ -95,7 +125,7 @@ func (m *machine) reset() {
 	}
 }
 
-// transition is where a state goes with a class or the end of the line. It makes the state when it is not there yet.
+// transition returns the next state for a class or the end of the line. It creates the state if necessary.
 func (m *machine) transition(from int32, column uint8) int32 {
 	if to := m.table[from+int32(column)]; to != unknown {
 		return to
@@ -143,8 +173,8 @@ func (m *machine) step(s state, column uint8) int32 {
 	return m.add(false, word)
 }
 
-// follow adds what can be reached from an instruction without a rune. Around is what is known of the place; at an instruction that
-// asks for more it waits, unless that can come no more: no line begins within a line.
+// follow adds the instructions that pc reaches without a rune. An instruction that needs more context than around stays in the set,
+// unless it needs the start of the line, which has passed.
 func (m *machine) follow(set *sparse, pc uint32, around syntax.EmptyOp, begin bool) {
 	set.stack = append(set.stack[:0], pc)
 	for len(set.stack) > 0 {
@@ -175,7 +205,7 @@ func (m *machine) follow(set *sparse, pc uint32, around syntax.EmptyOp, begin bo
 	}
 }
 
-// add is the state of the instructions in next.
+// add returns the state of the instructions in next.
 func (m *machine) add(begin, word bool) int32 {
 	if m.next.match {
 		return matched
@@ -209,3 +239,30 @@ func (m *machine) add(begin, word bool) int32 {
 
 // full reports whether the states take too much memory.
 func (m *machine) full() bool { return len(m.table) > maxTable || m.size > maxInsts }
+
+// sparse is a set of instructions that clears in constant time.
+type sparse struct {
+	seen  []uint32 // the round in which each instruction was inserted
+	round uint32
+	list  []uint32
+	stack []uint32
+	match bool
+}
+
+func newSparse(n int) sparse { return sparse{seen: make([]uint32, n)} }
+
+func (s *sparse) clear() {
+	s.list, s.match = s.list[:0], false
+	if s.round++; s.round == 0 {
+		clear(s.seen)
+		s.round = 1
+	}
+}
+
+func (s *sparse) insert(pc uint32) bool {
+	if s.seen[pc] == s.round {
+		return false
+	}
+	s.seen[pc] = s.round
+	return true
+}

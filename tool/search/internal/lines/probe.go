@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// probe looks for one text by its rarest byte, which the processor finds many bytes at a time.
+// probe looks for a text by its rarest byte, with the vector instructions of bytes.IndexByte.
 type probe struct {
 	text string
-	fold bool // the text is lower case, what it is looked for in is not
+	fold bool // ignore the case of ASCII letters; the text is lower case
 	at   int  // of the rarest byte in text
 	rare byte
 }
 
-// frequent is bytes as often as they are in source code, the most frequent first. All others are rare.
+// frequent lists the bytes of source code, the most frequent first. All other bytes are rare.
 const frequent = " etr\tniasolc,dufp./0()mgh\"=xb1SyT2E{}:_RvA4COkIwP63DLNMF-8B5V[]*G97U\\HX+!zW;'Y&%<q|$Kj>`Q#ZJ^?@~"
 
-// probes are those for a set of texts. In fold each text has two when its rarest byte is a letter.
+// probes returns the probes for a set of texts. A folded text whose rarest byte is a letter has two.
 func probes(set texts) []probe {
 	var out []probe
 	for _, text := range set.all {
@@ -47,7 +47,7 @@ func rarity(c byte, fold bool) int {
 	return rank
 }
 
-// next is where the text begins in data, not before from, or len(data). It counts the places that it looked at.
+// next returns the first place of the text in data from an offset, or len(data). It counts the candidates.
 func (p *probe) next(data []byte, from int, looks *int) int {
 	for i := from + p.at; i < len(data); i++ {
 		n := bytes.IndexByte(data[i:], p.rare)
@@ -75,10 +75,10 @@ func (p *probe) is(data []byte) bool {
 	return true
 }
 
-// finder finds the places of a set of texts in data, one after the other.
+// finder finds the places of a set of texts in data, in order.
 type finder struct {
 	probes []probe
-	nexts  []int // of each probe, not before the place that was asked for last
+	nexts  []int // the next place of each probe
 	looks  int
 }
 
@@ -89,7 +89,7 @@ func (f *finder) reset() {
 	}
 }
 
-// next is the first place, not before from, or len(data).
+// next returns the first place from an offset, or len(data).
 func (f *finder) next(data []byte, from int) int {
 	first := len(data)
 	for i := range f.probes {

@@ -6,21 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// outcome is what a scan came to.
+// outcome is the result of a scan.
 type outcome int
 
 const (
 	ended   outcome = iota // the end of the data
-	found                  // a line that matches
+	found                  // a matching line
 	gaveUp                 // the pattern needs too many states
 	stopped                // the end of the context
 )
 
-// pace is how many bytes are scanned between two looks at the context.
+// pace is the bytes between two checks of the context.
 const pace = 128 << 10
 
-// scan finds the next line that matches, from the start of a line on. It returns a place in that line, its end at the latest; when
-// it gave up, the start of the line that it had come to.
+// scan finds the next matching line from the start of a line. It returns a place in that line or at its end. If it gave up, it returns
+// the start of the current line.
 func (m *machine) scan(ctx context.Context, data []byte, from int) (int, outcome) {
 	switch {
 	case from == len(data) || m.start == dead:
@@ -69,7 +69,7 @@ func (m *machine) scan(ctx context.Context, data []byte, from int) (int, outcome
 	return len(data), ended
 }
 
-// run goes on as long as the table has the next state, and to end at most. It returns the last state, and what the table has instead.
+// run follows the table to the end, or to an entry that is not a state. It returns the place, the last state and that entry.
 func (m *machine) run(data []byte, i, end int, s int32) (int, int32, int32) {
 	table, column, start := m.table, &m.column, m.start
 	for i < end {
@@ -94,7 +94,7 @@ func (m *machine) run(data []byte, i, end int, s int32) (int, int32, int32) {
 	return i, s, reserved
 }
 
-// look is the column of what is at a place, and its length. A carriage return before the end of a line belongs to the end.
+// look returns the column and the width of the rune at a place. A carriage return before a newline is part of the newline.
 func (m *machine) look(data []byte, i int) (column uint8, width int) {
 	switch c := data[i]; {
 	case c == '\r' && i+1 == len(data):

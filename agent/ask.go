@@ -1,0 +1,89 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/ask"
+	"github.com/tenon-agent/tenon/session/request"
+)
+
+// Ask journals a question and waits for the first answers: by [Agent.Request] or, from another process, [request.Send]
+// with a [session.Answered]. At q.Until the error is [ErrUnanswered]; when ctx ends, its cause. A question that is over has an
+// [session.Asked].
+//
+// If the same question is still open, because its process died, Ask takes it over with the answer that it may have by now.
+func (a *Agent) Ask(ctx context.Context, q session.Asking) ([]ask.Answer, error) {
+	if !q.Until.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadlineCause(ctx, q.Until, ErrUnanswered)
+		defer cancel()
+	}
+	id, err := a.feed.ask(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		requests, changed := a.feed.now()
+		switch open, ok := requests.Question(id); {
+		case !ok:
+			return nil, &request.LateError{What: "question", ID: id}
+		case open.Answer != nil:
+			_, err := a.feed.append(ctx, session.Asked{ID: id, Reason: "answered"})
+			return open.Answer.Answers, err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			cause := context.Cause(ctx)
+			reason := "withdrawn"
+			if errors.Is(cause, ErrUnanswered) {
+				reason = "timeout"
+			}
+			_, err := a.feed.append(ctx, session.Asked{ID: id, Reason: reason})
+			return nil, errors.Join(cause, err)
+		}
+	}
+}
+
+// ask makes a question durable, or finds the same one of a process that died. It returns its ID.
+func (f *feed) ask(ctx context.Context, q session.Asking) (string, error) {
+	requests, _ := f.now()
+	var entries []session.Body
+	for _, o := range requests.Questions {
+		switch {
+		case !overlap(o.Asking, q):
+		case sameQuestion(o.Asking, q):
+			return o.ID, nil
+		default: // it is about something else by now
+			entries = append(entries, session.Asked{ID: o.ID, Reason: "withdrawn"})
+		}
+	}
+	q.ID = string(session.NewID())
+	_, err := f.append(ctx, append(entries, q)...)
+	return q.ID, err
+}
+
+// overlap reports whether two questions are about a common call.
+func overlap(a, b session.Asking) bool {
+	return a.Call != "" && a.Call == b.Call || slices.ContainsFunc(a.Calls, func(p ask.Call) bool {
+		return slices.ContainsFunc(b.Calls, func(q ask.Call) bool { return p.Call == q.Call })
+	})
+}
+
+// sameQuestion reports whether an answer to one question answers the other: a person saw the same, but for previews.
+func sameQuestion(a, b session.Asking) bool {
+	bare := func(q session.Asking) []byte {
+		q = session.Asking{Call: q.Call, Calls: slices.Clone(q.Calls), Questions: q.Questions}
+		for i := range q.Calls {
+			q.Calls[i].Preview = ""
+		}
+		data, _ := json.Marshal(q)
+		return data
+	}
+	return bytes.Equal(bare(a), bare(b))
+}

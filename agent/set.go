@@ -1,0 +1,71 @@
+package agent
+
+import (
+	"context"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/tool"
+)
+
+// Change says what [Agent.Set] changes. Zero members stay as they are.
+type Change struct {
+	Client   llm.Client
+	Tools    []tool.Tool // all of them; an empty list that is not nil is none
+	System   *string
+	Settings *llm.Settings
+	Limits   *Limits
+	Gate     Gate
+}
+
+// setup is what of an agent can change while it lives. A run takes it at the beginning of each turn.
+type setup struct {
+	client   llm.Client
+	tools    toolset
+	system   string
+	settings llm.Settings
+	limits   Limits
+	gate     Gate
+}
+
+// Set changes the agent from its next turn on, also while a run is on. The context window marks a change of the model, the tools, the system
+// prompt or the thinking with one session.Epoch; another model is also in the journal at once, as a session.ModelChanged.
+func (a *Agent) Set(ctx context.Context, c Change) error {
+	a.changing.Lock()
+	defer a.changing.Unlock()
+	next := *a.setup.Load()
+	if c.Tools != nil {
+		var err error
+		if next.tools, err = newToolset(c.Tools); err != nil {
+			return err
+		}
+	}
+	if c.System != nil {
+		next.system = *c.System
+	}
+	if c.Settings != nil {
+		next.settings = *c.Settings
+	}
+	if c.Limits != nil {
+		next.limits = c.Limits.withDefaults()
+	}
+	if c.Gate != nil {
+		next.gate = c.Gate
+	}
+	if c.Client != nil {
+		next.client = c.Client
+		if _, err := a.feed.append(ctx, session.ModelChanged{Model: c.Client.Model()}); err != nil {
+			return err
+		}
+	}
+	a.setup.Store(&next)
+	return nil
+}
+
+// SetClient lets another model answer from the next turn on, as [Agent.Set] does.
+func (a *Agent) SetClient(ctx context.Context, c llm.Client) error {
+	if c == nil {
+		return errNoClient
+	}
+	return a.Set(ctx, Change{Client: c})
+}

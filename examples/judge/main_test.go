@@ -1,0 +1,8 @@
+package main
+
+func Example() {
+	main()
+	// Output:
+	// engineer: Ship it to ten users.
+	// It is careful and fast.
+}

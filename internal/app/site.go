@@ -1,0 +1,218 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tenon-agent/tenon/agent"
+	"github.com/tenon-agent/tenon/conversation"
+	"github.com/tenon-agent/tenon/guidance"
+	"github.com/tenon-agent/tenon/permission"
+	"github.com/tenon-agent/tenon/redact"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/tool"
+	"github.com/tenon-agent/tenon/tool/files"
+	"github.com/tenon-agent/tenon/workspace"
+	"github.com/tenon-agent/tenon/workspace/contents"
+	paths "github.com/tenon-agent/tenon/workspace/path"
+)
+
+// directory is the state that all agents of a directory share: locks, the look at its files, and the attribution of changes.
+type directory struct {
+	workspace.Shared
+	agents int
+}
+
+// enter returns the shared state of a directory. The caller calls leave when its agent has left the directory.
+func (a *App) enter(root string) (shared *workspace.Shared, leave func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	d := a.directories[root]
+	if d == nil {
+		d = &directory{Shared: workspace.Shared{Baselines: a.Baselines()}}
+		a.directories[root] = d
+	}
+	d.agents++
+	return &d.Shared, sync.OnceFunc(func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if d.agents--; d.agents == 0 {
+			delete(a.directories, root)
+		}
+	})
+}
+
+// site is the part of a directory that belongs to one agent: its boundary with the policy, its jobs, and the contents that undo restores.
+type site struct {
+	workspace   *workspace.Workspace
+	checkpoints contents.Store
+	shared      *workspace.Shared
+	leave       func()
+	seen        *files.Set      // files that the model has read
+	guide       *guidance.Guide // context files
+	policy      atomic.Pointer[permission.Policy]
+	bounds      atomic.Pointer[Bounds]
+	secrets     *redact.Redactor
+	outputs     string // the directory of the long outputs, which calls may read
+}
+
+// openSite opens the site of a session. The caller closes it.
+func (a *App) openSite(
+	id session.SessionID, s Spec, changed func(context.Context, []workspace.Change) error, ended func(workspace.JobStatus),
+) (_ *site, err error) {
+	w, outputs := &site{secrets: s.Secrets}, a.outputs(id)
+	if s.Bounds.Sandbox != nil {
+		s.Bounds.Sandbox = s.Bounds.Sandbox.Show(outputs.Path())
+	}
+	w.outputs = outputs.Path()
+	w.policy.Store(s.Policy.Show(w.outputs))
+	w.bounds.Store(&s.Bounds)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.close())
+		}
+	}()
+	w.checkpoints = a.Checkpoints(id)
+	b := s.Bounds.in(s.Policy.Mode())
+	w.shared, w.leave = a.enter(b.Root)
+	w.workspace, err = workspace.Open(b.Root, workspace.Options{
+		Roots: b.Roots, Outside: workspace.AskOutside, Hidden: b.Hidden, Protected: b.Protected, Refuse: w.unreadable,
+		Shown:       append(skillDirs(s.Skills.Skills), outputs.Path()),
+		Checkpoints: w.checkpoints, Session: string(id), Shared: w.shared, Sandbox: b.Sandbox, Outputs: outputs, Changed: changed, JobEnded: ended,
+		Label: agent.CallID,
+	})
+	if err != nil {
+		return nil, err
+	}
+	w.seen = files.NewSet(w.workspace)
+	w.guide = guidance.New(guidance.Options{
+		Dir: b.Root, Home: b.Home, Personal: s.Guidance.Personal, Names: s.Guidance.Names,
+		MaxFile: s.Guidance.MaxFile, Refuse: w.refuse, Clean: s.Secrets.Redact,
+	})
+	return w, nil
+}
+
+// limit changes the policy and the bounds of calls and commands from now on.
+func (w *site) limit(b Bounds, p *permission.Policy) {
+	if b.Sandbox != nil {
+		b.Sandbox = b.Sandbox.Show(w.outputs)
+	}
+	w.policy.Store(p.Show(w.outputs))
+	w.bounds.Store(&b)
+	now := b.in(p.Mode())
+	w.workspace.Limit(workspace.Limits{Hidden: now.Hidden, Protected: now.Protected, Sandbox: now.Sandbox})
+}
+
+// close releases the directory.
+func (w *site) close() error {
+	if w.leave != nil {
+		w.leave()
+	}
+	var err error
+	if w.workspace != nil {
+		err = w.workspace.Close()
+	}
+	return err
+}
+
+// jobs returns the states of the background jobs.
+func (w *site) jobs() (all []workspace.JobStatus) {
+	for _, j := range w.workspace.Jobs() {
+		all = append(all, j.Status())
+	}
+	return all
+}
+
+// endJobs ends the background jobs. The error is a [*conversation.Warning] if the sandbox reverted something that they did.
+func (w *site) endJobs() error {
+	running := slices.DeleteFunc(w.workspace.Jobs(), func(j *workspace.Job) bool { return !j.Status().Ended.IsZero() })
+	w.workspace.EndJobs()
+	var reverted []string
+	for _, j := range running {
+		s := j.Status()
+		for _, b := range s.Blocked {
+			if b.Undone {
+				reverted = append(reverted, w.secrets.Redact(s.ID+": "+b.String()))
+			}
+		}
+	}
+	if len(reverted) == 0 {
+		return nil
+	}
+	return &conversation.Warning{Code: "job.reverted", Text: strings.Join(reverted, "; ")}
+}
+
+// unreadable returns the error of a file that a rule forbids to read.
+func (w *site) unreadable(name string) error {
+	p := w.policy.Load()
+	if p == nil {
+		return nil
+	}
+	if r, denied := p.Unreadable(name); denied {
+		return fmt.Errorf("the rule %s forbids reading it", r)
+	}
+	return nil
+}
+
+// refuse returns the error of a file that cannot be context: a hidden one, or one that a rule forbids to read.
+func (w *site) refuse(name string) error {
+	for _, h := range w.bounds.Load().in(w.policy.Load().Mode()).Hidden {
+		if paths.Inside(h, name) {
+			return fmt.Errorf("%s is hidden", h)
+		}
+	}
+	return w.unreadable(name)
+}
+
+// tools returns the tools with calls that may use exactly the outside paths that the gate judged. After a call, the guide finds the context
+// files of the directories that it worked in.
+func (w *site) tools(tools []tool.Tool) []tool.Tool {
+	return tool.Wrap(tools, func(call *tool.Call) {
+		reads, writes := names(call.Effects.Reads), names(call.Effects.Writes)
+		used := slices.Concat(call.Effects.Reads, call.Effects.Writes)
+		run, preview := call.Run, call.Preview
+		call.Run = func(ctx context.Context, report tool.Report) (tool.Result, error) {
+			defer w.workspace.Permit(reads, writes)()
+			result, err := run(ctx, report)
+			if err == nil && !result.IsError {
+				w.enter(used)
+			}
+			return result, err
+		}
+		if preview != nil {
+			call.Preview = func(ctx context.Context) (string, error) {
+				defer w.workspace.Permit(append(writes[:len(writes):len(writes)], reads...), nil)() // a preview only reads
+				return preview(ctx)
+			}
+		}
+	})
+}
+
+// enter adds the directories of paths to the guide.
+func (w *site) enter(used []tool.Path) {
+	for _, p := range used {
+		if p.Tree {
+			w.guide.EnterDir(p.Name)
+		} else {
+			w.guide.Enter(p.Name)
+		}
+	}
+}
+
+func names(paths []tool.Path) []string {
+	var out []string
+	for _, p := range paths {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+// openFiles returns the contents of the newest of the named files that are not context files.
+func (w *site) openFiles(_ context.Context, names []string, left int) ([]session.ContextBlock, error) {
+	return conversation.OpenFiles(w.workspace, names, left, w.guide.Tells, w.secrets.Redact), nil
+}

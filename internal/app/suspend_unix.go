@@ -1,0 +1,55 @@
+//go:build unix
+
+package app
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// suspendBetween lets Ctrl-Z stop the process only between transactions, because a process that stops within one blocks the writes of all
+// others. The caller calls end.
+func suspendBetween(store pauser) (end func()) {
+	if signal.Ignored(syscall.SIGTSTP) || os.Getpid() == 1 { // the kernel does not stop process 1
+		return func() {}
+	}
+	asked, continued := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGTSTP)
+	signal.Notify(continued, syscall.SIGCONT)
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case <-asked:
+				if resume, err := store.Pause(ctx); err == nil {
+					stopUntil(continued)
+					resume()
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return func() {
+		signal.Stop(asked)
+		signal.Stop(continued)
+		cancel()
+		wg.Wait()
+	}
+}
+
+// stopUntil stops the process, and returns after it continued. Kill may return before the process stops. Without
+// the wait, transactions could begin.
+func stopUntil(continued <-chan os.Signal) {
+	select {
+	case <-continued: // of an earlier stop
+	default:
+	}
+	if syscall.Kill(os.Getpid(), syscall.SIGSTOP) == nil {
+		<-continued
+	}
+}

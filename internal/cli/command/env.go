@@ -1,0 +1,54 @@
+// Package command is shared by all commands of Tenon: the environment, usage errors, exit codes, flags, output, and the lookup of sessions.
+package command
+
+import (
+	"io"
+	"os"
+
+	"github.com/tenon-agent/tenon/internal/term"
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/redact"
+)
+
+// Device reports whether a stream is nil, or a device such as /dev/null.
+func Device(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return in == nil
+	}
+	info, err := f.Stat()
+	return err != nil || info.Mode()&os.ModeCharDevice != 0
+}
+
+// Env is the environment of a command. cli.System is the real one; tests have their own.
+type Env struct {
+	Stdin          io.Reader // may be nil
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	Version        string // of the program; empty: the version that the Go tools recorded
+
+	// Signals sends interrupts and requests to terminate to c until stop is called. It may be nil.
+	Signals func(c chan<- os.Signal) (stop func())
+	// Exit ends the program at once, at the second interrupt. If it is nil, Tenon ignores that one.
+	Exit func(code int)
+	// Client replaces the model that flags and environment name. It may be nil.
+	Client llm.Client
+
+	secrets *redact.Redactor // of the configuration that was read last
+}
+
+// Columns returns the width of tables: that of the terminal, at least 40, or 80 elsewhere.
+func (env *Env) Columns() int {
+	if w := term.Width(env.Stdout); w != nil {
+		return max(w(), 40)
+	}
+	return 80
+}
+
+// Shown returns text for standard output: harmless if that is a terminal.
+func (env *Env) Shown(text string) string {
+	if term.Width(env.Stdout) != nil {
+		return term.Harmless(text)
+	}
+	return text
+}

@@ -1,0 +1,55 @@
+package command
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/tenon-agent/tenon/internal/app"
+	"github.com/tenon-agent/tenon/permission"
+)
+
+// RuleFlags is the flags that extend the permissions of the configuration.
+type RuleFlags struct {
+	Mode             permission.Mode
+	Allow, ask, deny []string
+}
+
+// Flags adds the flags to c.
+func (r *RuleFlags) Flags(c *cobra.Command) {
+	var modes []string
+	for _, m := range permission.Modes() {
+		modes = append(modes, string(m))
+	}
+	f := c.Flags()
+	ChoiceFlag(c, (*string)(&r.Mode), "mode", modes, "MODE", OrList(modes)+" (default: ask)")
+	f.StringArrayVar(&r.Allow, "allow", nil, "allow calls by `rule`, such as 'shell(go test *)'; repeatable")
+	f.StringArrayVar(&r.ask, "ask", nil, "ask about calls by `rule`; repeatable")
+	f.StringArrayVar(&r.deny, "deny", nil, "deny calls by `rule`, in every mode; repeatable")
+}
+
+// Check returns a usage error for an invalid rule.
+func (r *RuleFlags) Check(c *cobra.Command) error {
+	for _, list := range []struct {
+		action permission.Action
+		rules  []string
+	}{{permission.Allow, r.Allow}, {permission.Ask, r.ask}, {permission.Deny, r.deny}} {
+		for _, text := range list.rules {
+			if _, err := permission.ParseRule(list.action, permission.Session, text); err != nil {
+				return Usagef(c, "--%s: %w", list.action, err)
+			}
+		}
+	}
+	return nil
+}
+
+// Permissions returns the mode and the rules of the flags.
+func (r *RuleFlags) Permissions() app.Permissions {
+	return app.Permissions{Mode: r.Mode, Allow: r.Allow, Ask: r.ask, Deny: r.deny}
+}
+
+// Policy returns the policy of the configuration and the flags.
+func (r *RuleFlags) Policy(c *cobra.Command, s *app.Setup, b app.Bounds) (*permission.Policy, error) {
+	if err := r.Check(c); err != nil {
+		return nil, err
+	}
+	return s.Policy(b, r.Permissions())
+}

@@ -1,0 +1,143 @@
+package run
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenon-agent/tenon/guidance"
+	"github.com/tenon-agent/tenon/internal/app"
+	"github.com/tenon-agent/tenon/internal/cli/command"
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/permission"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// contextFile is the file that tenon init writes.
+const contextFile = "AGENTS.md"
+
+// maxContextLines is the largest number of its lines. Every session starts with the file.
+const maxContextLines = 150
+
+func NewInit(env *command.Env) *cobra.Command {
+	o := runOptions{output: outputText, system: app.System, rules: command.RuleFlags{Mode: permission.AskMode}, noInput: true}
+	force := false
+	c := &cobra.Command{
+		Use:   "init",
+		Short: "Write a first AGENTS.md for the project",
+		Long: `Write a first AGENTS.md for the project: the facts that a new person or agent needs. The
+model reads the project and writes at most 150 lines. It changes nothing else, and
+'tenon undo' undoes it.
+
+If an AGENTS.md exists, the model only suggests changes. With --force it improves the
+file.
+
+Every session reads the file when it starts, and again when it changes.`,
+		Example: `  tenon init
+  tenon init --force --model anthropic/claude-sonnet-4-6`,
+		Args: command.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			dir, err := app.Directory(o.dir)
+			if err != nil {
+				return err
+			}
+			_, err = os.Lstat(filepath.Join(dir, contextFile))
+			there := err == nil
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			if !there || force {
+				for _, tool := range []string{"write", "edit"} {
+					o.rules.Allow = append(o.rules.Allow, tool+"("+contextFile+")")
+				}
+				o.after = shortContext
+			}
+			draft := guidance.Draft(dir)
+			if o.offline = "create " + contextFile + " with the following content:\n```\n" + draft + "```"; there && force {
+				o.offline = strings.Replace(o.offline, "create", "overwrite", 1)
+			}
+			if there && !force {
+				o.offline = "read " + contextFile
+			}
+			return execute(env, c, o, []string{initPrompt(draft, there, force)})
+		},
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.BoolVar(&force, "force", false, "improve an existing AGENTS.md")
+	f.StringVarP(&o.model, "model", "m", "", "`provider/model[@variant]` or a pool; see tenon models")
+	f.StringVarP(&o.dir, "dir", "C", "", "use the project in this `directory`; default: here")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the answer and errors")
+	command.CompleteWith(c, "dir", command.Directories)
+	return c
+}
+
+// initPrompt returns the prompt that asks for the file.
+func initPrompt(draft string, there, force bool) string {
+	var b strings.Builder
+	switch {
+	case there && force:
+		fmt.Fprintf(&b, "Improve %s of this project. Keep its correct parts, and change no other file.", contextFile)
+	case there:
+		fmt.Fprintf(&b, "Read %s of this project and suggest changes to it. Do not edit it: answer with the new text of the affected parts.", contextFile)
+	default:
+		fmt.Fprintf(&b, "Write %s for this project, and change no other file.", contextFile)
+	}
+	fmt.Fprintf(&b, ` The file gives a new person or agent the facts that they need and cannot see at once.
+
+Look at the project first: its manifests, build and CI files, README, layout, and some typical sources and tests. The file has at most
+%d lines of Markdown: the purpose of the project; the commands to build, test (also a single test) and lint; the layout; conventions that no
+tool enforces; forbidden actions. It has only facts that you have seen here, and nothing that is true of every project. The model reads every
+line at the start of every session: omit lines that are not worth it.`, maxContextLines)
+	if !there {
+		b.WriteString("\n\nTenon wrote this draft from the project's manifests and directories:\n\n<draft>\n" + draft + "</draft>")
+	}
+	return b.String()
+}
+
+// shortContext asks the model once to shorten a file that is too long.
+func shortContext(ctx context.Context, j *job) error {
+	n, err := linesOf(filepath.Join(j.header.Dir, contextFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("the model did not write %s", contextFile)
+	case err != nil || n <= maxContextLines:
+		return err
+	case j.report.StopReason != session.ReasonDone:
+		return nil
+	}
+	j.note(fmt.Sprintf("%s has %d lines, asking for at most %d", contextFile, n, maxContextLines))
+	j.report.again()
+	wish := fmt.Sprintf("%s has %d lines. Shorten it to at most %d: remove the least useful ones.", contextFile, n, maxContextLines)
+	if err := j.run(ctx, llm.UserText(wish)); err != nil {
+		return err
+	}
+	if n, err = linesOf(filepath.Join(j.header.Dir, contextFile)); err == nil && n > maxContextLines {
+		j.note(fmt.Sprintf("! %s still has %d lines: shorten it yourself, because the model reads it at the start of every session", contextFile, n))
+	}
+	return err
+}
+
+// linesOf counts the lines in the first MiB of a regular file. It does not open other files, so that it never waits for one.
+func linesOf(name string) (int, error) {
+	const most = 1 << 20 // bytes
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return 0, cmp.Or(err, fmt.Errorf("%s is not a regular file", name))
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most))
+	return bytes.Count(data, []byte("\n")), err
+}

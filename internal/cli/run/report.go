@@ -1,0 +1,174 @@
+package run
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tenon-agent/tenon/internal/cli/command"
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/transcript"
+)
+
+// report is the result of a run: the object of --output json, and the last line of stream-json.
+type report struct {
+	Type       string            `json:"type"`    // "tenon.result"
+	Version    int               `json:"version"` // 1
+	Answer     string            `json:"answer"`
+	Data       json.RawMessage   `json:"data,omitempty"` // the answer as JSON, with --schema
+	StopReason session.Reason    `json:"stop_reason"`
+	Limit      string            `json:"limit,omitzero"`
+	Message    string            `json:"message,omitzero"`
+	ExitCode   int               `json:"exit_code"`
+	Session    session.SessionID `json:"session"`
+	Model      string            `json:"model"`
+	Turns      int               `json:"turns"`
+	Usage      command.UsageJSON `json:"usage"`
+	Cost       float64           `json:"cost"` // US dollars
+	Seconds    float64           `json:"seconds"`
+	Errors     []errorReport     `json:"errors"`
+	Denied     []deniedReport    `json:"denied"`
+
+	calls  map[string]llm.ToolCall // of the last turn that had any
+	denied bool                    // Tenon denied calls of that turn and ran none
+	ran    bool                    // Tenon ran one
+	cut    bool                    // the output limit cut Answer: the next message may continue it
+	ended  bool
+	before *report // the previous run of the same job
+}
+
+// again begins another run of the same job. The report adds its turns, usage, cost and time to those of the previous run.
+func (r *report) again() {
+	before := *r
+	r.before = &before
+	r.ended, r.cut = false, false
+}
+
+type errorReport struct {
+	Kind    string `json:"kind"` // of llm.Error, else "store", "usage" or "other"
+	Message string `json:"message"`
+	Code    string `json:"code,omitzero"` // see docs/errors.md
+}
+
+type deniedReport struct {
+	Tool      string `json:"tool"`
+	Arguments string `json:"arguments"`
+	Reason    string `json:"reason"`
+}
+
+func newReport() *report {
+	return &report{Type: "tenon.result", Version: streamVersion, Errors: []errorReport{}, Denied: []deniedReport{}}
+}
+
+// event adds an event to the report.
+func (r *report) event(e session.Event) {
+	switch b := e.Body.(type) {
+	case session.Message:
+		r.message(b)
+	case session.RunEnded:
+		r.ended = true
+		r.Answer = strings.TrimSpace(r.Answer)
+		r.StopReason, r.Limit, r.Message = b.Reason, b.Limit, b.Message
+		r.Turns, r.Cost, r.Seconds = b.Turns, command.Round(b.Usage.Cost), time.Duration(b.Elapsed).Seconds()
+		r.Usage = command.UsageJSONOf(b.Usage)
+		if b.Error != nil {
+			r.fail(b.Error)
+		}
+		if p := r.before; p != nil {
+			r.Turns, r.Cost, r.Seconds = r.Turns+p.Turns, command.Round(r.Cost+p.Cost), r.Seconds+p.Seconds
+			r.Usage = r.Usage.Plus(p.Usage)
+		}
+	}
+}
+
+func (r *report) message(m session.Message) {
+	switch {
+	case ofRunBefore(m):
+	case m.Role == llm.RoleAssistant:
+		r.Model = cmp.Or(m.Model, r.Model) // the answering model of a pool may change
+		calls := m.Calls()
+		if !r.cut {
+			r.Answer = ""
+		}
+		r.cut = m.Stop == llm.StopLength && len(calls) == 0
+		if len(calls) == 0 {
+			r.Answer += transcript.WithoutIntent(m.Text())
+			break
+		}
+		r.Answer = ""
+		r.denied, r.ran = false, false
+		r.calls = make(map[string]llm.ToolCall, len(calls))
+		for _, c := range calls {
+			r.calls[c.ID] = c
+		}
+	case m.Role == llm.RoleTool:
+		if m.Outcome != session.OutcomeDenied {
+			r.denied, r.ran = false, true
+			break
+		}
+		r.denied = !r.ran
+		r.Denied = append(r.Denied, deniedReport{m.Tool, r.calls[m.CallID].Arguments, m.Text()})
+	}
+}
+
+// ofRunBefore reports whether a message is the rest of an aborted answer. The agent records it when the next run begins, but it is not part of
+// the answer of that run.
+func ofRunBefore(m session.Message) bool {
+	return m.Role == llm.RoleAssistant && m.Stop == llm.StopAborted
+}
+
+// fail adds an error to the report, unless the report already has it.
+func (r *report) fail(err error) {
+	one := errorReport{"other", err.Error(), command.CodeOf(err)}
+	if e, ok := errors.AsType[*llm.Error](err); ok {
+		one = errorReport{string(e.Kind), e.Error(), e.Code()}
+	} else if ofStore(err) {
+		one.Kind = "store"
+	} else if _, ok := errors.AsType[*command.UsageError](err); ok {
+		one.Kind = "usage"
+	}
+	if !slices.Contains(r.Errors, one) {
+		r.Errors = append(r.Errors, one)
+	}
+}
+
+// ofStore reports whether an error is about the store of sessions.
+func ofStore(err error) bool {
+	for _, target := range []error{session.ErrNotFound, session.ErrFull, session.ErrIO, session.ErrCorrupt, session.ErrUnwritable, session.ErrNewer} {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	_, locked := errors.AsType[*session.LockedError](err)
+	_, fenced := errors.AsType[*session.FencedError](err)
+	return locked || fenced
+}
+
+// tooLarge reports whether the conversation is too long for the model's context window, so that the same request would fail again.
+func (r *report) tooLarge() bool {
+	return slices.ContainsFunc(r.Errors, func(e errorReport) bool { return e.Kind == string(llm.KindContextOverflow) })
+}
+
+// exit returns the exit code for the result of the run.
+func (r *report) exit() int {
+	switch r.StopReason {
+	case session.ReasonDone:
+		if r.denied {
+			return command.ExitDenied
+		}
+		if len(r.Errors) > 0 {
+			return command.ExitError
+		}
+		return command.ExitDone
+	case session.ReasonLimit, session.ReasonLength:
+		return command.ExitLimit
+	case session.ReasonDenied:
+		return command.ExitDenied
+	default:
+		return command.ExitError
+	}
+}

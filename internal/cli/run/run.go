@@ -1,0 +1,307 @@
+// Package run contains the commands that drive a conversation: tenon run, tenon init, tenon sessions resume and tenon sessions compact.
+package run
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenon-agent/tenon/agent"
+	"github.com/tenon-agent/tenon/conversation"
+	"github.com/tenon-agent/tenon/internal/app"
+	"github.com/tenon-agent/tenon/internal/cli/command"
+	"github.com/tenon-agent/tenon/internal/cli/models"
+	"github.com/tenon-agent/tenon/internal/term"
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/offline"
+	"github.com/tenon-agent/tenon/permission"
+	sessionview "github.com/tenon-agent/tenon/session/view"
+)
+
+// runOptions are the flags of tenon run.
+type runOptions struct {
+	model, output string
+	dir           string // "": the working directory, or that of the session
+	resume        bool   // continue the last session of the directory
+	session       string // ID or unique ID prefix
+	takeOver      bool
+	yes           bool // short for the mode yolo
+	rules         command.RuleFlags
+	limits        agent.Limits
+	system        string
+	thinking      llm.Thinks
+	schema        string // file
+	noSkills      bool
+
+	// Of commands that run a prompt of their own.
+	noInput      bool   // do not read standard input
+	offline      string // the prompt for the offline model, which follows only simple instructions; empty: the same
+	after        func(ctx context.Context, j *job) error
+	quiet, debug bool
+}
+
+// The output formats.
+const (
+	outputText   = "text"
+	outputJSON   = "json"
+	outputStream = "stream-json"
+)
+
+func New(env *command.Env) *cobra.Command {
+	o := runOptions{output: outputText, system: app.System}
+	c := &cobra.Command{
+		Use:   "run [flags] PROMPT...",
+		Short: "Run one prompt to its end",
+		Long: `Run one prompt to its end. The arguments are the prompt. Standard input is data for it,
+or the prompt itself if there are no arguments. The answer goes to standard output;
+everything else goes to standard error.
+
+A run is not interactive: Tenon denies a call that needs approval. In mode ask, the
+default, the model can read files and run commands that only read. --mode edits also
+lets it change files in the directory, --mode auto also lets it run commands in the
+sandbox, --allow adds rules, and --yes allows everything. 'tenon undo' undoes the
+changes of a run.
+
+With --continue or --session and without a prompt, Tenon resumes an interrupted run. A
+session keeps its model, unless --model or TENON_MODEL names another one.
+
+Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached,
+4 denials ended the run, or Tenon denied every call of the last turn with calls,
+130 interrupted.`,
+		Example: `  tenon run "describe this project"
+  tenon run --mode auto "make the tests pass" --max-turns 30
+  tenon run --mode edits --allow 'shell(go test *)' "rename the type Foo to Bar"
+  git diff | tenon run "write a commit message" --quiet
+  tenon run --continue "now do the same for the other package"`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error { return execute(env, c, o, args) },
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringVarP(&o.model, "model", "m", "", "`provider/model[@variant]` or a pool; see tenon models")
+	f.Var(thinkingFlag(&o.thinking), "thinking", "off, minimal, low, medium or high")
+	f.Var(command.Choice(&o.output, []string{outputText, outputJSON, outputStream}, "FORMAT"), "output", "text, json (at the end) or stream-json (event per line)")
+	f.StringVarP(&o.dir, "dir", "C", "", "work in this `directory`; default: here, or the session's")
+	f.BoolVar(&o.resume, "continue", false, "continue the most recent session of the directory")
+	f.StringVar(&o.session, "session", "", "continue the session with this `ID` or unique ID prefix")
+	f.BoolVar(&o.takeOver, "take-over", false, "with --session: take it from the process that has it open")
+	o.rules.Flags(c)
+	f.BoolVar(&o.yes, "yes", false, "same as --mode yolo: allow everything, without a sandbox")
+	f.Var(command.IntLimit(&o.limits.Turns), "max-turns", `largest number of turns, or "none"; default 50`)
+	f.Var(command.Int64Limit(&o.limits.Tokens), "max-tokens", `largest number of tokens, or "none"; default 1000000`)
+	f.Var(command.CostLimit(&o.limits.Cost), "max-cost", "largest cost in US dollars; default none")
+	f.Var(command.TimeLimit(&o.limits.Time), "timeout", `longest duration, or "none"; default 10m`)
+	f.StringVar(&o.system, "system", app.System, "replace the built-in system prompt with this `text`")
+	f.Lookup("system").DefValue = ""
+	f.StringVar(&o.schema, "schema", "", "require an answer for the JSON Schema in this `file`")
+	f.BoolVar(&o.noSkills, "disable-skills", false, "disable skills")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the answer and errors")
+	f.BoolVar(&o.debug, "debug", false, "print every event and the final state to standard error")
+	env.CompleteSessions(c, "session")
+	command.CompleteWith(c, "output", cobra.FixedCompletions([]string{outputText, outputJSON, outputStream}, cobra.ShellCompDirectiveNoFileComp))
+	command.CompleteWith(c, "dir", command.Directories)
+	command.CompleteWith(c, "thinking", cobra.FixedCompletions([]string{"off", "minimal", "low", "medium", "high"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// execute runs the command. In every output format the result has the end of the run.
+func execute(env *command.Env, c *cobra.Command, o runOptions, args []string) error {
+	switch named := c.Flags().Changed("session"); {
+	case named && o.resume:
+		return command.Usagef(c, "--continue and --session exclude each other")
+	case named && o.session == "": // an empty variable in a script does not mean a new session
+		return command.Usagef(c, "--session has no ID")
+	case o.takeOver && !named:
+		return command.Usagef(c, "--take-over needs --session")
+	}
+	if o.yes {
+		if o.rules.Mode != "" && o.rules.Mode != permission.Yolo {
+			return command.Usagef(c, "--yes is --mode yolo, which contradicts --mode %s", o.rules.Mode)
+		}
+		o.rules.Mode = permission.Yolo
+	}
+	s := newScreen(env, o)
+	defer s.Close()
+	j := &job{env: env, command: c, options: o, screen: s, view: viewOf(env, o, s), report: newReport()}
+
+	ctx, stop := env.Interruptible(c.Context(),
+		func() { s.Note("interrupted: finishing the journal; interrupt again to exit at once\n") },
+		func() {
+			s.Close()
+			if o := j.opened.Load(); o != nil {
+				o.Kill() // a command that ignores the cancellation must not outlive the program
+			}
+			if env.Exit != nil {
+				env.Exit(command.ExitInterrupted)
+			}
+		})
+	defer stop()
+	err := j.do(ctx, args)
+	return j.finish(ctx, err)
+}
+
+func newScreen(env *command.Env, o runOptions) *term.Screen {
+	s := &term.Screen{Out: env.Stdout, Err: env.Stderr}
+	if o.output == outputText && !o.quiet && !o.debug && env.Getenv("TERM") != "dumb" {
+		s.Width = term.Width(env.Stderr)
+	}
+	s.ShareLine = s.Width != nil && term.Width(env.Stdout) != nil
+	return s
+}
+
+func viewOf(env *command.Env, o runOptions, s *term.Screen) view {
+	switch o.output {
+	case outputJSON:
+		return jsonView{env.Stdout}
+	case outputStream:
+		return streamView{env.Stdout}
+	default:
+		return &textView{
+			screen: s, quiet: o.quiet, atEnd: o.quiet || o.schema != "", safe: term.Width(env.Stdout) != nil,
+			palette: term.PaletteFor(env.Stderr, env.Getenv),
+		}
+	}
+}
+
+// job is one tenon run.
+type job struct {
+	env     *command.Env
+	command *cobra.Command
+	options runOptions
+	screen  *term.Screen
+	view    view
+	report  *report
+	wrote   error                      // of a write to standard output
+	begun   bool                       // the view has begun
+	opened  atomic.Pointer[app.Opened] // for the second interrupt
+
+	// Of the open conversation.
+	conversation conversation.Conversation
+	header       header
+	advice       func(*llm.Error) string
+}
+
+// note writes a line for people that is not part of the answer.
+func (j *job) note(text string) { j.screen.Note(term.Harmless(text) + "\n") }
+
+// do does the work from the prompt to the end of the run. The report receives the result.
+func (j *job) do(ctx context.Context, args []string) error {
+	prompt, data := strings.Join(args, " "), ""
+	if !j.options.noInput {
+		var err error
+		if prompt, data, err = readPrompt(j.env, ctx, args, j.note); err != nil {
+			return err
+		}
+	}
+	if prompt == "" && !j.options.resume && j.options.session == "" {
+		return command.Usagef(j.command, "there is no prompt: pass one as arguments or on standard input")
+	}
+	schema, err := j.readSchema()
+	if err != nil {
+		return err
+	}
+	done, err := j.begin(ctx, schema, prompt != "")
+	if err != nil {
+		return err
+	}
+	defer done()
+	if !j.options.quiet {
+		j.note(j.header.words())
+	}
+	if o := j.options.offline; o != "" && j.header.Model == offline.New().Model().Ref() {
+		prompt = o
+	}
+	var message llm.Message // empty: continue the session
+	if prompt != "" {
+		message = conversation.Message(schema.instruct(prompt), data)
+	}
+	err = j.run(ctx, message)
+	if j.options.debug {
+		state, problem := j.conversation.State(context.WithoutCancel(ctx))
+		j.debug("state", state, problem)
+	}
+	if err != nil {
+		return err
+	}
+	if j.options.after != nil {
+		return j.options.after(ctx, j)
+	}
+	return j.satisfy(ctx, schema)
+}
+
+// begin opens the conversation of the flags. done closes it. The run asks no questions, because it must not wait.
+func (j *job) begin(ctx context.Context, schema *answerSchema, prompted bool) (done func(), err error) {
+	o := j.options
+	if err := o.rules.Check(j.command); err != nil {
+		return nil, err
+	}
+	version := command.BuildOf(j.env.Version).Version
+	opening := app.Opening{
+		Waiting: j.env.Waiting, Getenv: j.env.Getenv, Version: version, Owner: "tenon run",
+		Which: conversation.Which{Dir: o.dir, ID: o.session, Last: o.resume},
+		Again: !prompted, TakeOver: o.takeOver, Model: o.model, Client: j.env.Client, System: o.system,
+		Settings: llm.Settings{Thinking: o.thinking}, Limits: o.limits, Permissions: o.rules.Permissions(), NoSkills: o.noSkills,
+	}
+	if schema != nil {
+		opening.Settings.Schema = schema.raw
+	}
+	opened, err := app.OpenConversation(ctx, opening)
+	if setup := opened.Setup; setup != nil {
+		j.advice = func(e *llm.Error) string { return models.Advice(setup, e.Model, e) }
+	}
+	if err == nil {
+		j.opened.Store(opened)
+		j.conversation = opened.Conversation
+		j.header = header{
+			Session: opened.Conversation.Session(), Resumed: opened.Resumed, Dir: opened.Dir,
+			Model: opened.Model.Client.Model().Ref(), Why: opened.Model.Why, Tenon: version,
+		}
+		j.report.Session, j.report.Model = j.header.Session, j.header.Model
+	}
+	if !o.quiet || err != nil {
+		for _, w := range opened.Warnings {
+			j.note("! " + term.OneLine(w.Text))
+		}
+	}
+	if err != nil {
+		if app.IsUnknownModel(err) {
+			err = command.AsUsage(j.command, err)
+		}
+		return nil, command.Locked(err)
+	}
+	return func() {
+		if w, ok := errors.AsType[*conversation.Warning](j.conversation.Close()); ok { // the journal has everything else
+			j.note("! " + term.OneLine(w.Text))
+		}
+	}, nil
+}
+
+// run shows the run of a message to its end. It returns the error that ended the run, or that of a write: then closing the conversation
+// aborts the run and finishes its journal.
+func (j *job) run(ctx context.Context, m llm.Message) error {
+	for e, err := range j.conversation.Run(ctx, conversation.Prompt{Message: m}) {
+		if errors.Is(err, sessionview.ErrAnswered) || errors.Is(err, sessionview.ErrNoMessage) {
+			return command.Usagef(j.command, "session %s has nothing left to do: give a prompt", j.header.Session)
+		}
+		if !j.begun {
+			j.begun = true
+			if j.wrote = j.view.begin(j.header); j.wrote != nil {
+				return j.wrote
+			}
+		}
+		if err != nil {
+			return err
+		}
+		j.report.event(e)
+		if j.options.debug {
+			j.debug("event", e, nil)
+		}
+		if j.wrote = j.view.event(e); j.wrote != nil {
+			return j.wrote
+		}
+	}
+	return nil
+}

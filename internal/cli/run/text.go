@@ -1,0 +1,318 @@
+package run
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tenon-agent/tenon/internal/term"
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/live"
+	"github.com/tenon-agent/tenon/transcript"
+)
+
+// view shows a run in one of the output formats.
+type view interface {
+	// begin is called once, before the first event.
+	begin(h header) error
+	// event is called for each event in order. An error means that the reader of the output has closed it.
+	event(e session.Event) error
+	// end is called once, when r is complete, even if the run never began.
+	end(r *report) error
+}
+
+// textView is --output text. On a terminal it streams all text of the model to standard output. Elsewhere standard output has only the
+// complete answer, and standard error has the remarks of the model before its calls and everything else.
+type textView struct {
+	screen  *term.Screen
+	quiet   bool // only the answer
+	atEnd   bool // show the answer after the run
+	safe    bool // the answer goes to a terminal
+	palette term.Palette
+
+	intent  transcript.IntentFilter
+	runes   term.WholeRunes
+	begun   bool // text of the current message was shown
+	streams bool // the current message has deltas
+	before  bool // text of an earlier message was shown
+	cut     bool // it stopped at the output limit: the next message continues its line
+
+	turn  int
+	model transcript.Transcript
+	alike map[string]int // successful calls of this turn by tool
+}
+
+// maxAlike is the number of successful calls of one tool that one turn shows. The view counts further ones.
+const maxAlike = 10
+
+func (v *textView) begin(header) error {
+	v.phase("starting", time.Now())
+	return nil
+}
+
+func (v *textView) event(e session.Event) error {
+	it, _ := v.model.Add(e)
+	switch b := e.Body.(type) {
+	case live.TurnStarted:
+		v.turn = e.Turn
+		v.phase("waiting for the model", e.Time)
+	case live.TurnEnded:
+		v.countAlike()
+	case live.MessageStarted:
+		v.message()
+		v.phase("waiting for the model", e.Time)
+	case live.Delta:
+		return v.delta(b, e.Time)
+	case live.Reset:
+		return v.reset(b.Cause)
+	case live.Waiting:
+		v.waiting(b)
+	case live.Routed:
+		v.note(v.palette.Yellow("! " + term.Harmless(it.Note.Title)))
+	case live.Notice:
+		v.note(v.palette.Yellow("! " + term.OneLine(b.Text)))
+	case live.Compacting, session.Summarized, session.Trimmed, session.Revert:
+		if it != nil {
+			v.note(v.palette.Dim("· " + term.Harmless(it.Note.Title)))
+		}
+	case session.Rejected:
+		v.note(v.palette.Red("✗ rejected: " + term.OneLine(b.Reason)))
+	case session.CallStarted, live.Progress:
+		v.calling()
+	case session.Message:
+		switch {
+		case ofRunBefore(b): // that run has shown it
+		case b.Role == llm.RoleAssistant:
+			return v.answer(b)
+		case b.Role == llm.RoleTool:
+			v.result(it.Call(b.CallID))
+		}
+	}
+	return nil
+}
+
+// message resets the state of the current message.
+func (v *textView) message() {
+	v.before = v.before || v.begun
+	v.begun, v.streams = false, false
+	v.intent, v.runes = transcript.IntentFilter{}, term.WholeRunes{}
+}
+
+func (v *textView) delta(d live.Delta, at time.Time) error {
+	switch d.Type {
+	case live.DeltaText:
+		v.streams = true
+		if !v.begun {
+			v.phase("answering", at)
+		}
+		if v.atEnd || !v.safe {
+			return nil
+		}
+		return v.show(v.intent.Next(v.runes.Next(d.Text)))
+	case live.DeltaThinking:
+		v.phase("thinking", at)
+	case live.DeltaArguments:
+		if d.Tool != "" {
+			v.phase("writing a call of "+term.OneLine(d.Tool), at)
+		}
+	}
+	return nil
+}
+
+// show writes text of the answer.
+func (v *textView) show(text string) error {
+	if !v.begun && !v.cut {
+		text = strings.TrimLeft(text, "\r\n")
+		if v.before && text != "" {
+			text = "\n" + text
+		}
+	}
+	v.begun = v.begun || text != ""
+	if v.safe {
+		text = term.Harmless(text)
+	}
+	return v.screen.Answer(text)
+}
+
+// answer shows the rest of a complete message.
+func (v *textView) answer(m session.Message) error {
+	calls := len(m.Calls())
+	if v.atEnd {
+		return nil
+	}
+	text := v.intent.Next(v.runes.Flush()) + v.intent.Flush()
+	if !v.streams || !v.safe {
+		text = transcript.WithoutIntent(m.Text())
+	}
+	if !v.safe && calls > 0 {
+		v.remark(text)
+		return nil
+	}
+	if err := v.show(text); err != nil {
+		return err
+	}
+	v.message()
+	if v.cut = m.Stop == llm.StopLength && calls == 0; v.cut {
+		return nil
+	}
+	return v.screen.EndLine()
+}
+
+// remark shows the text of the model before its calls if standard output is for the answer only.
+func (v *textView) remark(text string) {
+	if text = strings.TrimSpace(text); text != "" {
+		v.note(v.palette.Dim(term.Harmless(text)))
+	}
+	v.message()
+}
+
+func (v *textView) reset(cause *llm.Error) error {
+	begun := v.begun
+	v.message()
+	if !begun || v.atEnd {
+		return nil
+	}
+	err := v.screen.EndLine()
+	v.note(v.palette.Yellow("! the answer above broke off" + transcript.Because(cause) + "; it starts again"))
+	return err
+}
+
+func (v *textView) waiting(w live.Waiting) {
+	what := fmt.Sprintf("attempt %d of %d", w.Attempt, w.Of)
+	until := time.Now().Add(time.Duration(w.Delay))
+	v.note(v.palette.Yellow(fmt.Sprintf("! %s follows in %s%s", what, transcript.Duration(time.Duration(w.Delay)), transcript.Because(w.Cause))))
+	v.screen.Status(func(now time.Time) string {
+		left := max(until.Sub(now), 0)
+		return fmt.Sprintf("  %s in %ds%s", what, int((left+time.Second-1)/time.Second), transcript.Because(w.Cause))
+	})
+}
+
+// calling shows the oldest running call in the status line.
+func (v *textView) calling() {
+	running := v.model.Running()
+	if len(running) == 0 {
+		v.phase("waiting for the model", time.Now())
+		return
+	}
+	c, more := *running[0], len(running)-1
+	v.screen.Status(func(now time.Time) string {
+		text := "  " + term.OneLine(c.Name) + " " + term.Fit(term.OneLine(c.Title), 60)
+		if more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		text += term.Elapsed(now.Sub(c.Started))
+		if c.Progress != "" {
+			text += " · " + term.OneLine(c.Progress)
+		}
+		return text
+	})
+}
+
+// phase shows an activity and its duration in the status line.
+func (v *textView) phase(what string, since time.Time) {
+	turn := v.turn
+	v.screen.Status(func(now time.Time) string {
+		text := "  " + what
+		if turn > 1 {
+			text += fmt.Sprintf(" (turn %d)", turn)
+		}
+		return text + term.Elapsed(now.Sub(since))
+	})
+}
+
+func (v *textView) result(c *transcript.Call) {
+	v.calling()
+	if c.OK() {
+		if v.alike == nil {
+			v.alike = make(map[string]int)
+		}
+		v.alike[c.Name]++
+		if v.alike[c.Name] > maxAlike {
+			return
+		}
+	}
+	v.note(v.resultLine(c))
+}
+
+// countAlike shows the number of calls that this turn did not show.
+func (v *textView) countAlike() {
+	for _, tool := range slices.Sorted(maps.Keys(v.alike)) {
+		if more := v.alike[tool] - maxAlike; more > 0 {
+			v.note(v.palette.Green("✓") + " " + term.OneLine(tool) + v.palette.Dim(fmt.Sprintf(" · %d more", more)))
+		}
+	}
+	clear(v.alike)
+}
+
+// resultLine returns the line of a call: name, title, outcome, duration.
+func (v *textView) resultLine(c *transcript.Call) string {
+	const most, mostOfDenial = 160, 600 // a denial says how to allow the call
+	what := term.OneLine(c.Name)
+	if c.Title != "" {
+		what += " " + term.Fit(term.OneLine(c.Title), v.room(len(what)))
+	}
+	mark, width := v.palette.Green("✓"), most
+	if !c.OK() {
+		mark = v.palette.Red("✗")
+	}
+	if c.State == transcript.Denied {
+		width = mostOfDenial
+	}
+	line := mark + " " + what + v.palette.Dim(" · "+term.Fit(term.OneLine(c.Brief), width))
+	if took := c.Took(); took > 0 {
+		line += v.palette.Dim(" · " + transcript.Duration(took))
+	}
+	return line
+}
+
+// room returns the columns for the title of a call, next to the name of its tool and a short outcome.
+func (v *textView) room(tool int) int {
+	const outcome = 28
+	if v.screen.Width == nil {
+		return 80
+	}
+	return min(max(v.screen.Width()-tool-outcome, 20), 80)
+}
+
+func (v *textView) note(line string) {
+	if !v.quiet {
+		v.screen.Note(line + "\n")
+	}
+}
+
+// end shows the end of the run.
+func (v *textView) end(r *report) error {
+	v.screen.Status(nil)
+	var err error
+	if v.atEnd && r.Answer != "" {
+		err = v.show(r.Answer)
+	}
+	if e := v.screen.EndLine(); err == nil {
+		err = e
+	}
+	if r.ended {
+		v.note(v.endLine(r))
+	}
+	return err
+}
+
+func (v *textView) endLine(r *report) string {
+	usage := llm.Usage{
+		Input: r.Usage.Input, CacheRead: r.Usage.CacheRead, CacheWrite: r.Usage.CacheWrite,
+		Output: r.Usage.Output, Reasoning: r.Usage.Reasoning, Cost: r.Cost,
+	}
+	facts := fmt.Sprintf("%s, %s, %s, session %s", transcript.Count(r.Turns, "turn"), transcript.Usage(usage),
+		transcript.Duration(time.Duration(r.Seconds*float64(time.Second))), r.Session)
+	how := r.StopReason
+	if how == session.ReasonDone && len(r.Errors) > 0 {
+		how = session.ReasonError // the run has no valid answer
+	}
+	said := string(how)
+	if how != session.ReasonDone {
+		said = v.palette.Yellow(said)
+	}
+	return said + v.palette.Dim(": "+facts)
+}

@@ -1,0 +1,234 @@
+// Package sandbox is tenon sandbox and tenon doctor.
+package sandbox
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenon-agent/tenon/internal/app"
+	"github.com/tenon-agent/tenon/internal/cli/command"
+	"github.com/tenon-agent/tenon/internal/term"
+	"github.com/tenon-agent/tenon/workspace"
+	paths "github.com/tenon-agent/tenon/workspace/path"
+	"github.com/tenon-agent/tenon/workspace/sandbox"
+)
+
+// New returns tenon sandbox.
+func New(env *command.Env) *cobra.Command {
+	var dir string
+	var hosts []string
+	c := &cobra.Command{
+		Use:   "sandbox [flags] -- COMMAND [ARGUMENT...]",
+		Short: "Run a command in the sandbox",
+		Long: `Run a command in the sandbox of the agent. It can write in the directory and nowhere
+else, reads no secrets, and reaches only the hosts of the configuration and of
+--network. The exit code is that of the command.
+
+'tenon doctor sandbox' shows the policy and what this machine can enforce.`,
+		Example: `  tenon sandbox -- go test ./...
+  tenon sandbox --network modules.example.com -- go mod download`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return command.Usagef(c, "the command is missing: write it after --")
+			}
+			return confine(env, c, dir, hosts, args)
+		},
+	}
+	f := c.Flags()
+	f.SetInterspersed(false)
+	command.DirFlag(c, &dir, "run in this writable `directory`; default: here")
+	f.StringArrayVar(&hosts, "network", nil, "allow a `host`: example.com, *.example.com:443, *; repeatable")
+	return c
+}
+
+func confine(env *command.Env, c *cobra.Command, dir string, hosts, args []string) error {
+	_, b, err := env.Bounds(dir)
+	if err != nil {
+		return err
+	}
+	if b.Sandbox == nil {
+		return errors.New(b.Off)
+	}
+	network := &b.Sandbox.Network
+	network.Hosts = append(network.Hosts, hosts...)
+	network.Open = network.Open || slices.Contains(hosts, "*")
+	cmd := exec.CommandContext(c.Context(), args[0], args[1:]...)
+	cmd.Dir, cmd.Env = b.Root, os.Environ()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
+	done := guard(env, b)
+	confined, err := b.Sandbox.Wrap(cmd)
+	if err != nil {
+		return notStarted(env, err)
+	}
+	for _, gap := range confined.Gaps {
+		sayOfCommand(env, gap)
+	}
+	err = cmd.Run()
+	code := cmd.ProcessState.ExitCode()
+	closed := confined.Close()
+	for _, blocked := range confined.Explain(nil, code) {
+		sayOfCommand(env, blocked.String())
+	}
+	done()
+	if closed != nil {
+		return closed
+	}
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		return err
+	}
+	if code != 0 {
+		return command.ExitCode(code)
+	}
+	return nil
+}
+
+// guard examines the repositories of the workspace before a command. done disarms repositories that the command left, and reports them.
+func guard(env *command.Env, b app.Bounds) (done func()) {
+	guard := workspace.GuardRepositories([]string{b.Root}, b.Sandbox)
+	seek := func() {
+		if !paths.Inside(b.Root, b.Home) {
+			guard.Unseen(b.Root) // a home directory is too large
+		}
+	}
+	seek()
+	guard.Begin()
+	return func() {
+		seek()
+		disarmed, err := guard.End()
+		for _, d := range disarmed {
+			sayOfCommand(env, d.Path+": "+d.Why)
+		}
+		if err != nil {
+			sayOfCommand(env, err.Error())
+		}
+	}
+}
+
+// sayOfCommand prints a note about the command to standard error.
+func sayOfCommand(env *command.Env, text string) {
+	fmt.Fprintln(env.Stderr, "tenon: "+term.Harmless(text))
+}
+
+// notStarted returns the exit code of a shell if the program does not exist.
+func notStarted(env *command.Env, err error) error {
+	const notFound = 127
+	if _, lookup := errors.AsType[*exec.Error](err); !lookup {
+		return err
+	}
+	sayOfCommand(env, err.Error())
+	return command.ExitCode(notFound)
+}
+
+// NewDoctor returns tenon doctor.
+func NewDoctor(env *command.Env) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check what this machine supports",
+		RunE:  command.Group,
+	}
+	var dir string
+	box := &cobra.Command{
+		Use:   "sandbox",
+		Short: "Show the sandbox of this machine and its policy",
+		Args:  command.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, b, err := env.Bounds(dir)
+			if err != nil {
+				return err
+			}
+			return env.Print(false, command.Result{Text: confinement(env, sandbox.Look(), b)})
+		},
+	}
+	command.DirFlag(box, &dir, "working `directory`; default: here")
+	c.AddCommand(box)
+	return c
+}
+
+// confinement describes the sandbox of a machine and the policy for a directory.
+func confinement(env *command.Env, r sandbox.Report, b app.Bounds) string {
+	t := textTable{env: env}
+	level := map[sandbox.Level]string{
+		sandbox.Namespaces: "namespaces, Landlock and seccomp confine commands",
+		sandbox.Seatbelt:   "Seatbelt confines commands",
+		sandbox.Partly:     "Landlock and seccomp confine commands, with gaps; mode auto asks like mode ask",
+		"":                 "nothing confines commands here: each needs permission to run without a sandbox; mode auto asks like mode ask",
+	}[r.Level()]
+	if r.Borrowed && r.Level() == sandbox.Namespaces {
+		level = "namespaces of bubblewrap, Landlock and seccomp confine commands"
+	}
+	if b.Sandbox == nil {
+		level = b.Off + "; mode auto asks like mode ask"
+	}
+	t.row("in short", level)
+	t.row("system", r.System)
+	t.row("namespaces", either(!r.Namespaces || r.Borrowed, "not available to Tenon: "+r.Trouble, "yes"))
+	t.row("Landlock", either(r.Landlock > 0, fmt.Sprintf("version %d", r.Landlock), "no"))
+	t.row("seccomp", either(r.Seccomp, "yes", "no"))
+	t.row("bubblewrap", cmp.Or(r.Bubblewrap, either(r.Namespaces, "not needed", "not installed; it may have namespaces that are not available to Tenon")))
+	if r.Seatbelt {
+		t.row("Seatbelt", "yes")
+	}
+	if b.Sandbox == nil {
+		return t.text.String()
+	}
+	t.row("", "")
+	t.list("may write", b.Sandbox.Writable)
+	t.list("but not", existing(b.Protected))
+	t.list("cannot read", existing(b.Sandbox.Hidden))
+	switch n := b.Sandbox.Network; {
+	case n.Open:
+		t.row("network", "open")
+	case len(n.Hosts) == 0:
+		t.row("network", "only the local one")
+	default:
+		t.list("network", n.Hosts)
+	}
+	t.row("caches", b.Sandbox.Caches)
+	t.row("processes", fmt.Sprint(b.Sandbox.Limits.Processes))
+	return t.text.String()
+}
+
+func either(is bool, yes, no string) string {
+	if is {
+		return yes
+	}
+	return no
+}
+
+// existing returns the paths that exist.
+func existing(names []string) (out []string) {
+	for _, name := range names {
+		if _, err := os.Lstat(name); err == nil {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// textTable is a text of names with values.
+type textTable struct {
+	env  *command.Env
+	text strings.Builder
+}
+
+func (t *textTable) row(name, value string) {
+	line := t.env.Wrap(fmt.Sprintf("%-12s ", name), 13, term.OneLine(value))
+	t.text.WriteString(strings.TrimRight(line, " \n") + "\n")
+}
+
+func (t *textTable) list(name string, values []string) {
+	if len(values) == 0 {
+		t.row(name, "-")
+	}
+	for i, v := range values {
+		t.row(either(i == 0, name, ""), v)
+	}
+}

@@ -1,7 +1,0 @@
-//go:build !unix
-
-package nobody
-
-import "os/exec"
-
-func drop(*exec.Cmd) {}

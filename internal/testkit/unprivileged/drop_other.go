@@ -1,0 +1,7 @@
+//go:build !unix
+
+package unprivileged
+
+import "os/exec"
+
+func drop(*exec.Cmd) {}

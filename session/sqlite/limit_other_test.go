@@ -1,0 +1,7 @@
+//go:build !unix
+
+package sqlite
+
+import "errors"
+
+func limitFiles(uint64) error { return errors.ErrUnsupported }

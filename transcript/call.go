@@ -1,0 +1,212 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/live"
+)
+
+// State is the state of a call.
+type State string
+
+// The states. The last six are ends.
+const (
+	Proposed  State = "proposed"  // the model wants it
+	Waiting   State = "waiting"   // for a person's approval
+	Running   State = "running"   // it has started
+	Succeeded State = "succeeded" // it did its work
+	Failed    State = "failed"    // it or its command failed
+	Denied    State = "denied"    // it did not run
+	Skipped   State = "skipped"   // it did not run, because of another event or the end of the process
+	Cancelled State = "cancelled" // it was cancelled
+	Unknown   State = "unknown"   // the process ended while it ran
+)
+
+// Call is a call of an answer.
+type Call struct {
+	ID        string
+	Name      string // for rules and people
+	Title     string // one line, for people
+	Arguments string // JSON; the final ones
+	State     State
+	Brief     string             // one line: the outcome; empty before the end
+	Diffs     []session.FileDiff // that the tool reported
+	Files     []session.FileChange
+	More      int    // files that changed and are not in Files
+	Denied    string // the rule or person that denied it, and the reason
+	Progress  string // the newest line of progress
+	Started   time.Time
+	Ended     time.Time
+	Seq       int64            // of the result
+	Entry     session.ID       // of the result
+	Result    *session.Message // nil before the end
+}
+
+func newCall(c llm.ToolCall) *Call {
+	return &Call{ID: c.ID, Name: c.Name, Title: titleOf(c.Arguments), Arguments: c.Arguments, State: Proposed}
+}
+
+// OK reports whether the call ended well.
+func (c *Call) OK() bool { return c.State == Succeeded }
+
+// Took returns the duration of the call; 0 if it is unknown.
+func (c *Call) Took() time.Duration {
+	if c.Started.IsZero() || c.Ended.Before(c.Started) {
+		return 0
+	}
+	return c.Ended.Sub(c.Started)
+}
+
+// add folds an event of the call.
+func (c *Call) add(e session.Event) {
+	switch b := e.Body.(type) {
+	case session.CallStarted:
+		c.State, c.Started = Running, e.Time
+		c.Name = first(line(b.As), b.Tool, c.Name)
+		c.Title = first(line(b.Title), c.Title)
+		if len(b.Arguments) > 0 {
+			c.Arguments = string(b.Arguments)
+		}
+	case live.Progress:
+		text := strings.TrimRight(b.Text, "\r\n")
+		c.Progress = first(line(text[strings.LastIndexAny(text, "\r\n")+1:]), c.Progress)
+	case session.Decision:
+		if b.Verdict == "deny" {
+			c.Denied = joined(b.By, b.Reason)
+			c.Name, c.Title = first(line(b.As), c.Name), first(line(b.Title), c.Title)
+		}
+		c.Arguments = first(b.Arguments, c.Arguments)
+	case session.FilesChanged:
+		c.Files, c.More = append(c.Files, b.Files...), c.More+b.More
+	}
+}
+
+// finish folds the result.
+func (c *Call) finish(e session.Event, m session.Message) {
+	c.Result, c.Seq, c.Entry, c.Ended, c.Diffs, c.Progress = &m, e.Seq, e.ID, e.Time, m.Diffs, ""
+	switch m.Outcome {
+	case session.OutcomeOK:
+		if c.State = Succeeded; m.Failed || m.IsError {
+			c.State = Failed
+		}
+	case session.OutcomeDenied:
+		c.State = Denied
+	case session.OutcomeSkipped, session.OutcomeNotStarted:
+		c.State = Skipped
+	case session.OutcomeCancelled:
+		c.State = Cancelled
+	case session.OutcomeUnknown, session.OutcomeInterrupted:
+		c.State = Unknown
+	default:
+		c.State = Failed
+	}
+	c.Brief = brief(m)
+}
+
+// brief returns the outcome of a call in one line: the brief of the tool, or one from the text of the result.
+func brief(m session.Message) string {
+	text := strings.TrimSpace(m.Text())
+	head, _, _ := strings.Cut(text, "\n")
+	switch m.Outcome {
+	case session.OutcomeOK, session.OutcomeFailed:
+		if m.Brief != "" {
+			return m.Brief
+		}
+		if !m.IsError {
+			return Count(lines(m.Text()), "line")
+		}
+		return line(head)
+	case session.OutcomeDenied: // complete, because the reason says how to allow the call
+		head = strings.TrimSuffix(strings.TrimPrefix(head, "This call was denied: "), ".")
+		return "denied: " + strings.Join(strings.Fields(head), " ")
+	}
+	head, _, _ = strings.Cut(head, ". ") // the rest is advice for the model
+	return strings.ReplaceAll(string(m.Outcome), "_", " ") + ": " + line(head)
+}
+
+// maxTitled is the length of the arguments that are searched for a title, in bytes.
+const maxTitled = 1 << 20
+
+// titleOf returns a title for a call without one, because it did not start or comes from another program: its most telling argument, or
+// the first argument that is a text or a list of texts.
+func titleOf(arguments string) string {
+	telling := []string{"command", "cmd", "path", "file_path", "filePath", "pattern", "query", "url"}
+	d := json.NewDecoder(strings.NewReader(arguments[:min(len(arguments), maxTitled)]))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return ""
+	}
+	title, rank := "", len(telling)+1
+	for d.More() {
+		name, err := d.Token()
+		var raw json.RawMessage
+		if err != nil || d.Decode(&raw) != nil {
+			break
+		}
+		var text string
+		var list []string
+		if json.Unmarshal(raw, &text) != nil && json.Unmarshal(raw, &list) == nil {
+			text = strings.Join(list, " ")
+		}
+		r := slices.Index(telling, fmt.Sprint(name))
+		if r < 0 {
+			r = len(telling)
+		}
+		if r < rank && strings.TrimSpace(text) != "" {
+			title, rank = line(text), r
+		}
+	}
+	return title
+}
+
+// Pretty returns the arguments for people: a command as text, others as JSON with one member on each line.
+func (c *Call) Pretty() string {
+	var args map[string]any
+	if json.Unmarshal([]byte(c.Arguments), &args) == nil && len(args) == 1 {
+		for _, name := range []string{"command", "cmd", "patch", "input"} {
+			if text, ok := args[name].(string); ok && text != "" {
+				return text
+			}
+		}
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(c.Arguments), "", "  ") == nil {
+		return b.String()
+	}
+	return c.Arguments
+}
+
+// lines counts the lines of a text.
+func lines(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
+
+// first returns the first text that is not empty.
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+func joined(a, b string) string {
+	switch {
+	case a == "":
+		return b
+	case b == "":
+		return a
+	}
+	return a + ": " + b
+}

@@ -1,0 +1,15 @@
+package window_test
+
+import (
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+)
+
+// spoken is a message of a person, if its role is that of the user.
+func spoken(m llm.Message) session.Message {
+	out := session.Message{Message: m}
+	if m.Role == llm.RoleUser {
+		out.Speaker = session.Speaker{Kind: session.SpeakerPerson}
+	}
+	return out
+}
