@@ -15,6 +15,7 @@ import (
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/budget"
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/chain"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/live"
 	"github.com/tenon-agent/tenon/session/memory"
@@ -121,7 +122,7 @@ func TestChildrenShareTheBudget(t *testing.T) {
 	for seed := range uint64(25) {
 		synctest.Test(t, func(t *testing.T) {
 			p := &provider{random: rand.New(rand.NewPCG(seed, 2)), kinds: kinds}
-			client := llm.Retry(p, llm.RetryPolicy{Retries: 3})
+			client := chain.Retry(p, chain.RetryPolicy{Retries: 3})
 			store := memory.New()
 			titled := func(ctx context.Context, _ int, _ live.TurnEnded) { // beside the turn, as titles are made
 				_, _ = llm.Collect(ctx, budget.Of(ctx).Client(p), &llm.Request{System: "title", Messages: []llm.Message{llm.UserText("?")}})

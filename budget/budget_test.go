@@ -13,6 +13,7 @@ import (
 
 	"github.com/tenon-agent/tenon/budget"
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/chain"
 )
 
 // dear costs a dollar for a million tokens read, and a cent for each token written.
@@ -120,7 +121,7 @@ func TestNoMoreThanOneRequestBeyond(t *testing.T) {
 				return u
 			}
 			parent := budget.New("session", budget.Limits{Money: 0.5 + float64(chance(300))/100})
-			pool := llm.Retry(s, llm.RetryPolicy{Retries: 2})
+			pool := chain.Retry(s, chain.RetryPolicy{Retries: 2})
 			var wg sync.WaitGroup
 			for range 5 {
 				child := parent.Child("child", budget.Limits{})
@@ -264,7 +265,7 @@ func TestNestedClients(t *testing.T) {
 	s := &server{model: dear, answer: says(20)}
 	parent := budget.New("parent", budget.Limits{Money: 0.3})
 	child := parent.Child("child", budget.Limits{})
-	if err := ask(t.Context(), child.Client(llm.Retry(parent.Client(s), llm.RetryPolicy{}))); err != nil {
+	if err := ask(t.Context(), child.Client(chain.Retry(parent.Client(s), chain.RetryPolicy{}))); err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range []*budget.Budget{parent, child} {

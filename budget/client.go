@@ -8,7 +8,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// Client returns c with every request drawn from the budget. If c sends several requests for one answer, such as [llm.Retry] and pools do,
+// Client returns c with every request drawn from the budget. If c sends several requests for one answer, as a chain does,
 // each is drawn. A client may be wrapped by several budgets of a tree: each node counts a request once.
 //
 // A request that a limit refuses fails with an [*llm.Error] of [llm.KindBudget] that wraps an [*Error]. A nil Budget has no

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/llmtest"
 )
 
 func TestErrorText(t *testing.T) {
@@ -73,5 +74,15 @@ func TestAsError(t *testing.T) {
 		if got.Kind != want || !errors.Is(got, cause) {
 			t.Errorf("%v became %#v", cause, got)
 		}
+	}
+}
+
+func TestCollect(t *testing.T) {
+	if m, err := llm.Collect(t.Context(), llmtest.New(t, "text a"), &llm.Request{}); err != nil || m.Text() != "a" {
+		t.Errorf("got %q, %v", m.Text(), err)
+	}
+	_, err := llm.Collect(t.Context(), llmtest.New(t, "text a\nend"), &llm.Request{})
+	if e := llm.AsError(err); e.Kind != llm.KindProtocol {
+		t.Errorf("got %v", err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"time"
 )
 
@@ -149,11 +148,7 @@ func decodeEvent[E Event](data []byte) (Event, error) {
 
 // Collect runs one answer to its end and returns its message. The error is an [*Error].
 func Collect(ctx context.Context, c Client, req *Request) (Message, error) {
-	return collect(c.Model(), c.Stream(ctx, req))
-}
-
-func collect(m Model, stream iter.Seq2[Event, error]) (Message, error) {
-	for e, err := range stream {
+	for e, err := range c.Stream(ctx, req) {
 		if err != nil {
 			return Message{}, AsError(err)
 		}
@@ -161,5 +156,5 @@ func collect(m Model, stream iter.Seq2[Event, error]) (Message, error) {
 			return done.Message, nil
 		}
 	}
-	return Message{}, unfinished(m)
+	return Message{}, &Error{Kind: KindProtocol, Model: c.Model().Ref(), Message: "the stream ended without its final event"}
 }

@@ -190,7 +190,7 @@ func (r *Registry) Choose(name string) (Choice, error) {
 	}
 	var out Choice
 	var links []chain.Link
-	var policy *llm.RetryPolicy
+	var policy *chain.RetryPolicy
 	var failed error
 	for _, ref := range refs {
 		p, ok := r.server(ref.Provider)
@@ -328,8 +328,8 @@ func (r *Registry) CatalogFile() string {
 }
 
 // policy returns how to retry failed requests.
-func (p server) policy() llm.RetryPolicy {
-	var policy llm.RetryPolicy
+func (p server) policy() chain.RetryPolicy {
+	var policy chain.RetryPolicy
 	c := p.settings.Retry
 	if c.Retries != nil {
 		policy.Retries = cmp.Or(*c.Retries, -1)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/chain"
 	"github.com/tenon-agent/tenon/llm/offline"
 	"github.com/tenon-agent/tenon/session/memory"
 	"github.com/tenon-agent/tenon/tool/files"
@@ -26,7 +27,7 @@ func main() {
 	}
 	defer ws.Close()
 	a, err := agent.New(ctx, memory.New(), agent.Options{
-		Client: llm.Retry(offline.New(), llm.RetryPolicy{}),
+		Client: chain.Retry(offline.New(), chain.RetryPolicy{}),
 		Tools:  append(files.New(ws), search.New(ws)...),
 	})
 	if err != nil {

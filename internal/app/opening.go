@@ -16,6 +16,7 @@ import (
 	"github.com/tenon-agent/tenon/conversation"
 	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/chain"
 	"github.com/tenon-agent/tenon/models"
 	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/session"
@@ -225,7 +226,7 @@ func (out *Opened) choose(ctx context.Context, o Opening, dir, former string) (e
 		return err
 	}
 	if o.Client != nil {
-		out.Model = Model{Client: llm.Retry(o.Client, llm.RetryPolicy{}), Why: "given by the caller"}
+		out.Model = Model{Client: chain.Retry(o.Client, chain.RetryPolicy{}), Why: "given by the caller"}
 		return nil
 	}
 	if out.Setup.GoOn(former); !out.Setup.Looking() {

@@ -21,7 +21,7 @@ type Key struct {
 
 // Chain is an [llm.Client] over several. It is safe for concurrent use.
 type Chain struct {
-	policy llm.RetryPolicy
+	policy RetryPolicy
 
 	mu      sync.Mutex
 	links   []*link
@@ -43,8 +43,8 @@ type link struct {
 
 // New returns a chain. There must be a link, and each must have a key. The policy says how often and when a key is asked again; its
 // longest wait holds for the cooldown of keys too.
-func New(policy llm.RetryPolicy, links ...Link) *Chain {
-	c := &Chain{policy: policy.WithDefaults()}
+func New(policy RetryPolicy, links ...Link) *Chain {
+	c := &Chain{policy: policy.withDefaults()}
 	for _, l := range links {
 		made := &link{model: l.Keys[0].Client.Model()}
 		for _, k := range l.Keys {

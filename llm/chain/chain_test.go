@@ -120,7 +120,7 @@ func build(t *testing.T, script string) (*chain.Chain, map[string]*server) {
 		l := &links[len(links)-1]
 		l.Keys = append(l.Keys, chain.Key{Name: keyName, Client: s})
 	}
-	return chain.New(llm.RetryPolicy{Jitter: -1}, links...), servers
+	return chain.New(chain.RetryPolicy{Jitter: -1}, links...), servers
 }
 
 // ask sends a request and tells in short words what came.
@@ -408,7 +408,7 @@ func TestRequestsSideBySide(t *testing.T) {
 	limited := &llm.Error{Kind: llm.KindRateLimited}
 	begin := func(t *testing.T, n int, more ...chain.Link) (*chain.Chain, slow, []chan string) {
 		s := slow{llm.Model{Provider: "p", ID: "a"}, make(chan struct{}), make(chan *llm.Error)}
-		c := chain.New(llm.RetryPolicy{Jitter: -1}, append([]chain.Link{{Keys: []chain.Key{{Client: s}}}}, more...)...)
+		c := chain.New(chain.RetryPolicy{Jitter: -1}, append([]chain.Link{{Keys: []chain.Key{{Client: s}}}}, more...)...)
 		var all []chan string
 		for range n {
 			told := make(chan string, 1)

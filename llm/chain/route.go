@@ -91,7 +91,7 @@ func (a *asking) again(k *key, err *llm.Error) (bool, time.Duration) {
 	if a.tries[k] >= tries || err.RetryAfter > a.chain.policy.MaxRetryAfter {
 		return false, 0
 	}
-	wait := a.chain.policy.Wait(a.tries[k], err)
+	wait := a.chain.policy.wait(a.tries[k], err)
 	if err.RetryAfter > 0 && a.alternative(k) != nil && err.RetryAfter > a.chain.policy.MaxDelay {
 		return false, 0 // another model is there sooner
 	}
@@ -160,7 +160,7 @@ func (a *asking) cooling(k *key, again, fresh func(*key) bool) (time.Duration, b
 		return 0, false
 	}
 	if k == a.asked {
-		return a.chain.policy.Wait(a.tries[k], err), true
+		return a.chain.policy.wait(a.tries[k], err), true
 	}
 	return max(time.Until(k.until), 0), true
 }

@@ -1,4 +1,4 @@
-package llm_test
+package chain_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/chain"
 	"github.com/tenon-agent/tenon/llm/llmtest"
 )
 
@@ -48,10 +49,10 @@ func undent(s string) string {
 }
 
 func TestRetry(t *testing.T) {
-	exact := llm.RetryPolicy{Jitter: -1}
+	exact := chain.RetryPolicy{Jitter: -1}
 	tests := []struct {
 		name   string
-		policy llm.RetryPolicy
+		policy chain.RetryPolicy
 		script string
 		want   string
 	}{
@@ -73,7 +74,7 @@ func TestRetry(t *testing.T) {
 			1s waiting 2s for 3 of 4: test/script: network: two
 			3s waiting 4s for 4 of 4: test/script: stalled: three
 			7s error test/script: rate limited: four`},
-		{"the delay has a limit", llm.RetryPolicy{Jitter: -1, Delay: 20 * time.Second, Factor: 3, Retries: 2}, `
+		{"the delay has a limit", chain.RetryPolicy{Jitter: -1, Delay: 20 * time.Second, Factor: 3, Retries: 2}, `
 			cut
 			---
 			cut
@@ -148,14 +149,14 @@ func TestRetry(t *testing.T) {
 			1s reset: test/script: protocol: the stream ended without its final event
 			1s text "b"
 			1s done end "b"`},
-		{"no retries", llm.RetryPolicy{Retries: -1}, `
+		{"no retries", chain.RetryPolicy{Retries: -1}, `
 			error network`, `
 			0s error test/script: network`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				got := trace(t.Context(), llm.Retry(llmtest.New(t, tt.script), tt.policy), &llm.Request{})
+				got := trace(t.Context(), chain.Retry(llmtest.New(t, tt.script), tt.policy), &llm.Request{})
 				if got != undent(tt.want) {
 					t.Errorf("got:\n%swant:%s", got, tt.want)
 				}
@@ -168,7 +169,7 @@ func TestRetryJitter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seen := map[time.Duration]bool{}
 		for range 100 {
-			c := llm.Retry(llmtest.New(t, "cut\n---\ntext a"), llm.RetryPolicy{})
+			c := chain.Retry(llmtest.New(t, "cut\n---\ntext a"), chain.RetryPolicy{})
 			for e := range c.Stream(t.Context(), &llm.Request{}) {
 				if w, ok := e.(llm.Waiting); ok {
 					seen[w.Delay] = true
@@ -189,7 +190,7 @@ func TestRetryEndsWithTheContext(t *testing.T) {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 1500*time.Millisecond, errors.New("the user left"))
 		defer cancel()
 		c := llmtest.New(t, "text a\ncut\n---\ntext b\ncut\n---\ntext never")
-		_, err := llm.Collect(ctx, llm.Retry(c, llm.RetryPolicy{Jitter: -1}), &llm.Request{})
+		_, err := llm.Collect(ctx, chain.Retry(c, chain.RetryPolicy{Jitter: -1}), &llm.Request{})
 		e := llm.AsError(err)
 		if e.Kind != llm.KindCancelled || !strings.Contains(e.Error(), "the user left; the try before failed: test/script: protocol") {
 			t.Errorf("got %v", err)
@@ -207,7 +208,7 @@ func TestRetryDoesNotWaitWhenTheContextHasEnded(t *testing.T) {
 			if script == "text a" {
 				cancel()
 			}
-			_, err := llm.Collect(ctx, llm.Retry(llmtest.New(t, script), llm.RetryPolicy{}), &llm.Request{})
+			_, err := llm.Collect(ctx, chain.Retry(llmtest.New(t, script), chain.RetryPolicy{}), &llm.Request{})
 			cancel()
 			if llm.AsError(err).Kind != llm.KindCancelled {
 				t.Errorf("got %v", err)
@@ -215,7 +216,7 @@ func TestRetryDoesNotWaitWhenTheContextHasEnded(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		c := clientFunc(func(yield func(llm.Event, error) bool) { cancel(); yield(nil, &llm.Error{Kind: llm.KindNetwork}) })
-		if got := trace(ctx, llm.Retry(c, llm.RetryPolicy{}), &llm.Request{}); !strings.HasPrefix(got, "0s error test/func: cancelled") {
+		if got := trace(ctx, chain.Retry(c, chain.RetryPolicy{}), &llm.Request{}); !strings.HasPrefix(got, "0s error test/func: cancelled") {
 			t.Errorf("got %s", got)
 		}
 	})
@@ -233,7 +234,7 @@ func (c clientFunc) Stream(context.Context, *llm.Request) iter.Seq2[llm.Event, e
 func TestRetryWrapsForeignErrors(t *testing.T) {
 	foreign := errors.New("from elsewhere")
 	c := clientFunc(func(yield func(llm.Event, error) bool) { yield(nil, foreign) })
-	_, err := llm.Collect(t.Context(), llm.Retry(c, llm.RetryPolicy{}), &llm.Request{})
+	_, err := llm.Collect(t.Context(), chain.Retry(c, chain.RetryPolicy{}), &llm.Request{})
 	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Kind != llm.KindOther || !errors.Is(err, foreign) {
 		t.Errorf("got %#v", err)
 	}
@@ -246,7 +247,7 @@ func TestLeavingRetry(t *testing.T) {
 		for leaveAt := range 7 {
 			c := llmtest.New(t, script)
 			n := 0
-			for range llm.Retry(c, llm.RetryPolicy{}).Stream(t.Context(), &llm.Request{}) {
+			for range chain.Retry(c, chain.RetryPolicy{}).Stream(t.Context(), &llm.Request{}) {
 				if n++; n > leaveAt {
 					break
 				}
@@ -258,19 +259,9 @@ func TestLeavingRetry(t *testing.T) {
 	})
 }
 
-func TestCollect(t *testing.T) {
-	if m, err := llm.Collect(t.Context(), llmtest.New(t, "text a"), &llm.Request{}); err != nil || m.Text() != "a" {
-		t.Errorf("got %q, %v", m.Text(), err)
-	}
-	_, err := llm.Collect(t.Context(), llmtest.New(t, "text a\nend"), &llm.Request{})
-	if e := llm.AsError(err); e.Kind != llm.KindProtocol {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestRetryModel(t *testing.T) {
 	c := llmtest.New(t, "")
-	if !reflect.DeepEqual(llm.Retry(c, llm.RetryPolicy{}).Model(), c.Model()) {
+	if !reflect.DeepEqual(chain.Retry(c, chain.RetryPolicy{}).Model(), c.Model()) {
 		t.Error("another model")
 	}
 }
