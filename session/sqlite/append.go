@@ -105,6 +105,9 @@ func (s *committer) append(
 
 // append numbers events and writes them.
 func (t *txn) append(id session.SessionID, epoch, expect int64, events []session.Event, encoded [][]byte) error {
+	if done, err := t.appendOn(id, epoch, expect, events, encoded); done {
+		return err
+	}
 	row, err := t.session(id, epoch)
 	if err == nil && expect != 0 && expect != row.sum.Entries {
 		err = &session.StaleError{Session: id, Expect: expect, Newest: row.sum.Entries}
@@ -112,15 +115,41 @@ func (t *txn) append(id session.SessionID, epoch, expect int64, events []session
 	if err != nil || len(events) == 0 {
 		return err
 	}
-	if err := row.link(t, events); err != nil {
+	sums, err := row.link(t, events, encoded)
+	if err != nil {
 		return err
 	}
 	for i, e := range events {
-		if err := row.add(t, e, encoded[i]); err != nil {
+		if err := row.add(t, e, encoded[i], sums[i]); err != nil {
 			return err
 		}
 	}
 	return row.update(t)
+}
+
+// appendOn appends to a session as this process remembers its row, without reading it. If the row is another one now, or not remembered, done
+// is false and nothing is changed.
+func (t *txn) appendOn(id session.SessionID, epoch, expect int64, events []session.Event, encoded [][]byte) (done bool, err error) {
+	was, ok := t.rows[id]
+	if !ok || epoch == noEpoch || len(events) == 0 || expect != 0 && expect != was.sum.Entries {
+		return false, nil
+	}
+	was.epoch = epoch
+	row := row{stored: was, was: &was, seq: was.sum.Entries}
+	sums, err := row.link(t, events, encoded)
+	if err != nil {
+		return false, nil // append finds the error again, from the row as it is now
+	}
+	if same, err := row.save(t, row.was); err != nil || !same {
+		return err != nil, err
+	}
+	t.note(row.stored)
+	for i, e := range events {
+		if err := row.add(t, e, encoded[i], sums[i]); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
 }
 
 // mustSync reports whether Append must sync one of the bodies before it returns.
@@ -191,8 +220,9 @@ func (t *txn) session(id session.SessionID, epoch int64) (row, error) {
 	return row{stored: r, was: &r, seq: r.sum.Entries}, err
 }
 
-// link numbers events after the last entry, and continues the branch from its tip.
-func (r *row) link(t *txn, events []session.Event) error {
+// link numbers events after the last entry, continues the branch from its tip, and returns their checksums.
+func (r *row) link(t *txn, events []session.Event, encoded [][]byte) ([]chain, error) {
+	sums := make([]chain, len(events))
 	for i := range events {
 		e := &events[i]
 		r.seq++
@@ -201,15 +231,19 @@ func (r *row) link(t *txn, events []session.Event) error {
 			e.Parent = r.tip
 			if h, ok := e.Body.(session.Head); ok {
 				if _, err := locate(t, r.sum.ID, r.key, h.To); err != nil {
-					return err
+					return nil, err
 				}
 				e.Parent = h.To
 			}
 			r.tip = e.ID
+		} else {
+			r.aside += e.Seq
 		}
 		r.sum.Add(*e)
+		sums[i] = next(r.head, place(r.key, e.Seq), e, e.Body.Kind(), encoded[i])
+		r.head = sums[i].own()
 	}
-	return nil
+	return sums, nil
 }
 
 // finder runs a prepared query for one row.
@@ -238,19 +272,17 @@ func locate(q finder, id session.SessionID, key int64, entry session.ID) (at int
 	}
 }
 
-// add writes a numbered entry and its usage.
-func (r *row) add(t *txn, e session.Event, body []byte) error {
+// add writes a linked entry and its usage.
+func (r *row) add(t *txn, e session.Event, body []byte, sum chain) error {
 	key, at := r.key, place(r.key, e.Seq)
 	if body == nil {
 		body = []byte{}
 	}
 	t.wrote = true
-	sum := next(r.head, at, &e, e.Body.Kind(), body)
 	if err := t.exec(`INSERT INTO entries (place, id, parent, run, turn, time, kind, sum, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		at, string(e.ID), string(e.Parent), string(e.Run), e.Turn, e.Time.UnixMicro(), e.Body.Kind(), sum[:], body); err != nil {
 		return err
 	}
-	r.head = sum.own()
 	if b, ok := e.Body.(session.RunStarted); ok {
 		t.agents.note(key, e.Run, index.AgentOf(b))
 	}
@@ -320,10 +352,19 @@ func (t *txn) agentOf(key int64, run session.RunID) (string, error) {
 
 // update writes the row back.
 func (r *row) update(t *txn) error {
-	if err := r.save(t, r.was); err != nil {
+	same, err := r.save(t, r.was)
+	if err == nil && !same {
+		err = fmt.Errorf("session %s: %w: its row cannot be found by its key; run tenon sessions check --repair", r.sum.ID, session.ErrCorrupt)
+	}
+	if err != nil {
 		return err
 	}
-	t.changed, t.head = r.sum.ID, headOf(&r.stored)
-	t.remember(r.stored)
+	t.note(r.stored)
 	return nil
+}
+
+// note notes that the transaction wrote the row of a session.
+func (t *txn) note(r stored) {
+	t.wrote, t.changed, t.head = true, r.sum.ID, headOf(&r)
+	t.remember(r)
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -81,6 +82,7 @@ func (s *committer) lead(ctx context.Context, j *job) {
 		return
 	default:
 	}
+	runtime.Gosched() // writers whose appends were just committed may join with their next ones
 	if err := s.begin(ctx); err != nil {
 		s.group.drop(j)
 		j.err = err

@@ -120,10 +120,11 @@ func (r *row) put(t *txn, e session.Event) error {
 	}
 	e.Parent = ""
 	events := []session.Event{e}
-	if err := r.link(t, events); err != nil {
+	sums, err := r.link(t, events, [][]byte{body})
+	if err != nil {
 		return err
 	}
-	return r.add(t, events[0], body)
+	return r.add(t, events[0], body, sums[0])
 }
 
 // stamped is the time of an imported entry as journals keep it; now, when it is not known.

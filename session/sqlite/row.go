@@ -21,12 +21,13 @@ type stored struct {
 	sum   index.Summary
 	tip   session.ID
 	base  int64
+	aside int64  // sum of the numbers of the entries aside of every branch
 	head  []byte // checksum of the newest entry
 	mark  []byte // checksum of the row
 }
 
 const selectRow = `SELECT key, epoch, token, owner, id, title, named, dir, model, created, updated, seq, messages, runs,
-		input, cache_read, cache_write, output, reasoning, cost, from_session, from_entry, base, tags, deleted, tip, head, mark
+		input, cache_read, cache_write, output, reasoning, cost, from_session, from_entry, base, tags, deleted, tip, aside, head, mark
 	FROM sessions `
 
 // scan reads a row.
@@ -36,7 +37,7 @@ func (r *stored) scan(row scanner) error {
 	s, u := &r.sum, &r.sum.Usage
 	err := row.Scan(&r.key, &r.epoch, &r.token, &s.Owner, (*string)(&s.ID), &s.Title, &s.Named, &s.Dir, &s.Model, &created, &updated,
 		&s.Entries, &s.Messages, &s.Runs, &u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning, &u.Cost,
-		(*string)(&s.From.Session), (*string)(&s.From.Entry), &r.base, (*string)(&packed), &deleted, (*string)(&r.tip), &r.head, &r.mark)
+		(*string)(&s.From.Session), (*string)(&s.From.Entry), &r.base, (*string)(&packed), &deleted, (*string)(&r.tip), &r.aside, &r.head, &r.mark)
 	if err != nil {
 		return err
 	}
@@ -63,33 +64,44 @@ func (r *stored) values() []any {
 	return []any{
 		string(s.ID), s.Title, s.Named, s.Dir, s.Model, microOrNever(s.Created), microOrNever(s.Updated), s.Entries, s.Messages, s.Runs,
 		u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, u.Cost, string(s.From.Session), string(s.From.Entry), r.base,
-		string(packTags(s.Tags)), microOrNever(s.Deleted), string(r.tip), r.head, r.mark,
+		string(packTags(s.Tags)), microOrNever(s.Deleted), string(r.tip), r.aside, r.head, r.mark,
 	}
 }
 
-// save writes the row back. Most appends change little of it.
-func (r *stored) save(t *txn, was *stored) error {
-	if was != nil && was.likely() == r.likely() && slices.Equal(was.sum.Tags, r.sum.Tags) {
+// save writes the row back, if the database still has the one that was; nil: any. Most appends change little of it.
+func (r *stored) save(t *txn, was *stored) (same bool, err error) {
+	const where = ` WHERE key = ? AND mark = ? AND epoch = ? AND kept = 0`
+	var n int64
+	switch {
+	case was == nil:
+		n, err = t.update(updateRow+` WHERE key = ?`, append(r.values(), r.key)...)
+	case was.likely() == r.likely() && slices.Equal(was.sum.Tags, r.sum.Tags):
 		r.mark = r.markOf()
-		return t.exec(`UPDATE sessions SET updated = ?, seq = ?, messages = ?, tip = ?, head = ?, mark = ? WHERE key = ?`,
-			microOrNever(r.sum.Updated), r.sum.Entries, r.sum.Messages, string(r.tip), r.head, r.mark, r.key)
+		n, err = t.update(`UPDATE sessions SET updated = ?, seq = ?, messages = ?, tip = ?, aside = ?, head = ?, mark = ?`+where,
+			microOrNever(r.sum.Updated), r.sum.Entries, r.sum.Messages, string(r.tip), r.aside, r.head, r.mark, r.key, was.mark, was.epoch)
+	default:
+		n, err = t.update(updateRow+where, append(r.values(), r.key, was.mark, was.epoch)...)
 	}
-	return t.exec(`UPDATE sessions SET id = ?, title = ?, named = ?, dir = ?, model = ?, created = ?, updated = ?, seq = ?, messages = ?,
-			runs = ?, input = ?, cache_read = ?, cache_write = ?, output = ?, reasoning = ?, cost = ?, from_session = ?, from_entry = ?,
-			base = ?, tags = ?, deleted = ?, tip = ?, head = ?, mark = ? WHERE key = ?`, append(r.values(), r.key)...)
+	return n == 1, err
 }
+
+const updateRow = `UPDATE sessions SET id = ?, title = ?, named = ?, dir = ?, model = ?, created = ?, updated = ?, seq = ?, messages = ?,
+		runs = ?, input = ?, cache_read = ?, cache_write = ?, output = ?, reasoning = ?, cost = ?, from_session = ?, from_entry = ?,
+		base = ?, tags = ?, deleted = ?, tip = ?, aside = ?, head = ?, mark = ?`
 
 // likely is the part of a row, without its tags, that most appends do not change.
-func (r *stored) likely() any {
+type likely struct {
+	usage        llm.Usage
+	title, model string
+	named        bool
+	runs         int
+	deleted      time.Time
+	id           session.SessionID
+}
+
+func (r *stored) likely() likely {
 	s := &r.sum
-	return struct {
-		usage        llm.Usage
-		title, model string
-		named        bool
-		runs         int
-		deleted      time.Time
-		id           session.SessionID
-	}{s.Usage, s.Title, s.Model, s.Named, s.Runs, s.Deleted, s.ID}
+	return likely{s.Usage, s.Title, s.Model, s.Named, s.Runs, s.Deleted, s.ID}
 }
 
 // insert makes the row, and gives it its key.

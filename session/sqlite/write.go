@@ -114,12 +114,21 @@ type txn struct {
 
 // exec runs a prepared statement, without a context because writes are short.
 func (l *lane) exec(text string, args ...any) error {
+	_, err := l.update(text, args...)
+	return err
+}
+
+// update is exec, and returns how many rows the statement changed.
+func (l *lane) update(text string, args ...any) (rows int64, err error) {
 	stmt, err := l.stmt(text)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	_, err = stmt.ExecContext(context.Background(), args...)
-	return err
+	result, err := stmt.ExecContext(context.Background(), args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 // row runs a prepared query for one row, into dest.
