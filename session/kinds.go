@@ -1,7 +1,9 @@
 package session
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/tenon-agent/tenon/session/internal/place"
 	"github.com/tenon-agent/tenon/session/live"
@@ -56,6 +58,9 @@ var kinds = byName(
 	row[live.Compacting](),
 	row[live.Notice](),
 )
+
+// Kinds returns the kinds that this version knows, in no order.
+func Kinds() []string { return slices.Collect(maps.Keys(kinds)) }
 
 func (Created) Kind() string      { return "created" }
 func (Message) Kind() string      { return "message" }

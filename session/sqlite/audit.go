@@ -261,7 +261,7 @@ type difference struct {
 }
 
 // differences compares the row with the computed values.
-func (a *audit) differences(row stored) (list []difference) {
+func (a *audit) differences(row stored, aside int64) (list []difference) {
 	want, got := a.sum, row.sum
 	if row.tip != a.tip {
 		list = append(list, difference{index.PartTip, fmt.Sprintf("the branch ends at %q, not %q", a.tip, row.tip)})
@@ -272,7 +272,7 @@ func (a *audit) differences(row stored) (list []difference) {
 	same := sameUsage(want.Usage, got.Usage) && slices.Equal(want.Tags, got.Tags)
 	want.Usage, want.Tags, got.Tags, want.Fork, got.Fork = got.Usage, nil, nil, false, false
 	want.Owner, want.Parent = got.Owner, got.Parent // the row has neither
-	if !same || fmt.Sprint(want) != fmt.Sprint(got) {
+	if !same || row.aside != aside || fmt.Sprint(want) != fmt.Sprint(got) {
 		list = append(list, difference{index.PartSummary, "the data of lists does not match its entries"})
 	}
 	if len(list) == 0 && (row.verify() != nil || !bytes.Equal(row.head, a.last.own())) {
@@ -298,7 +298,17 @@ func (a *audit) write(t *txn) error {
 		a.sum.Add(r.Event)
 	}
 	row := stored{key: a.key, sum: a.sum, tip: a.tip, base: a.base, head: a.last.own()}
-	return row.save(t, nil)
+	if row.aside, err = a.aside(t); err != nil {
+		return err
+	}
+	_, err = row.save(t, nil)
+	return err
+}
+
+// aside computes the column of that name from the entries that were read.
+func (a *audit) aside(q finder) (sum int64, err error) {
+	err = q.row(asideSum+`NOT INDEXED `+asideOnly, []any{place(a.key, 1), place(a.key, a.seq)}, &sum)
+	return sum, err
 }
 
 // later returns the entries of a session after a number, as the transaction sees them.

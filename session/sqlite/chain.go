@@ -79,7 +79,7 @@ func (r *stored) markOf() []byte {
 	}
 	var space [512]byte
 	b := numbers(space[:0], r.key, s.Entries, named, microOrNever(s.Created), microOrNever(s.Updated), int64(s.Messages), int64(s.Runs),
-		u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, int64(math.Float64bits(u.Cost)), r.base, microOrNever(s.Deleted))
+		u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, int64(math.Float64bits(u.Cost)), r.base, microOrNever(s.Deleted), r.aside)
 	b = texts(b, string(s.ID), string(r.tip), s.Title, s.Dir, s.Model, string(s.From.Session), string(s.From.Entry), string(packTags(s.Tags)))
 	sum := sha256.Sum256(append(b, r.head...))
 	return sum[:sumSize]

@@ -254,7 +254,11 @@ func (c *check) session(key int64) error {
 	if a.broken {
 		return c.remark(row) // the computed row is not the right one
 	}
-	for _, d := range a.differences(row) {
+	aside, err := a.aside(c.store)
+	if err != nil {
+		return err
+	}
+	for _, d := range a.differences(row, aside) {
 		p := index.Problem{Session: row.sum.ID, Part: d.part, Text: d.text}
 		if err := c.report(p, func(t *txn) error { return a.write(t) }); err != nil {
 			return err
@@ -263,16 +267,56 @@ func (c *check) session(key int64) error {
 	return nil
 }
 
-// spending finds rows of usage without an entry. The audits have compared the row of each entry.
+// spending finds rows of usage without an entry, and sessions that lost entries and count the usage of these. The audits have compared the row
+// of each entry.
 func (c *check) spending() error {
 	var extra int
 	const without = `FROM spending WHERE NOT EXISTS (
 		SELECT 1 FROM entries e WHERE e.place = spending.place AND e.time = spending.time AND e.kind IN ('message', 'summary', 'title', 'note'))`
-	if err := c.store.row(`SELECT count(*) `+without, nil, &extra); err != nil || extra == 0 {
+	if err := c.store.row(`SELECT count(*) `+without, nil, &extra); err != nil {
 		return err
 	}
-	p := index.Problem{Part: index.PartSpending, Text: fmt.Sprintf("%d rows of usage belong to no entry", extra)}
-	return c.report(p, func(t *txn) error { return t.exec(`DELETE ` + without) })
+	if extra > 0 {
+		p := index.Problem{Part: index.PartSpending, Text: fmt.Sprintf("%d rows of usage belong to no entry", extra)}
+		if err := c.report(p, func(t *txn) error { return t.exec(`DELETE ` + without) }); err != nil {
+			return err
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.docs)) {
+		if a := c.docs[key]; a.broken {
+			if err := c.total(a); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// total compares the usage in the row of a session that lost entries with the rows of usage that are left.
+func (c *check) total(a *audit) error {
+	row, err := rowOf(c.store, a.key)
+	if err != nil || row.verify() != nil {
+		return err
+	}
+	sum := func(q finder) (u llm.Usage, err error) {
+		err = q.row(`SELECT coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0),
+				coalesce(sum(reasoning), 0), coalesce(sum(cost), 0.0) FROM spending WHERE place BETWEEN ? AND ?`,
+			[]any{place(a.key, 1), lastPlace(a.key)}, &u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning, &u.Cost)
+		return u, err
+	}
+	if u, err := sum(c.store); err != nil || sameUsage(u, row.sum.Usage) {
+		return err
+	}
+	p := index.Problem{Session: a.id, Part: index.PartSummary, Text: "it counts the usage of entries that are missing"}
+	return c.report(p, func(t *txn) error {
+		if row, err = rowOf(t, a.key); err == nil {
+			row.sum.Usage, err = sum(t)
+		}
+		if err == nil {
+			_, err = row.save(t, nil)
+		}
+		return err
+	})
 }
 
 // blobs reads all blobs.

@@ -107,6 +107,7 @@ func TestCheckRepairs(t *testing.T) {
 		"in the trash":          {false, `UPDATE sessions SET deleted = 77`, index.PartSummary},
 		"a row that is behind":  {false, `UPDATE sessions SET seq = seq - 1`, index.PartSummary},
 		"a row that is missing": {false, `DELETE FROM sessions WHERE key = (` + parent + `)`, index.PartSummary},
+		"entries aside":         {false, `UPDATE sessions SET aside = aside + 1`, index.PartSummary},
 		"a tip":                 {false, `UPDATE sessions SET tip = id`, index.PartTip},
 		"a fork's base":         {false, `UPDATE sessions SET base = base + 1 WHERE base <> 0`, index.PartFork},
 		"a base of no fork":     {false, `UPDATE sessions SET base = 7 WHERE base = 0`, index.PartFork},
@@ -195,7 +196,37 @@ func TestCheckTellsWhatIsLost(t *testing.T) {
 	}
 }
 
-// An index of SQLite's that does not fit its table is made anew.
+// A session that lost an answer does not keep others from being counted, also after a repair removed the usage of the answer.
+func TestUsageAfterALoss(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	s := open(t, path)
+	ids := conversations(t, s)
+	raw(t, path, `DELETE FROM entries WHERE place = (SELECT place FROM spending LIMIT 1)`)
+	problems(t, s, true)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, path)
+	var all float64
+	for sum, err := range s.List(t.Context(), index.Query{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += sum.Usage.Cost
+	}
+	u, err := s.Spent(t.Context(), time.Time{})
+	if err != nil || u.Cost != all {
+		t.Errorf("spent %v, %v; the lists have %v", u.Cost, err, all)
+	}
+	for _, err = range s.Read(t.Context(), ids[0], 0) {
+	}
+	if !errors.Is(err, session.ErrCorrupt) {
+		t.Errorf("read: %v", err)
+	}
+}
+
+// An index of SQLite's that does not match its table is built again.
 func TestCheckReindexes(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")

@@ -198,27 +198,28 @@ func (s *reader) whole(r *stored) error {
 }
 
 // complete returns an error if any session lost its last entries, or all of them. It looks once.
-func (s *reader) complete() error {
-	s.lost.Do(func() { s.loss = s.compareHeads() })
-	return s.loss
-}
+func (s *reader) complete() error { return s.lost.check(s.compareHeads) }
 
 func (s *reader) compareHeads() error {
 	slots := s.heads.all() // before the rows, which may be ahead of them
 	if len(slots) == 0 {
 		return nil
 	}
-	// By the index and by the table: damage of one hides a session from those who read by it.
-	for _, by := range []string{"id", "+id"} {
-		have, err := s.entryCounts(by)
-		if err == nil {
-			err = s.compareTo(slots, have)
-		}
-		if err != nil {
-			return err
-		}
+	have, err := s.entryCounts()
+	if err != nil {
+		return err
 	}
-	return nil
+	if err := s.compareTo(slots, have); err != nil {
+		return err
+	}
+	// Damage of the index hides a session from those who read by it.
+	var same bool
+	err = s.row(`SELECT (SELECT total(key) FROM sessions INDEXED BY sqlite_autoindex_sessions_1) = (SELECT total(key) FROM sessions NOT INDEXED)`,
+		nil, &same)
+	if err == nil && !same {
+		err = fmt.Errorf("session: %w: the index of sessions does not match them; run tenon sessions check --repair", session.ErrCorrupt)
+	}
+	return err
 }
 
 // entryCount is the number of entries that the row of a session has.
@@ -227,9 +228,9 @@ type entryCount struct {
 	seq int64
 }
 
-// entryCounts returns the numbers of entries by the key of the session. The column chooses how SQLite finds the rows.
-func (s *reader) entryCounts(by string) (map[int64]entryCount, error) {
-	rows, err := s.query(`SELECT key, id, seq FROM sessions WHERE kept = 0 AND ` + by + ` >= ''`)
+// entryCounts returns the numbers of entries by the key of the session.
+func (s *reader) entryCounts() (map[int64]entryCount, error) {
+	rows, err := s.query(`SELECT key, id, seq FROM sessions NOT INDEXED WHERE kept = 0`)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"math"
 	"time"
 
 	"github.com/tenon-agent/tenon/llm"
@@ -42,17 +43,18 @@ func (s *reader) summaries(ctx context.Context, q index.Query) ([]index.Summary,
 	}
 	limit := q.Limit
 	if limit <= 0 || q.Tag != "" || q.Text != "" || q.Prefix == "" { // which are not for SQL to see
-		limit = -1
+		limit = math.MaxInt32
 	}
 	before := int64(1<<63 - 1)
 	if !q.Before.IsZero() {
 		before = firstMicro(q.Before)
 	}
-	// The range lets SQLite find a session by its ID; that IDs within it begin with the prefix is for substr to say.
+	// The range lets SQLite find a session by its ID; substr selects those in it that begin with the prefix. Sessions in the trash are left
+	// out below, after their rows are verified.
 	rows, err := s.query(selectRow+`
 		WHERE id BETWEEN ?1 AND ?1 || char(1114111) AND substr(id, 1, length(?1)) = ?1 AND (?2 = '' OR dir = ?2)
-			AND updated >= ?3 AND updated < ?4 AND (deleted <> 0) = ?5 AND kept = 0
-		ORDER BY updated DESC, id DESC LIMIT 0 + ?6`, q.Prefix, q.Dir, firstMicro(q.After), before, q.Deleted, limit)
+			AND updated >= ?3 AND updated < ?4 AND (deleted <> 0 OR NOT ?5) AND kept = 0
+		ORDER BY updated DESC, id DESC LIMIT 0 + ?6 + (SELECT count(*) FROM sessions WHERE deleted <> 0)`, q.Prefix, q.Dir, firstMicro(q.After), before, q.Deleted, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +128,7 @@ type scanner interface{ Scan(dest ...any) error }
 func (s *reader) Spent(ctx context.Context, since time.Time) (llm.Usage, error) {
 	var u llm.Usage
 	var odd int
-	if err := cmp.Or(s.ended(ctx), s.complete()); err != nil {
+	if err := cmp.Or(s.ended(ctx), s.complete(), s.counts()); err != nil {
 		return u, err
 	}
 	err := s.row(`SELECT coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0),

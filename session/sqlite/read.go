@@ -78,27 +78,29 @@ func (s *reader) batch(
 
 func keepAll(session.Event) (want, more bool) { return true, true }
 
-// find returns the key of a session, its last sequence number and the tip of its current branch.
-func (s *reader) find(ctx context.Context, id session.SessionID) (key, seq int64, tip session.ID, err error) {
+// session reads the row of a session, and verifies it.
+func (s *reader) session(ctx context.Context, id session.SessionID) (stored, error) {
 	if err := s.ended(ctx); err != nil {
-		return 0, 0, "", err
+		return stored{}, err
 	}
 	r, err := rowNamed(s, id)
 	if err == nil {
 		err = cmp.Or(r.verify(), s.whole(&r))
 	}
-	return r.key, r.sum.Entries, r.tip, s.fail("read", err)
+	return r, s.fail("read", err)
+}
+
+// find returns the key of a session, its last sequence number and the tip of its current branch.
+func (s *reader) find(ctx context.Context, id session.SessionID) (key, seq int64, tip session.ID, err error) {
+	r, err := s.session(ctx, id)
+	return r.key, r.sum.Entries, r.tip, err
 }
 
 // Read implements [index.Store].
 func (s *reader) Read(ctx context.Context, id session.SessionID, after int64, kinds ...string) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
 		if len(kinds) > 0 {
-			query := columns + between + ofKinds + inOrder
-			if aside(kinds) {
-				query = columns + between + `AND parent = '' ` + ofKinds + inOrder
-			}
-			s.pick(ctx, id, yield, 1, query, max(after, 0), kinds) // often the next one is all that is wanted
+			s.pick(ctx, id, yield, max(after, 0), kinds)
 			return
 		}
 		_, _ = s.read(ctx, id, max(after, 0), yield)
@@ -116,34 +118,48 @@ func aside(kinds []string) bool {
 // A limit in a query is 0 + ?, not ? alone: SQLite plans for the value of a bare parameter, and prepares the statement again for each value,
 // which takes longer than most queries.
 
-// The parts of a query for some entries of a session. The body is the last column, so SQLite does not fetch the bodies of other entries.
+// The parts of a query for the entries of some kinds. The body is the last column, so SQLite does not fetch the bodies of other entries. The
+// kinds are those to leave out: so an entry whose kind is damaged is not left out, and its checksum shows the damage.
 const (
 	between = `WHERE place > ?1 AND place <= ?2 `
-	ofKinds = `AND (?3 IS NULL OR kind IN (SELECT value FROM json_each(?3))) `
+	ofKinds = `AND kind NOT IN (SELECT value FROM json_each(?3)) `
 	inOrder = `ORDER BY place LIMIT 0 + ?4`
+	byIndex = `INDEXED BY entries_off_branch `
 )
 
-// pick yields the entries that a query selects, after a sequence number and up to the current last one. The first batch has at most this many
-// rows, and each further one twice as many.
+// fewEntries are read as fast from the table as by the index.
+const fewEntries = 100
+
+// pick yields the entries of these kinds, after a sequence number and up to the current last one. Entries that damage hides are an error: what
+// is read from the table is counted, and what is read by the index is compared with the row of the session.
 func (s *reader) pick(
-	ctx context.Context, id session.SessionID, yield func(session.Event, error) bool, rows int, query string, after int64, kinds []string,
+	ctx context.Context, id session.SessionID, yield func(session.Event, error) bool, after int64, kinds []string,
 ) {
-	var list any // NULL: all kinds
-	if len(kinds) > 0 {
-		text, err := json.Marshal(kinds)
-		if err != nil {
-			panic(err) // strings can be encoded
-		}
-		list = string(text)
+	others := slices.DeleteFunc(session.Kinds(), func(kind string) bool { return slices.Contains(kinds, kind) })
+	list, err := json.Marshal(others)
+	if err != nil {
+		panic(err) // strings can be encoded
 	}
-	key, until, _, err := s.find(ctx, id)
+	r, err := s.session(ctx, id)
+	until, query := r.sum.Entries, columns+between+ofKinds+inOrder
+	indexed := err == nil && until-after > fewEntries && aside(kinds)
+	if indexed {
+		query = columns + byIndex + between + `AND parent = '' ` + ofKinds + inOrder
+		err = s.indexed(ctx, &r)
+	}
+	rows := 1 // often the next entry is all that is wanted
 	for err == nil {
 		var events []session.Event
-		events, err = s.batch(id, keepAll, query, place(key, after), place(key, until), list, rows)
+		events, err = s.batch(id, keepAll, query, place(r.key, after), place(r.key, until), string(list), rows)
+		last := until
+		if len(events) > 0 {
+			last = events[len(events)-1].Seq
+		}
+		if err == nil && !indexed {
+			err = s.counted(ctx, &r, after, last)
+		}
 		if err == nil && len(events) == 0 {
-			if _, _, _, err = s.find(ctx, id); err == nil { // it was not purged meanwhile
-				return
-			}
+			return
 		}
 		for _, e := range events {
 			if err = s.ended(ctx); err == nil && e.Seq <= after {
@@ -152,14 +168,44 @@ func (s *reader) pick(
 			if err != nil {
 				break
 			}
-			if !yield(e, nil) {
+			if after = e.Seq; slices.Contains(kinds, e.Body.Kind()) && !yield(e, nil) {
 				return
 			}
-			after = e.Seq
 		}
 		rows = min(2*rows, batchRows)
 	}
 	yield(session.Event{}, s.fail("read", err))
+}
+
+// counted returns an error if the table has not all entries of a session after a number and up to the last.
+func (s *reader) counted(ctx context.Context, r *stored, after, last int64) error {
+	var n int64
+	err := s.row(`SELECT count(*) FROM entries `+between, []any{place(r.key, after), place(r.key, last)}, &n)
+	return s.unlessPurged(ctx, r, err, n == last-after)
+}
+
+// indexed returns an error if the index has not exactly the entries of a session that are aside of every branch.
+func (s *reader) indexed(ctx context.Context, r *stored) error {
+	var sum int64
+	err := s.row(asideSum+byIndex+asideOnly, []any{place(r.key, 1), place(r.key, r.sum.Entries)}, &sum)
+	return s.unlessPurged(ctx, r, err, sum == r.aside)
+}
+
+// asideSum and asideOnly are a query for stored.aside, by the table or by the index. The first entry of a session has no parent either.
+const (
+	asideSum  = `SELECT coalesce(sum(place & 0xfffffffff), 0) FROM entries `
+	asideOnly = between + `AND parent = ''`
+)
+
+// unlessPurged returns err, or an error if entries were not found and the session was not purged meanwhile.
+func (s *reader) unlessPurged(ctx context.Context, r *stored, err error, found bool) error {
+	if err != nil || found {
+		return err
+	}
+	if _, err := s.session(ctx, r.sum.ID); err != nil {
+		return err
+	}
+	return s.damaged(r.sum.ID, 0, errors.New("some of its entries cannot be found"))
 }
 
 // read yields the entries after a sequence number up to the current last one. It returns the number of the last one that it yielded, and

@@ -12,7 +12,7 @@ import (
 const applicationID = 0x54656e6f
 
 // schemaVersion grows with every change of the schema.
-const schemaVersion = 3
+const schemaVersion = 4
 
 // Everything except the lease, the blobs and the checksums can be computed from entries.
 const schema = `
@@ -45,6 +45,7 @@ const schema = `
 		tags         TEXT NOT NULL DEFAULT '',          -- a JSON array; '': none
 		deleted      INTEGER NOT NULL DEFAULT 0,        -- when it was moved to the trash; 0: it is not there
 		kept         INTEGER NOT NULL DEFAULT 0,        -- it was purged, and its entries are here for forks alone
+		aside        INTEGER NOT NULL DEFAULT 0,        -- sum of the numbers of the entries aside of every branch
 		head         BLOB NOT NULL,                     -- checksum of the last entry
 		mark         BLOB NOT NULL                      -- checksum of the row, without lease and kept
 	);
@@ -90,8 +91,10 @@ const schema = `
 	) WITHOUT ROWID;
 	CREATE INDEX blob_uses_blob ON blob_uses(blob);`
 
-// parity is a sum over a row of spending, of which no bit can change without it.
-const parity = `(time + place + 3*input + 5*cache_read + 7*cache_write + 11*output + 13*reasoning + CAST(cost * 1e9 AS INTEGER) + names)`
+// parity is a sum over a row of spending, of which no bit can change without it. 2^54 is the factor that makes a cost an integer: a bit that
+// this loses is worth less than 1e-16 dollars.
+const parity = `(time + place + 3*input + 5*cache_read + 7*cache_write + 11*output + 13*reasoning + names
+	+ CAST(cost * 18014398509481984.0 AS INTEGER) % 1000000007)`
 
 // seqBits is how many bits of entries.place are the sequence number.
 const seqBits = 36

@@ -45,8 +45,19 @@ type reader struct {
 	heads   heads   // the last entry of each session, apart from the file
 	watch   hub     // wakes watchers of sessions
 
-	lost sync.Once // guards loss
-	loss error     // a difference between sessions and heads
+	lost   once // a difference between sessions and heads
+	billed once // a difference between sessions and spending
+}
+
+// once is a check that is made once. It keeps its error.
+type once struct {
+	sync.Once
+	err error
+}
+
+func (o *once) check(f func() error) error {
+	o.Do(func() { o.err = f() })
+	return o.err
 }
 
 // committer writes the journals: it has the writers that wait for the lane together, and the state of the disk.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -109,10 +110,10 @@ func conversations(t *testing.T, s *Store) (ids []session.SessionID) {
 	t.Helper()
 	said := llm.AssistantText(strings.Repeat("It turns in the wind. ", 20))
 	said.Model, said.Usage = "p/m", llm.Usage{Input: 100, CacheRead: 50, Output: 20, Cost: 0.25}
-	for range 6 {
+	for _, rounds := range []int{12, 12, 2 * fewEntries / 3, 12, 12, 12} { // the long one is read by the index
 		w := writerFor(t, s)
 		ids = append(ids, w.Session())
-		for i := range 12 {
+		for i := range rounds {
 			bodies := []session.Body{user(fmt.Sprint("Does the mill turn? ", i)), session.Message{Message: said}, session.Note{Text: "n"}}
 			if _, err := w.Append(t.Context(), session.Stamp{Run: "r", Turn: i}, bodies...); err != nil {
 				t.Fatal(err)
@@ -147,6 +148,11 @@ func copied(t *testing.T, path string, change func(name string, data []byte) []b
 	}
 	return to
 }
+
+var (
+	flips = flag.Int("flips", 50, "how many bits TestDamageIsNeverReadAsTruth flips")
+	seed  = flag.Uint64("flip-seed", 1, "chooses the bits")
+)
 
 // No damage is read as truth: what a damaged database says is right, or an error.
 func TestDamageIsNeverReadAsTruth(t *testing.T) {
@@ -190,15 +196,15 @@ func TestDamageIsNeverReadAsTruth(t *testing.T) {
 			}
 		}
 	}
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 50 {
+	random := rand.New(rand.NewPCG(*seed, 2))
+	for range *flips {
 		bit := random.IntN(size(path) * 8)
 		try(fmt.Sprintf("bit %d of byte %d flipped", bit%8, bit/8), path, "", func(data []byte) []byte {
 			data[bit/8] ^= 1 << (bit % 8)
 			return data
 		})
 	}
-	t.Logf("%d of 50 flips were noticed; the others were where nothing is", noticed)
+	t.Logf("%d of %d flips were noticed; the others were where nothing is", noticed, *flips)
 	for at := 0; at < size(path); at += 2048 {
 		try(fmt.Sprintf("cut at %d", at), path, "", func(data []byte) []byte { return data[:at] })
 	}

@@ -20,7 +20,7 @@ func (s *searcher) Usage(ctx context.Context, q index.UsageQuery) iter.Seq2[inde
 }
 
 func (s *searcher) usage(ctx context.Context, q index.UsageQuery) ([]index.UsageRow, error) {
-	if err := cmp.Or(s.ended(ctx), s.complete()); err != nil {
+	if err := cmp.Or(s.ended(ctx), s.complete(), s.counts()); err != nil {
 		return nil, err
 	}
 	ids, err := s.named(q)
@@ -80,6 +80,21 @@ func within(q index.UsageQuery) (since, until int64) {
 
 // errSpending reports a damaged row of spending.
 var errSpending = fmt.Errorf("session: the usage of sessions is %w; run tenon sessions check --repair", session.ErrCorrupt)
+
+// tokens is what sessions and spending have both. Their sums are compared.
+const tokens = `input + cache_read + cache_write + output + reasoning`
+
+// counts returns an error if spending does not have the usage of all sessions. It looks once.
+func (s *reader) counts() error {
+	return s.billed.check(func() error {
+		var same bool
+		err := s.row(`SELECT (SELECT total(`+tokens+`) FROM spending) = (SELECT total(`+tokens+`) FROM sessions WHERE kept = 0)`, nil, &same)
+		if err == nil && !same {
+			err = errSpending
+		}
+		return err
+	})
+}
 
 // usageBatch is the number of rows to read at once, so that queries are short.
 const usageBatch = 4000
