@@ -130,8 +130,8 @@ const (
 // fewEntries are read as fast from the table as by the index.
 const fewEntries = 100
 
-// pick yields the entries of these kinds, after a sequence number and up to the current last one. Entries that damage hides are an error: what
-// is read from the table is counted, and what is read by the index is compared with the row of the session.
+// pick yields the entries of these kinds, after a sequence number and up to the current last one. It returns an error if damage hides entries:
+// it counts those of the table, and compares those of the index with the row of the session.
 func (s *reader) pick(
 	ctx context.Context, id session.SessionID, yield func(session.Event, error) bool, after int64, kinds []string,
 ) {
