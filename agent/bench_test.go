@@ -57,6 +57,34 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
+// BenchmarkLoop is a run of 50 turns, 49 of which ask for a tool that returns at once.
+func BenchmarkLoop(b *testing.B) {
+	script := strings.Repeat("text I look.\ncall look {\"path\":\"/a\"}\n---\n", 49) + "text Done."
+	for name, open := range stores {
+		b.Run(name, func(b *testing.B) {
+			store := open(b)
+			client := llmtest.New(b, script, llmtest.ByHistory())
+			var log callLog
+			tools := log.tools()
+			var runs []time.Duration
+			for b.Loop() {
+				a, err := agent.New(b.Context(), store, agent.Options{Client: client, Tools: tools, Limits: agent.Limits{Turns: 60, Tokens: 1e9}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				start := time.Now()
+				collect(b, a.Run(b.Context(), llm.UserText("go")))
+				runs = append(runs, time.Since(start))
+				if err := a.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			slices.Sort(runs)
+			b.ReportMetric(float64(runs[len(runs)/2].Microseconds())/1000, "ms/run-p50")
+		})
+	}
+}
+
 // BenchmarkDeltas is an answer of 20 000 small texts on its way from the model through loop and journal to the consumer.
 func BenchmarkDeltas(b *testing.B) {
 	const deltas = 20_000
