@@ -108,6 +108,44 @@ func MarshalEvent(e Event) ([]byte, error) {
 	return append(out, body[1:]...), nil
 }
 
+// UnmarshalEvent reads what [MarshalEvent] wrote. An unknown type is an error.
+func UnmarshalEvent(data []byte) (Event, error) {
+	var head struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, err
+	}
+	switch head.Type {
+	case "text":
+		return decodeEvent[TextDelta](data)
+	case "thinking":
+		return decodeEvent[ThinkingDelta](data)
+	case "call":
+		return decodeEvent[CallDelta](data)
+	case "call_ready":
+		return decodeEvent[CallReady](data)
+	case "waiting":
+		return decodeEvent[Waiting](data)
+	case "reset":
+		return decodeEvent[Reset](data)
+	case "routed":
+		return decodeEvent[Routed](data)
+	case "rate_limits":
+		return decodeEvent[RateLimits](data)
+	case "done":
+		return decodeEvent[Done](data)
+	default:
+		return nil, fmt.Errorf("llm: unknown event type %q", head.Type)
+	}
+}
+
+func decodeEvent[E Event](data []byte) (Event, error) {
+	var e E
+	err := json.Unmarshal(data, &e)
+	return e, err
+}
+
 // Collect runs one answer to its end and returns its message. The error is an [*Error].
 func Collect(ctx context.Context, c Client, req *Request) (Message, error) {
 	for e, err := range c.Stream(ctx, req) {

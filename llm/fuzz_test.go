@@ -72,6 +72,28 @@ func FuzzError(f *testing.F) {
 	})
 }
 
+func FuzzEvent(f *testing.F) {
+	seed(f, "event")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		e, err := llm.UnmarshalEvent(data)
+		if err != nil {
+			return
+		}
+		first, err := llm.MarshalEvent(e)
+		if err != nil {
+			t.Fatalf("%s was read, but cannot be written: %v", data, err)
+		}
+		again, err := llm.UnmarshalEvent(first)
+		if err != nil {
+			t.Fatalf("%s was written, but cannot be read: %v", first, err)
+		}
+		second, err := llm.MarshalEvent(again)
+		if err != nil || !bytes.Equal(first, second) {
+			t.Fatalf("it changes (%v):\n%s\n%s", err, first, second)
+		}
+	})
+}
+
 // Whatever strings a message has, what Valid returns is written and read without a change.
 func FuzzValid(f *testing.F) {
 	f.Add("a\xffb", []byte(`{"a":"\xff"}`))

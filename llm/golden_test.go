@@ -173,6 +173,10 @@ func TestGoldenEvents(t *testing.T) {
 			continue
 		}
 		compare(t, name, data)
+		back, err := llm.UnmarshalEvent(readGolden(t, name))
+		if err != nil || !reflect.DeepEqual(back, e) {
+			t.Errorf("%s came back as %#v, %v", name, back, err)
+		}
 	}
 }
 
@@ -182,6 +186,11 @@ func TestEventJSONErrors(t *testing.T) {
 	}
 	if _, err := llm.MarshalEvent(llm.Done{Message: llm.Message{Content: llm.Content{nil}}}); err == nil {
 		t.Error("a nil part was encoded")
+	}
+	for _, bad := range []string{``, `{`, `[]`, `{"type":"later"}`, `{"type":"text","text":1}`} {
+		if e, err := llm.UnmarshalEvent([]byte(bad)); err == nil {
+			t.Errorf("%s was read as %#v", bad, e)
+		}
 	}
 }
 
