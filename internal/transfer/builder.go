@@ -56,8 +56,8 @@ type builder struct {
 	size   int64          // bytes or rows read
 
 	// Facts about the session.
-	id, dir, title, version string
-	created                 time.Time
+	dir, title string
+	created    time.Time
 }
 
 func newBuilder(redact func(string) string) (*builder, error) {

@@ -38,7 +38,6 @@ type claudeLine struct {
 
 func readClaude(ctx context.Context, s Source, b *builder) error {
 	r := &claudeReader{b: b, nodes: map[string]int{}, answers: map[string]int{}, last: root}
-	b.id = s.ID
 	reader := func(side bool) func(string, object, []byte) error {
 		return func(place string, o object, data []byte) error {
 			return r.line(claudeLine{o, place, o.text("uuid"), side || o.flag("isSidechain"), stamp(o.text("timestamp"))}, data)

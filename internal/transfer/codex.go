@@ -74,7 +74,7 @@ func (r *codexReader) meta(place string, m object) {
 	if r.metas++; r.metas > 1 {
 		return // of the session that this one was forked from
 	}
-	r.b.id, r.b.version, r.b.created = m.text("id"), m.text("cli_version"), stamp(m.text("timestamp"))
+	r.b.created = stamp(m.text("timestamp"))
 	r.b.setDir(m.text("cwd"), place)
 	if provider := m.text("model_provider"); provider != "" {
 		r.provider = provider

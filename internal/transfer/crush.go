@@ -66,7 +66,7 @@ func readCrush(ctx context.Context, s Source, b *builder) error {
 	if err != nil {
 		return fmt.Errorf("%s: session %s: %w", s.File, s.ID, err)
 	}
-	b.id, b.created = s.ID, unix(created)
+	b.created = unix(created)
 	b.setDir(s.Dir, shortName(s.File))
 	children := func(id string) ([]string, error) {
 		return d.strings(ctx, `SELECT id FROM sessions WHERE parent_session_id = ? AND id NOT LIKE 'title-%'

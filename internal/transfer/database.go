@@ -48,30 +48,13 @@ func openDatabase(ctx context.Context, path string, tables ...string) (*database
 	db.SetMaxOpenConns(1)
 	d := &database{db, path, map[string][]string{}}
 	for _, table := range tables {
-		if d.columns[table], err = d.columnsOf(ctx, table); err != nil {
+		d.columns[table], err = d.strings(ctx,
+			`SELECT c.name FROM sqlite_schema s, pragma_table_info(s.name) c WHERE s.type = 'table' AND s.name = ?`, table) // none for a view
+		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.Close())
 		}
 	}
 	return d, nil
-}
-
-// columnsOf returns the columns of a table, none for a view.
-func (d *database) columnsOf(ctx context.Context, table string) ([]string, error) {
-	rows, err := d.QueryContext(ctx,
-		`SELECT c.name FROM sqlite_schema s, pragma_table_info(s.name) c WHERE s.type = 'table' AND s.name = ?`, table)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		out = append(out, name)
-	}
-	return out, rows.Err()
 }
 
 // has reports whether a table has all of these columns.

@@ -1,8 +1,7 @@
 // Package transfer imports sessions of other programs, and Tenon's own exports, as ordinary sessions.
 //
 // [Find] searches the usual places of the programs, [Open] the files that a person names; both return a [Source] for each
-// session. [Import] reads a source into a store, completely or not at all; [GoOn] appends the entries added since to the imported
-// session. The [Report] counts the parts that a session cannot represent, each kind with its first example.
+// session. [Import] reads a source into a store, completely or not at all. The [Report] counts the parts that a session cannot represent, each kind with its first example.
 //
 // A user message of another program can contain texts of that program. The importer gives them a speaker that is not the person.
 //

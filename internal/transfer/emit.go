@@ -17,24 +17,14 @@ const lostResult = "The imported session has no result for this call. Its effect
 const maxKept = 4 << 20
 
 // entries yields the journal: branches of sub-agents, abandoned branches, the branch that goes on, and what hangs on none. Where a
-// branch leaves another, a head says so. Of a session that has some of it already, only the rest is yielded; when it has something
-// else in its place, the sequence ends with a [*DivergedError].
-func (b *builder) entries(c session.Created, have *journal, r *Report) iter.Seq2[session.Event, error] {
+// branch leaves another, a head says so.
+func (b *builder) entries(c session.Created, r *Report) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
-		e := emitter{b: b, report: r, yield: yield, have: have, ids: make([][]session.ID, len(b.nodes))}
-		if have != nil {
-			e.root, e.tip, e.at = have.id, have.tip, b.newest
-		} else if e.root = session.NewSessionID(); !e.begin(c) {
+		e := emitter{b: b, report: r, yield: yield, root: session.NewSessionID(), ids: make([][]session.ID, len(b.nodes))}
+		if !e.begin(c) {
 			return
 		}
-		err := e.all()
-		if err == nil && have != nil {
-			err = have.rest()
-		}
-		if err == nil {
-			err = e.finish(c.Imported)
-		}
-		if err != nil && !e.left {
+		if err := e.all(); err != nil && !e.left {
 			yield(session.Event{}, err)
 		}
 	}
@@ -45,7 +35,6 @@ type emitter struct {
 	b      *builder
 	report *Report
 	yield  func(session.Event, error) bool
-	have   *journal // existing entries; nil: a new session
 	root   session.ID
 	tip    session.ID     // the last entry on a branch
 	ids    [][]session.ID // of the entries of each emitted node
@@ -77,17 +66,8 @@ func (e *emitter) send(ev session.Event) bool {
 	return !e.left
 }
 
-// put emits the follower of an entry, unless the session has it, and returns its ID.
+// put emits the follower of an entry and returns its ID.
 func (e *emitter) put(from session.ID, ev session.Event, reason string) session.ID {
-	id, used, ok := e.have.find(&from, ev)
-	if ok {
-		e.at = ev.Time
-		return id
-	}
-	if m, ok := ev.Body.(session.Message); ok {
-		m.Usage = less(m.Usage, used)
-		ev.Body = m
-	}
 	if from != e.tip {
 		e.report.Branches++
 		if !e.send(session.Event{Time: ev.Time, Body: session.Head{To: from, Reason: reason}}) {
@@ -116,9 +96,12 @@ func (e *emitter) all() error {
 			note.Text += " at entry " + string(e.ids[a.about][0])
 			ev.Body = note
 		}
-		if !e.have.noted(ev.Body) && !e.send(ev) {
+		if !e.send(ev) {
 			return nil
 		}
+	}
+	if e.b.title != "" {
+		e.send(e.b.event(e.b.newest, session.Title{Title: brief(e.b.title, 200)}))
 	}
 	return nil
 }
@@ -135,23 +118,6 @@ func (e *emitter) ending() error {
 	}
 	if end != e.tip {
 		e.send(session.Event{Time: e.at, Body: session.Head{To: end, Reason: "rewind"}})
-	}
-	return nil
-}
-
-// finish sets the title, unless a person set one since, and records how far the import went.
-func (e *emitter) finish(i session.Import) error {
-	i.At = time.Time{} // the root has it
-	if e.b.title != "" {
-		title := e.b.event(e.b.newest, session.Title{Title: brief(e.b.title, 200)})
-		if t, ok := title.Body.(session.Title); ok {
-			if i.Title = t.Title; e.have.wants(t.Title) {
-				e.send(title)
-			}
-		}
-	}
-	if e.have == nil || e.have.last != i {
-		e.send(e.b.event(e.b.newest, i))
 	}
 	return nil
 }

@@ -1,10 +1,8 @@
 package transfer_test
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -71,39 +69,7 @@ func fuzzLines(f *testing.F, program, fixture string) {
 		}
 		_, _ = transfer.Open(t.Context(), "", path) // whatever it takes it for
 		take(t, transfer.Source{Program: program, File: path, ID: "s"})
-		grow(t, transfer.Source{Program: program, File: path, ID: "s"}, data)
 	})
-}
-
-// grow imports the first half of the lines of a file, and then the rest: it goes on, or says why not; and to do so again changes nothing.
-func grow(t *testing.T, s transfer.Source, data []byte) {
-	half := s
-	lines := bytes.SplitAfter(data, []byte("\n"))
-	half.File = write(t, "half.jsonl", string(bytes.Join(lines[:len(lines)/2], nil)))
-	store := memory.New()
-	defer store.Close()
-	r, err := transfer.Import(t.Context(), store, half, transfer.Options{})
-	if err != nil {
-		return
-	}
-	for range 2 {
-		before := len(entriesOf(t, store, r.Session))
-		more, err := transfer.GoOn(t.Context(), store, r.Session, s, transfer.Options{})
-		if _, diverged := errors.AsType[*transfer.DivergedError](err); diverged {
-			if n := len(entriesOf(t, store, r.Session)); n != before {
-				t.Fatalf("%d entries were appended, and yet: %v", n-before, err)
-			}
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		fits(t, store, r.Session)
-		r = more
-	}
-	if r.Entries != 0 {
-		t.Fatalf("the second time there are %d entries more", r.Entries)
-	}
 }
 
 func FuzzClaude(f *testing.F) { fuzzLines(f, transfer.Claude, fixtures(f)[transfer.Claude]) }

@@ -31,15 +31,11 @@ type Report struct {
 	Unanswered int               `json:"unanswered,omitzero"` // calls without a result; each got one that says so
 	Branches   int               `json:"branches,omitzero"`   // besides the current one
 	Summaries  int               `json:"summaries,omitzero"`  // of older parts of the conversation
-	GoesOn     bool              `json:"goes_on,omitzero"`    // the session existed; the counts cover new entries only
 	Usage      llm.Usage         `json:"usage,omitzero"`
 	Lost       []Loss            `json:"lost,omitzero"` // parts of the source that were dropped
 }
 
 func (r *Report) count(e session.Event) {
-	if _, ok := e.Body.(session.Import); ok {
-		return // not part of the conversation
-	}
 	r.Entries++
 	switch b := e.Body.(type) {
 	case session.Created:
@@ -71,42 +67,16 @@ func (emptyError) Code() string  { return "transfer.empty" }
 
 // Import reads a source into a new session, completely or not at all. It does not check whether the source was imported before: see
 // [Imported]. Errors about a place in a file name it as "file:line".
-func Import(ctx context.Context, store index.Store, s Source, o Options) (report *Report, err error) {
-	report = &Report{Source: s}
-	take := func(entries iter.Seq2[session.Event, error]) error {
+func Import(ctx context.Context, store index.Store, s Source, o Options) (*Report, error) {
+	report := &Report{Source: s}
+	read := readForeign
+	if s.Program == Tenon {
+		read = readTenon
+	}
+	err := read(ctx, s, o, report, func(entries iter.Seq2[session.Event, error]) (err error) {
 		report.Session, err = store.Import(ctx, entries)
 		return err
-	}
-	if s.Program == Tenon {
-		err = readTenon(ctx, s, session.NewSessionID(), earlier{}, report, take)
-	} else {
-		err = read(ctx, s, o, nil, report, take)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return report, nil
-}
-
-// GoOn reads a source that was imported before and appends its new entries to the session, all or nothing; the report counts only
-// these. If the session was continued in Tenon, or differs from the source, it stays unchanged and the
-// error is a [*DivergedError]. If another process writes the session, the error is a [*session.LockedError].
-func GoOn(ctx context.Context, store index.Store, id session.SessionID, s Source, o Options) (report *Report, err error) {
-	w, err := store.Open(ctx, id, session.Lease{Owner: "tenon sessions import"})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	report = &Report{Source: s, Session: id, GoesOn: true}
-	take := func(entries iter.Seq2[session.Event, error]) error { return w.Import(ctx, entries) }
-	if s.Program == Tenon {
-		err = goOnTenon(ctx, store, s, report, take)
-	} else {
-		var have *journal
-		if have, err = readJournal(ctx, store, id); err == nil {
-			err = read(ctx, s, o, have, report, take)
-		}
-	}
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +86,8 @@ func GoOn(ctx context.Context, store index.Store, id session.SessionID, s Source
 // taker stores entries, all or none.
 type taker func(iter.Seq2[session.Event, error]) error
 
-// read reads a source of another program and passes on the entries beyond a journal, which is nil for a new session.
-func read(ctx context.Context, s Source, o Options, have *journal, report *Report, take taker) error {
+// readForeign reads a source of another program and passes on its entries.
+func readForeign(ctx context.Context, s Source, o Options, report *Report, take taker) error {
 	f, err := formatOf(s.Program)
 	if err != nil {
 		return err
@@ -139,7 +109,7 @@ func read(ctx context.Context, s Source, o Options, have *journal, report *Repor
 	if report.Source.Size == 0 {
 		report.Source.Size = b.size
 	}
-	if err := take(b.entries(session.Created{Dir: b.dir, Version: o.Version, Imported: report.Source.taken()}, have, report)); err != nil {
+	if err := take(b.entries(session.Created{Dir: b.dir, Version: o.Version, Imported: report.Source.origin()}, report)); err != nil {
 		return err
 	}
 	report.Lost = b.losses.sorted()
@@ -184,29 +154,17 @@ func Imported(ctx context.Context, store index.Store) (Past, error) {
 	return past, nil
 }
 
-// originOf returns the source of an imported session, and how far the import went.
-func originOf(ctx context.Context, store index.Store, id session.SessionID) (i session.Import, err error) {
+// originOf returns the source of an imported session.
+func originOf(ctx context.Context, store index.Store, id session.SessionID) (session.Import, error) {
 	for e, err := range store.Read(ctx, id, 0, session.Created{}.Kind()) {
 		if err != nil {
-			return i, err
+			return session.Import{}, err
 		}
 		if c, ok := e.Body.(session.Created); ok {
-			i = c.Imported
-		}
-		break
-	}
-	if i.Program == "" {
-		return i, nil
-	}
-	for e, err := range store.Read(ctx, id, 0, session.Import{}.Kind()) {
-		if err != nil {
-			return i, err
-		}
-		if b, ok := e.Body.(session.Import); ok && b.Program == i.Program && b.ID == i.ID {
-			i = b
+			return c.Imported, nil
 		}
 	}
-	return i, nil
+	return session.Import{}, nil
 }
 
 // Has returns the session that a source was imported into, and whether the source has changed since.

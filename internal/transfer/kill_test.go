@@ -2,7 +2,6 @@ package transfer_test
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"os"
 	"os/exec"
@@ -27,21 +26,6 @@ func (k killing) Import(ctx context.Context, entries iter.Seq2[session.Event, er
 	return k.Store.Import(ctx, dying(entries, k.after))
 }
 
-func (k killing) Open(ctx context.Context, id session.SessionID, l session.Lease) (session.Writer, error) {
-	w, err := k.Store.Open(ctx, id, l)
-	return killingWriter{w, k.after}, err
-}
-
-// killingWriter is a writer whose process dies in the middle of an import.
-type killingWriter struct {
-	session.Writer
-	after int
-}
-
-func (k killingWriter) Import(ctx context.Context, entries iter.Seq2[session.Event, error]) error {
-	return k.Writer.Import(ctx, dying(entries, k.after))
-}
-
 // dying is a sequence that kills the process after some entries.
 func dying(entries iter.Seq2[session.Event, error], after int) iter.Seq2[session.Event, error] {
 	n := 0
@@ -62,9 +46,9 @@ func dying(entries iter.Seq2[session.Event, error], after int) iter.Seq2[session
 }
 
 // The variables that tell a child of a test what to import, and when to die.
-const dataVar, fileVar, afterVar, sessionVar = "TENON_TEST_KILL_DATA", "TENON_TEST_KILL_FILE", "TENON_TEST_KILL_AFTER", "TENON_TEST_KILL_SESSION"
+const dataVar, fileVar, afterVar = "TENON_TEST_KILL_DATA", "TENON_TEST_KILL_FILE", "TENON_TEST_KILL_AFTER"
 
-// dieImporting imports, or goes on, as the variables say. It does not return when it is a child of a test.
+// dieImporting imports as the variables say. It does not return when it is a child of a test.
 func dieImporting(t *testing.T) {
 	data := os.Getenv(dataVar)
 	if data == "" {
@@ -79,19 +63,15 @@ func dieImporting(t *testing.T) {
 		t.Fatal(err)
 	}
 	source := open(t, "", os.Getenv(fileVar))
-	if id := session.SessionID(os.Getenv(sessionVar)); id != "" {
-		_, err = transfer.GoOn(context.Background(), killing{store, after}, id, source, transfer.Options{})
-	} else {
-		_, err = transfer.Import(context.Background(), killing{store, after}, source, transfer.Options{})
-	}
+	_, err = transfer.Import(context.Background(), killing{store, after}, source, transfer.Options{})
 	t.Fatalf("it lives: %v", err)
 }
 
 // killed runs a test in a process that is killed after some entries, and returns the store that it leaves behind.
-func killed(t *testing.T, test, data, file, after string, id session.SessionID) index.Store {
+func killed(t *testing.T, test, data, file, after string) index.Store {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+test+"$")
-	cmd.Env = append(os.Environ(), dataVar+"="+data, fileVar+"="+file, afterVar+"="+after, sessionVar+"="+string(id))
+	cmd.Env = append(os.Environ(), dataVar+"="+data, fileVar+"="+file, afterVar+"="+after)
 	out, err := cmd.CombinedOutput()
 	if err == nil || strings.Contains(string(out), "it lives") {
 		t.Fatalf("the process was not killed after %s entries:\n%s", after, out)
@@ -109,8 +89,8 @@ func TestKilled(t *testing.T) {
 	const messages = 400
 	file := endless(t, messages, 9000)
 	data := filepath.Join(t.TempDir(), "sessions.db")
-	for _, after := range []string{"0", "1", "200", "402"} {
-		store := killed(t, t.Name(), data, file, after, "")
+	for _, after := range []string{"0", "1", "200", "401"} {
+		store := killed(t, t.Name(), data, file, after)
 		if n := sessionsIn(t, store); n != 0 {
 			t.Errorf("killed after %s entries: %d sessions are to be seen", after, n)
 		}
@@ -125,41 +105,5 @@ func TestKilled(t *testing.T) {
 	defer store.Close()
 	if r := imported(t, store, "", file); r.Messages != messages {
 		t.Errorf("after the kills: %+v", r)
-	}
-}
-
-// The same for what a session goes on with: it stays as it was until all is there, and can be written.
-func TestKilledGoingOn(t *testing.T) {
-	dieImporting(t)
-	whole, err := os.ReadFile(endless(t, 200, 9000))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, data := write(t, "s.jsonl", string(whole[:len(whole)/2])), filepath.Join(t.TempDir(), "sessions.db")
-	store, err := sqlite.Open(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := imported(t, store, "", file).Session
-	before := string(export(t, store, id))
-	if err := errors.Join(store.Close(), os.WriteFile(file, whole, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	for _, after := range []string{"0", "1", "50", "100"} {
-		store := killed(t, t.Name(), data, file, after, id)
-		if got := string(export(t, store, id)); got != before {
-			t.Errorf("killed after %s entries the session is another one", after)
-		}
-		if err := store.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if store, err = sqlite.Open(data); err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	other := newStore(t)
-	if goOn(t, store, id, file); told(t, store, id) != told(t, other, imported(t, other, "", file).Session) {
-		t.Error("after the kills it is not what the source is")
 	}
 }

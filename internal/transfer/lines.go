@@ -3,6 +3,7 @@ package transfer
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,7 +111,7 @@ func (b *builder) eachLine(ctx context.Context, path string, f func(place string
 			b.losses.add("line that is too long", place, fmt.Sprintf("%d MB: %s", l.size>>20, l.data[:200]))
 		case l.data[0] != '{':
 			b.losses.add("line that cannot be read", place, string(l.data))
-			first = cmpError(first, fmt.Errorf("%s:%d: this is no JSON object", path, l.number))
+			first = cmp.Or(first, fmt.Errorf("%s:%d: this is no JSON object", path, l.number))
 		default:
 			if !utf8.Valid(l.data) {
 				b.losses.add("invalid UTF-8 (replaced)", place, string(l.data))
@@ -123,7 +124,7 @@ func (b *builder) eachLine(ctx context.Context, path string, f func(place string
 			}
 			if bad, ok := errors.AsType[*badLine](err); ok {
 				b.losses.add("line that cannot be read", place, bad.Error())
-				first = cmpError(first, fmt.Errorf("%s:%d: %w", path, l.number, bad))
+				first = cmp.Or(first, fmt.Errorf("%s:%d: %w", path, l.number, bad))
 				continue
 			}
 			if err != nil {
@@ -168,10 +169,3 @@ type badLine struct{ err error }
 
 func (e *badLine) Error() string { return e.err.Error() }
 func (e *badLine) Unwrap() error { return e.err }
-
-func cmpError(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
-}

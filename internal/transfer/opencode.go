@@ -56,7 +56,7 @@ func readOpenCode(ctx context.Context, s Source, b *builder) error {
 	if err != nil {
 		return fmt.Errorf("%s: session %s: %w", s.File, s.ID, err)
 	}
-	b.id, b.title, b.version, b.created = s.ID, info.text("title"), info.text("version"), unix(info.number("time.created"))
+	b.title, b.created = info.text("title"), unix(info.number("time.created"))
 	b.setDir(info.text("directory"), shortName(s.File))
 	seen := map[string]bool{}
 	read := func(id string, side bool) (*openCodeReader, error) {

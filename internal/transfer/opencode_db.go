@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -53,7 +54,7 @@ func listOpenCodeDB(ctx context.Context, file string) ([]Source, error) {
 func (d *openCodeDB) session(ctx context.Context, id string) (object, error) {
 	var data []byte
 	err := d.QueryRowContext(ctx, `SELECT json_object('directory', substr(directory, 1, 5000), 'title', substr(title, 1, 1000),
-		'version', `+d.column("session", "version", "''")+`, 'time', json_object('created', time_created),
+		'time', json_object('created', time_created),
 		'revert', CASE WHEN json_valid(`+d.column("session", "revert", "''")+`) THEN json(`+d.column("session", "revert", "''")+`) END)
 		FROM session WHERE id = ?`, id).Scan(&data)
 	if err != nil {
@@ -118,7 +119,7 @@ func (d *openCodeDB) todo(ctx context.Context, id string) (items []object, err e
 	rows, err := d.strings(ctx, `SELECT json_object('content', content, 'status', status) FROM todo WHERE session_id = ? ORDER BY position LIMIT 1000`, id)
 	for _, row := range rows {
 		item, e := objectOf([]byte(row))
-		err = cmpError(err, e)
+		err = cmp.Or(err, e)
 		items = append(items, item)
 	}
 	return items, err

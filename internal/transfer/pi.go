@@ -24,7 +24,6 @@ type piReader struct {
 
 func readPi(ctx context.Context, s Source, b *builder) error {
 	r := &piReader{b: b, nodes: map[string]int{}, last: root}
-	b.id = s.ID
 	return b.eachLine(ctx, s.File, r.line)
 }
 

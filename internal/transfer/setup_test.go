@@ -15,6 +15,7 @@ import (
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/memory"
+	"github.com/tenon-agent/tenon/session/view"
 )
 
 // newStore is an empty store.
@@ -199,4 +200,34 @@ func openCodeDB(t testing.TB) string {
 	})
 	exec(`INSERT INTO todo VALUES ('ses_66f0aa11', 'Shrink the pictures', 'completed', 'high', 0), ('ses_66f0aa11', 'Measure again', 'pending', 'low', 1)`)
 	return file
+}
+
+// piEntry is a line of pi's.
+func piEntry(id, parent, role, text string) string {
+	if parent != "" {
+		parent = `"` + parent + `"`
+	} else {
+		parent = "null"
+	}
+	second := len(id) + int(id[len(id)-1])%50
+	return fmt.Sprintf(`{"type":"message","id":%q,"parentId":%s,"timestamp":"2025-11-07T12:00:%02d.000Z","message":{"role":%q,"content":%q}}`+"\n",
+		id, parent, second, role, text)
+}
+
+const piHead = `{"type":"session","version":3,"id":"s1","timestamp":"2025-11-07T12:00:00.000Z","cwd":"/home/me/game"}` + "\n"
+
+// told is the text of a conversation.
+func told(t *testing.T, store index.Store, id session.SessionID) string {
+	t.Helper()
+	events, err := view.Messages(t.Context(), view.Stored(store, id, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, e := range events {
+		if m, ok := e.Body.(session.Message); ok {
+			fmt.Fprintln(&b, m.Text())
+		}
+	}
+	return b.String()
 }

@@ -40,15 +40,8 @@ type Source struct {
 func (s Source) origin() session.Import {
 	return session.Import{
 		Program: s.Program, ID: strings.ToValidUTF8(s.ID, "\uFFFD"), File: strings.ToValidUTF8(s.File, "\uFFFD"),
-		Size: s.Size, Updated: s.Updated.UTC().Truncate(time.Microsecond),
+		Size: s.Size, Updated: s.Updated.UTC().Truncate(time.Microsecond), At: session.Now(),
 	}
-}
-
-// taken is the origin of a session imported now.
-func (s Source) taken() session.Import {
-	i := s.origin()
-	i.At = session.Now()
-	return i
 }
 
 // Places says where programs keep their sessions.

@@ -3,6 +3,7 @@ package transfer
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,26 +25,17 @@ const Format = "tenon.session"
 // FormatVersion is the version of that object which is written, and the newest that is read.
 const FormatVersion = 1
 
-// readTenon reads an export and passes on the entries that a session with that root lacks. Entries keep their IDs; the root
-// gets a new one.
-func readTenon(ctx context.Context, s Source, id session.SessionID, have earlier, r *Report, take taker) error {
+// readTenon reads an export and passes on its entries. Entries keep their IDs; the root gets a new one.
+func readTenon(ctx context.Context, s Source, _ Options, r *Report, take taker) error {
 	file, _, err := openRegular(s.File)
 	if err != nil {
 		return err
 	}
 	defer file.Close() // read-only
-	in := bufio.NewReaderSize(file, 64<<10)
-	var raw iter.Seq2[rawEntry, error]
-	if wrapped(in) {
-		raw = wrappedEntries(ctx, in)
-	} else {
-		raw = lineEntries(ctx, in)
-	}
-	c := &checker{source: s, id: id, places: map[session.ID]bool{}}
+	c := &checker{source: s, id: session.NewSessionID(), places: map[session.ID]bool{}}
 	return take(func(yield func(session.Event, error) bool) {
-		n := 0
-		var e session.Event
-		for one, err := range raw {
+		for one, err := range rawEntries(ctx, bufio.NewReaderSize(file, 64<<10)) {
+			var e session.Event
 			if err == nil {
 				e, err = c.entry(one.data)
 			}
@@ -51,51 +43,12 @@ func readTenon(ctx context.Context, s Source, id session.SessionID, have earlier
 				yield(e, fmt.Errorf("%s:%s: %w", s.File, one.place, err))
 				return
 			}
-			if n++; n <= len(have.entries) {
-				if now := (stored{e.ID, sumOf(e.Body)}); n > 1 && now != have.entries[n-1] {
-					yield(e, &DivergedError{id, fmt.Sprintf("entry %d of the export is another one", n)})
-					return
-				}
-				continue
-			}
 			r.count(e)
 			if !yield(e, nil) {
 				return
 			}
 		}
-		if n < len(have.entries) {
-			yield(session.Event{}, &DivergedError{id, fmt.Sprintf("it has %d entries, and the export %d", len(have.entries), n)})
-		} else if n > 0 && len(have.entries) > 0 && have.last != s.origin() {
-			yield(session.Event{Time: e.Time, Body: s.origin()}, nil)
-		}
 	})
-}
-
-// earlier has the entries of earlier exports of a session.
-type earlier struct {
-	entries []stored
-	last    session.Import
-}
-
-type stored struct {
-	id  session.ID
-	sum sum
-}
-
-// goOnTenon passes on the entries beyond the session that was imported from an earlier export.
-func goOnTenon(ctx context.Context, store index.Store, s Source, r *Report, take taker) error {
-	var have earlier
-	for e, err := range store.Read(ctx, r.Session, 0) {
-		if err != nil {
-			return err
-		}
-		if i, ok := e.Body.(session.Import); ok && i.Program == Tenon && i.ID == s.ID {
-			have.last = i
-			continue
-		}
-		have.entries = append(have.entries, stored{e.ID, sumOf(e.Body)})
-	}
-	return readTenon(ctx, s, r.Session, have, r, take)
 }
 
 // rawEntry is an entry that was not looked at yet.
@@ -105,6 +58,14 @@ type rawEntry struct {
 }
 
 var errTooLong = fmt.Errorf("an entry of more than %d MB", maxLine>>20)
+
+// rawEntries yields the entries of an export in either form.
+func rawEntries(ctx context.Context, in *bufio.Reader) iter.Seq2[rawEntry, error] {
+	if wrapped(in) {
+		return wrappedEntries(ctx, in)
+	}
+	return lineEntries(ctx, in)
+}
 
 func lineEntries(ctx context.Context, in io.Reader) iter.Seq2[rawEntry, error] {
 	return func(yield func(rawEntry, error) bool) {
@@ -156,18 +117,18 @@ func wrappedEntries(ctx context.Context, in io.Reader) iter.Seq2[rawEntry, error
 			case "version":
 				var v float64
 				if err := d.Decode(&v); err != nil || v > FormatVersion {
-					fail(cmpError(err, fmt.Errorf("the export has version %v; this Tenon knows %d: update it", v, FormatVersion)))
+					fail(cmp.Or(err, fmt.Errorf("the export has version %v; this Tenon knows %d: update it", v, FormatVersion)))
 					return
 				}
 			case "entries":
 				if t, err := d.Token(); err != nil || t != json.Delim('[') {
-					fail(cmpError(err, errors.New("the entries are no list")))
+					fail(cmp.Or(err, errors.New("the entries are no list")))
 					return
 				}
 				for ; d.More(); n++ {
 					guard.read = 0
 					var data json.RawMessage
-					if err := cmpError(ctx.Err(), d.Decode(&data)); err != nil {
+					if err := cmp.Or(ctx.Err(), d.Decode(&data)); err != nil {
 						fail(err)
 						return
 					}
@@ -240,7 +201,7 @@ func (c *checker) entry(data []byte) (session.Event, error) {
 	} else if ok {
 		c.old, c.tip = e.ID, e.ID
 		c.places[e.ID] = true
-		root.Imported = c.source.taken()
+		root.Imported = c.source.origin()
 		if dir, fine := cleanDir(root.Dir); fine || root.Dir == "" {
 			root.Dir = dir
 		} else {
@@ -320,7 +281,7 @@ func (c *checker) renamed(body session.Body) session.Body {
 }
 
 // lookTenon identifies an export by its beginning.
-func lookTenon(_ context.Context, file string) (Source, bool, error) {
+func lookTenon(ctx context.Context, file string) (Source, bool, error) {
 	s, err := sourceOf(Tenon, file)
 	if err != nil {
 		return s, false, err
@@ -331,7 +292,7 @@ func lookTenon(_ context.Context, file string) (Source, bool, error) {
 	}
 	defer f.Close() // read-only
 	in := bufio.NewReaderSize(io.LimitReader(f, 1<<20), 64<<10)
-	next, stop := iter.Pull2(firstOf(in))
+	next, stop := iter.Pull2(rawEntries(ctx, in))
 	defer stop()
 	first, err, ok := next()
 	if err != nil || !ok {
@@ -355,11 +316,4 @@ func lookTenon(_ context.Context, file string) (Source, bool, error) {
 		}
 	}
 	return s, true, nil
-}
-
-func firstOf(in *bufio.Reader) iter.Seq2[rawEntry, error] {
-	if wrapped(in) {
-		return wrappedEntries(context.Background(), in)
-	}
-	return lineEntries(context.Background(), in)
 }

@@ -38,9 +38,8 @@ func newImport(env *command.Env) *cobra.Command {
 'tenon sessions export'. Each becomes a normal session: 'tenon run --session ID'
 continues it. Tenon reports everything that it cannot import.
 
-If an imported session has grown since, Tenon imports the new part. If you continued the
-session here, or its history was rewritten, Tenon leaves it unchanged; --again imports
-it as another session.
+Tenon imports a session once. If the session has changed since, --again imports it as
+another session.
 
 Without ID and PATH, list the sessions of this directory in those programs; --all
 imports them.`,
@@ -222,7 +221,7 @@ type skipped struct {
 	Source  transfer.Source   `json:"source"`
 	Session session.SessionID `json:"session"` // imported before
 	Skipped bool              `json:"skipped"`
-	Why     string            `json:"why,omitzero"` // the new entries of the source cannot be imported
+	Changed bool              `json:"changed,omitzero"` // since then
 }
 
 func importAll(env *command.Env, ctx context.Context, found []transfer.Source, o importing) (err error) {
@@ -244,11 +243,14 @@ func importAll(env *command.Env, ctx context.Context, found []transfer.Source, o
 	}
 	failed, options := 0, transfer.Options{Version: command.BuildOf(env.Version).Version, Redact: setup.Secrets.Redact}
 	for _, s := range found {
-		r, err := o.take(ctx, a.Store, past, s, options)
-		diverged, ok := errors.AsType[*transfer.DivergedError](err)
+		if before, changed, ok := past.Has(s); ok && !o.again {
+			if err := showSkipped(env, s, before.Session, changed, o); err != nil {
+				return err
+			}
+			continue
+		}
+		r, err := transfer.Import(ctx, a.Store, s, options)
 		switch {
-		case ok:
-			err = showSkipped(env, s, diverged.Session, diverged.Why, o)
 		case err != nil && len(found) > 1 && ctx.Err() == nil:
 			failed++
 			env.Tell("not imported: %s", term.Harmless(err.Error()))
@@ -267,40 +269,19 @@ func importAll(env *command.Env, ctx context.Context, found []transfer.Source, o
 	return nil
 }
 
-// take imports a source, or its new part if it was imported before.
-func (o importing) take(
-	ctx context.Context, store index.Store, past transfer.Past, s transfer.Source, options transfer.Options,
-) (*transfer.Report, error) {
-	before, changed, ok := past.Has(s)
-	switch {
-	case !ok || o.again:
-		return transfer.Import(ctx, store, s, options)
-	case changed:
-		return transfer.GoOn(ctx, store, before.Session, s, options)
-	}
-	return &transfer.Report{Source: s, Session: before.Session, GoesOn: true}, nil
-}
-
-func showSkipped(env *command.Env, s transfer.Source, id session.SessionID, why string, o importing) error {
+func showSkipped(env *command.Env, s transfer.Source, id session.SessionID, changed bool, o importing) error {
 	text := fmt.Sprintf("%s of %s is here already as %s", term.Fit(term.OneLine(s.ID), 40), s.Program, id)
-	if why != "" {
-		text += ", and has changed since, but " + why + "; --again imports it as another session"
+	if changed {
+		text += " and has changed since; --again imports it as another session"
 	}
-	return env.Print(o.asJSON, command.Result{JSON: skipped{s, id, true, why}, Text: text + "\n"})
+	return env.Print(o.asJSON, command.Result{JSON: skipped{s, id, true, changed}, Text: text + "\n"})
 }
 
 func showImported(env *command.Env, r *transfer.Report, o importing) error {
-	if r.GoesOn && r.Entries == 0 {
-		return showSkipped(env, r.Source, r.Session, "", o)
-	}
 	paint, columns := env.Paint(), env.Columns()
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s  %s\n", paint.Bold(string(r.Session)), env.Shown(r.Title))
-	from := "from "
-	if r.GoesOn {
-		from = "more from "
-	}
-	parts := []string{from + r.Source.Program, transcript.Count(r.Messages, "message"), transcript.Count(r.Calls, "call")}
+	parts := []string{"from " + r.Source.Program, transcript.Count(r.Messages, "message"), transcript.Count(r.Calls, "call")}
 	if r.Branches > 0 {
 		parts = append(parts, transcript.Count(r.Branches, "abandoned branch"))
 	}
