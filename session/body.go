@@ -248,6 +248,7 @@ type Summarized struct {
 	Summary  string     `json:"summary"`           // the text that the model sees
 	By       string     `json:"by,omitzero"`       // "provider/model" that wrote it; empty: made without a model
 	Verbatim []Verbatim `json:"verbatim,omitzero"` // messages that stay verbatim, oldest first
+	Omitted  []Verbatim `json:"omitted,omitzero"`  // pinned messages without space in the context window, oldest first; a later summary may show them
 	Files    []string   `json:"files,omitzero"`    // files in work, the newest last
 
 	Context []ContextBlock `json:"context,omitzero"` // valid context, repeated verbatim

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -91,8 +92,11 @@ func disarm(text string, tags ...string) string {
 	return b.String()
 }
 
-// summaryText is the text of a summary for the model.
-func summaryText(summary string) string {
+// summaryText is the text of a summary for the model, with the number of pinned messages that it omits.
+func summaryText(summary string, omitted int) string {
+	if omitted > 0 {
+		summary += fmt.Sprintf("\n\n[pinned messages omitted: %d]", omitted)
+	}
 	if summary == "" {
 		return ""
 	}

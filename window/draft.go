@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/live"
 	"github.com/tenon-agent/tenon/session/view"
 )
 
@@ -24,6 +25,7 @@ type draft struct {
 	reason  string // why an epoch begins; empty: none does, unless the header has changed
 	before  int    // estimated tokens before the first change
 	shorter []session.Trim
+	notices []live.Notice // for people, once the entries take effect
 
 	counted   *View // the view of the estimate
 	estimated Estimate

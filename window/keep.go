@@ -46,7 +46,7 @@ func pinOf(pins []session.Verbatim, id session.ID) int {
 func (v *View) candidates(cut int, pins []session.Verbatim) []session.Verbatim {
 	var all []session.Verbatim
 	if d, ok := v.Summary.Body.(session.Summarized); ok {
-		for _, k := range d.Verbatim {
+		for _, k := range slices.Concat(d.Omitted, d.Verbatim) {
 			i := pinOf(pins, k.Entry)
 			k.Pinned = marked(k.Message) || i >= 0 // a person may have unpinned it
 			if i >= 0 {

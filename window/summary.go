@@ -339,7 +339,7 @@ func (s *summaries) apply(ctx context.Context, d *draft, w *work) (applied bool,
 		s.wasted(w)
 		summary, _ = Extract{}.Summarize(ctx, w.task) // it never fails
 	}
-	after, err := s.complete(ctx, d, w.plan, &summary)
+	after, notices, err := s.complete(ctx, d, w.plan, &summary)
 	if err != nil {
 		return false, err
 	}
@@ -355,6 +355,7 @@ func (s *summaries) apply(ctx context.Context, d *draft, w *work) (applied bool,
 	summary.Before, summary.After = int64(before), int64(after)
 	d.begin("compaction")
 	d.add(summary)
+	d.notices = append(d.notices, notices...)
 	s.mu.Lock()
 	s.last, s.stuck = time.Now(), false
 	if w.err == nil && !w.plain {
@@ -370,21 +371,17 @@ func (s *summaries) apply(ctx context.Context, d *draft, w *work) (applied bool,
 
 // complete adds the current state to a summary: pins and files may have changed since it was begun. It returns the estimated tokens of the
 // next request. Files get the space up to half of the window, at most an eighth of it.
-func (s *summaries) complete(ctx context.Context, d *draft, p plan, summary *session.Summarized) (after int, err error) {
+func (s *summaries) complete(ctx context.Context, d *draft, p plan, summary *session.Summarized) (after int, notices []live.Notice, err error) {
 	pins, err := d.pinned(ctx)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	keepTurns := s.options.KeepTurns
 	if keepTurns <= 0 {
 		keepTurns = d.usable / 20
 	}
 	summary.Reason, summary.Focus, summary.Through = p.task.Reason, p.task.Focus, p.through
-	var notices []live.Notice
-	summary.Verbatim, notices = boundPins(d.view.keep(p.cut, keepTurns, pins), d.usable/pinsShare)
-	for _, n := range notices {
-		s.options.Announce(n)
-	}
+	summary.Verbatim, summary.Omitted, notices = boundPins(d.view.keep(p.cut, keepTurns, pins), d.usable/pinsShare)
 	summary.Todo = d.view.todos()
 	summary.Context = d.view.again(nil)
 	size := func() (int, error) {
@@ -395,17 +392,18 @@ func (s *summaries) complete(ctx context.Context, d *draft, p plan, summary *ses
 		return v.Estimate(d.header).Tokens, nil
 	}
 	if after, err = size(); err != nil || s.options.Files == nil {
-		return after, err
+		return after, notices, err
 	}
 	const least = 200 // tokens of files; fewer are useless
 	room := min(d.usable/2-after, d.usable/8)
 	if room < least {
-		return after, nil
+		return after, notices, nil
 	}
 	files, err := s.options.Files(ctx, d.view.notShown(p.cut, summary.Files, d.reads), room)
 	if err != nil {
-		return 0, fmt.Errorf("cannot read the files in use: %w", err)
+		return 0, nil, fmt.Errorf("cannot read the files in use: %w", err)
 	}
 	summary.Context = d.view.again(files)
-	return size()
+	after, err = size()
+	return after, notices, err
 }

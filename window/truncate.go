@@ -19,15 +19,24 @@ import (
 // leastPart is the number of tokens that a truncated message keeps.
 const leastPart = 50
 
+// shorten truncates the longest messages. If the request has more than this many tokens even then, shorten omits everything that it can.
+func (d *draft) shorten(ctx context.Context, reason string, most int) error {
+	if err := d.truncate(ctx); err != nil || d.estimate().Tokens <= most {
+		return err
+	}
+	return d.omit(ctx, reason)
+}
+
 // truncate truncates the longest messages until the request fits: first results, then other messages, pinned ones last. The person's last
-// message stays: a person can shorten it. If the request does not fit even then, fits is false, and everything possible is truncated.
-func (d *draft) truncate(ctx context.Context) (notices []live.Notice, fits bool, _ error) {
+// message stays: a person can shorten it. If the request does not fit even then, everything possible is truncated.
+func (d *draft) truncate(ctx context.Context) error {
 	pins, err := d.pinned(ctx)
 	if err != nil {
-		return nil, false, err
+		return err
 	}
 	var last []session.Trim
 	classes := d.view.truncatable(ids(pins))
+	fits := false
 	for n := 1; n <= len(classes) && !fits; n++ {
 		parts := slices.Concat(classes[:n]...)
 		for limit := d.usable / 2; limit > leastPart && !fits; {
@@ -43,35 +52,43 @@ func (d *draft) truncate(ctx context.Context) (notices []live.Notice, fits bool,
 			}
 			v, err := d.with(ctx, session.Trimmed{Messages: shorter})
 			if err != nil {
-				return nil, false, err
+				return err
 			}
 			last, fits = shorter, v.Estimate(d.header).Tokens <= d.usable
 		}
 	}
 	if len(last) == 0 {
-		return nil, false, nil
+		return nil
 	}
 	for i, b := range d.view.Blocks {
 		m := d.view.Messages[i]
 		if m.Role == llm.RoleUser && b.turn && slices.ContainsFunc(last, func(r session.Trim) bool { return r.Entry == b.Entries[0] }) {
-			notices = append(notices, tooLong("your message", "write a shorter one", b.Entries[0], m, d.usable))
+			d.notices = append(d.notices, tooLong("your message", "write a shorter one", b.Entries[0], m, d.usable))
 		}
 	}
 	d.begin("trim")
 	d.add(session.Trimmed{Messages: last})
-	return notices, fits, d.look(ctx)
+	return d.look(ctx)
+}
+
+// latest is the index of the message that the request is about: the last prompt, or the answer whose results end the conversation. It is -1
+// if there is none.
+func (v *View) latest() int {
+	for i, b := range slices.Backward(v.Blocks) {
+		if b.Why != Context && v.Messages[i].Role != llm.RoleTool {
+			return i
+		}
+	}
+	return -1
 }
 
 // truncatable is the indexes of the messages that may be truncated, in classes of increasing value: results, other messages, pinned ones.
 func (v *View) truncatable(pins []session.ID) (classes [3][]int) {
-	asked := len(v.Messages) > 0 && v.Messages[len(v.Messages)-1].Role == llm.RoleUser // the last message is a question
-	answered := asked
+	latest := v.latest()
 	for i, b := range slices.Backward(v.Blocks) {
 		m := v.Messages[i]
-		last := asked && i == len(v.Blocks)-1 || m.Role == llm.RoleAssistant && !answered // its results follow its calls
-		answered = answered || m.Role == llm.RoleAssistant
 		switch {
-		case last, b.Why != Said && b.Why != Trimmed:
+		case i == latest, b.Why != Said && b.Why != Trimmed:
 		case slices.Contains(pins, b.Entries[0]), marked(m):
 			classes[2] = append(classes[2], i)
 		case m.Role == llm.RoleTool:
@@ -88,13 +105,14 @@ func truncated(m llm.Message, limit int) (text string, ok bool) {
 	if countMessages(m) <= limit {
 		return "", false
 	}
-	text, _ = strings.CutSuffix(fit(m.Text(), limit*9/10), "\n")
+	text = m.Text()
 	for _, c := range m.Calls() {
 		text += "\n[called " + c.Name + "; arguments and result omitted]"
 	}
 	if slices.ContainsFunc(m.Content, isMedium) {
 		text += "\n[images and documents omitted]"
 	}
+	text, _ = strings.CutSuffix(fit(text, limit*9/10), "\n")
 	if text == "" { // nothing but thinking
 		text = "[omitted]"
 	}
@@ -119,22 +137,35 @@ func fit(text string, limit int) string {
 	return text
 }
 
-// boundPins truncates the longest pinned messages if all of them together have more than this many tokens.
-func boundPins(kept []session.Verbatim, most int) (bounded []session.Verbatim, notices []live.Notice) {
-	size := func(limit int) (n int) {
-		for _, k := range kept {
+// boundPins limits pinned messages to this many tokens together: it truncates the longest ones. If they are too many for that, it omits the
+// oldest ones.
+func boundPins(kept []session.Verbatim, most int) (bounded, omitted []session.Verbatim, notices []live.Notice) {
+	size := func(of []session.Verbatim, limit int) (n int) {
+		for _, k := range of {
 			if k.Pinned {
 				n += min(limit, countMessages(k.Message))
 			}
 		}
 		return n
 	}
+	least := size(kept, leastPart)
+	for _, k := range kept {
+		if k.Pinned && least > most {
+			least -= min(leastPart, countMessages(k.Message))
+			omitted = append(omitted, k)
+		} else {
+			bounded = append(bounded, k)
+		}
+	}
+	if len(omitted) > 0 {
+		notices = append(notices, live.Notice{Text: fmt.Sprintf("the model does not see %d of the pinned messages, because the context window is too "+
+			"small for them: entries %s; unpin messages, or use a model with a larger context window", len(omitted), ids(omitted))})
+	}
 	limit := max(most, leastPart)
-	for limit > leastPart && size(limit) > most {
+	for limit > leastPart && size(bounded, limit) > most {
 		limit = max(limit*3/4, leastPart)
 	}
-	bounded = slices.Clone(kept)
-	for i, k := range kept {
+	for i, k := range bounded {
 		text, ok := truncated(k.Message, limit)
 		if !k.Pinned || !ok {
 			continue
@@ -146,7 +177,7 @@ func boundPins(kept []session.Verbatim, most int) (bounded []session.Verbatim, n
 		}
 		bounded[i].Message = short
 	}
-	return bounded, notices
+	return bounded, omitted, notices
 }
 
 // tooLong says that a message is truncated, and how to avoid it.

@@ -217,7 +217,7 @@ func (v *View) begin(d session.Summarized) {
 		}
 		add(k.Message, b)
 	}
-	add(llm.UserText(summaryText(d.Summary)), Block{Why: Summary, Entries: []session.ID{v.Summary.ID}, Note: d.Reason})
+	add(llm.UserText(summaryText(d.Summary, len(d.Omitted))), Block{Why: Summary, Entries: []session.ID{v.Summary.ID}, Note: d.Reason})
 }
 
 // todos is the list of tasks, as of the view.

@@ -1,8 +1,10 @@
 package window
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -35,7 +37,8 @@ type Options struct {
 	Files func(ctx context.Context, names []string, tokens int) ([]session.ContextBlock, error)
 
 	// Pins returns the messages of the branch that people pinned, oldest first. Nil: only messages that contain [[keep]] are pinned.
-	// Pins may take a quarter of the usable window. If they take more, the window truncates the longest ones and announces which.
+	// Pins may take a quarter of the usable window. If they take more, the window truncates the longest ones; if they are too many even
+	// then, it omits the oldest ones. It announces which.
 	Pins func(ctx context.Context) ([]session.Verbatim, error)
 
 	// Spent receives the cost of a summary that takes no effect, because the Summarizer failed or no request waits for it. Nil: ignored.
@@ -107,6 +110,7 @@ func (w *Window) Request(ctx context.Context, p view.Path, h Header) (*llm.Reque
 			return nil, nil, err
 		}
 	}
+	w.announce(d)
 	req := d.request()
 	w.entries.Store(int64(len(d.view.said)))
 	return req, d.entries, nil
@@ -186,31 +190,21 @@ func (w *Window) follow(ctx context.Context, d *draft) error {
 	return &coded{"window.strategy", fmt.Sprintf("the window strategy %T does not end: it returned entries %d times", w.options.Strategy, maxSteps)}
 }
 
-// fit truncates the longest messages if the request is still too long. If it exceeds the context window of the model even then, no
-// provider would accept it, and fit returns an error.
+// fit shortens the request if it is still too long. If it exceeds the context window of the model even then, no provider would accept it,
+// and fit returns an error.
 func (w *Window) fit(ctx context.Context, d *draft) error {
-	used := d.estimate().Tokens
-	if w.options.Manual || used <= d.usable {
+	if w.options.Manual || d.estimate().Tokens <= d.usable {
 		return nil
 	}
-	fits, err := w.truncate(ctx, d)
-	if err != nil {
+	most := cmp.Or(max(d.header.Model.Context, 0), math.MaxInt)
+	if err := d.shorten(ctx, "full", most); err != nil {
 		return err
 	}
-	if used = d.estimate().Tokens; !fits && d.header.Model.Context > 0 && used > d.header.Model.Context {
+	if used := d.estimate().Tokens; used > most {
 		return &coded{"window.too_long", fmt.Sprintf("the request would have about %d tokens, and the context window of %s has %d: %s",
-			used, d.header.Model.Ref(), d.header.Model.Context, d.view.parts(d.header))}
+			used, d.header.Model.Ref(), most, d.view.parts(d.header))}
 	}
 	return nil
-}
-
-// truncate truncates the longest messages of a draft, and announces which messages of people it truncated.
-func (w *Window) truncate(ctx context.Context, d *draft) (fits bool, err error) {
-	notices, fits, err := d.truncate(ctx)
-	for _, n := range notices {
-		w.options.Announce(n)
-	}
-	return fits, err
 }
 
 // trim trims old results if that frees enough.
@@ -285,15 +279,23 @@ func (w *Window) Overflow(ctx context.Context, p view.Path, h Header, cause erro
 		}
 	}
 	if d.estimate().Tokens > d.usable {
-		if _, err := w.truncate(ctx, d); err != nil {
+		if err := d.shorten(ctx, "overflow", d.usable); err != nil {
 			return nil, err
 		}
 	}
 	if after := d.estimate().Tokens; len(d.entries) == 0 || after >= used {
 		return nil, fmt.Errorf("%w; the request cannot get any shorter: %s", cause, d.view.parts(h))
 	}
+	w.announce(d)
 	err = d.beginEpoch(ctx)
 	return d.entries, err
+}
+
+// announce announces which messages of people a draft shortens.
+func (w *Window) announce(d *draft) {
+	for _, n := range d.notices {
+		w.options.Announce(n)
+	}
 }
 
 // draft starts a request.
