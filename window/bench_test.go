@@ -12,8 +12,7 @@ import (
 	"github.com/tenon-agent/tenon/window"
 )
 
-// full is a conversation that fills about 200 000 tokens, read and written as people work: a question now and then, an answer with a
-// call, its result.
+// full is a conversation of about 200 000 tokens: a prompt every twenty turns, and in each turn an answer with a call and its result.
 func full(h window.Header, turns int) view.Entries {
 	var path view.Entries
 	add := func(b session.Body) {
@@ -40,14 +39,14 @@ func full(h window.Header, turns int) view.Entries {
 	return path
 }
 
-// BenchmarkRequest makes the next request of a window with 200 000 tokens in it: where it has room, in a new epoch, which counts all of it,
-// and where it is looked for what could be left out.
+// BenchmarkRequest builds the next request of a conversation of 200 000 tokens: with free space, in a new epoch, which counts all tokens,
+// and in a nearly full context window, which looks for results to trim.
 func BenchmarkRequest(b *testing.B) {
 	h := header()
 	h.Model.Context = 400_000
 	path := full(h, 690)
 	h.MaxTokens = 1000
-	b.Run("goes on", func(b *testing.B) { requests(b, h, path) })
+	b.Run("same epoch", func(b *testing.B) { requests(b, h, path) })
 	epoch := h
 	epoch.System += " And quick."
 	b.Run("new epoch", func(b *testing.B) { requests(b, epoch, path) })

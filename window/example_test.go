@@ -11,8 +11,8 @@ import (
 	"github.com/tenon-agent/tenon/window"
 )
 
-// A process died while two calls were under way, and one result was lost. The journal stays as it is; the request has what
-// every provider wants.
+// A process died during two calls, and one result was lost. The request has the result that every provider requires. The journal stays
+// unchanged.
 func Example() {
 	one, two := llm.ToolCall{ID: "1", Name: "look"}, llm.ToolCall{ID: "2", Name: "look"}
 	path := view.Entries{
@@ -38,8 +38,8 @@ func Example() {
 	// tool "a mill"
 }
 
-// A managed window: results are reduced and a digest is made when the model's window fills, and every change of earlier bytes is an
-// epoch with its reason. Here a small window fills fast. An agent does this by itself: agent.Options{Window: w}.
+// When the context window fills, the window trims results and makes a summary. Each change of earlier bytes begins an epoch with its
+// reason. An agent does this by itself: agent.Options{Window: w}.
 func ExampleNew() {
 	w := window.New(window.Options{KeepTurns: 100})
 	defer w.Close()
@@ -53,7 +53,7 @@ func ExampleNew() {
 	write(session.Message{Message: llm.UserText("Read the whole log."), Speaker: session.Speaker{Kind: session.SpeakerPerson}})
 	for page := range 19 {
 		if page == 18 {
-			w.Compact(window.Ask{Focus: "errors"}) // a person asks for a digest
+			w.Compact(window.Ask{Focus: "errors"}) // a person requests a summary
 		}
 		_, entries, err := w.Request(context.Background(), path, header)
 		if err != nil {
@@ -76,7 +76,7 @@ func ExampleNew() {
 	// page 18: an epoch begins: compaction
 }
 
-// conversation is a question and an answer, a few times.
+// conversation has a prompt and an answer in each turn.
 func conversation(turns int) view.Entries {
 	var path view.Entries
 	for i := range turns {
@@ -103,7 +103,7 @@ func show(by window.Strategy, path view.Entries, size int) {
 	}
 }
 
-// The last two turns are sent.
+// The request has the last two turns.
 func ExampleRecent() {
 	show(window.Recent{Turns: 2}, conversation(5), 0)
 	// Output:
@@ -113,7 +113,7 @@ func ExampleRecent() {
 	// assistant: Answer 4.
 }
 
-// A summary stands for all but the last turn. Here a function writes it; compact.Model lets a model do so.
+// A summary replaces all turns but the last. Here a function writes it; with compact.Model, a model does.
 func ExampleSummaryPlusRecent() {
 	show(window.SummaryPlusRecent{Turns: 1, Summarizer: counting{}}, conversation(3), 0)
 	// Output:
@@ -131,7 +131,7 @@ func (counting) Summarize(_ context.Context, t window.Task) (session.Summarized,
 	return session.Summarized{Summary: fmt.Sprintf("%d messages about questions.", len(t.Events))}, nil
 }
 
-// In a window that is too small the turns between the first and the last are left out.
+// If the context window is too small, Tiers omits the turns between the first and the last.
 func ExampleTiers() {
 	show(window.Tiers{First: 1, Recent: 1}, conversation(40), 400)
 	// Output:
@@ -145,7 +145,7 @@ func ExampleTiers() {
 	// assistant: Answer 39.
 }
 
-// silent is a strategy of one's own: it leaves out what the model said before its last answer, and keeps the questions.
+// silent is a custom strategy: it keeps the prompts and omits all answers but the last.
 type silent struct{}
 
 func (silent) Shrink(_ context.Context, v *window.View, _, _ int) ([]session.Body, error) {

@@ -24,7 +24,7 @@ func header() window.Header {
 	}
 }
 
-func TestFullSendsAllOfIt(t *testing.T) {
+func TestFullSendsEverything(t *testing.T) {
 	h := header()
 	req, entries, err := window.Full{}.Request(t.Context(), view.Entries(events("u:a a:b+1 =1:x")), h)
 	if err != nil {
@@ -42,7 +42,7 @@ func TestFullSendsAllOfIt(t *testing.T) {
 	}
 }
 
-// An epoch begins when the head of the request changes, and says why; else requests go on with the bytes of the one before.
+// If the header of the request changes, an epoch begins and names the reason. Otherwise the request extends the previous one.
 func TestEpochs(t *testing.T) {
 	path := view.Entries(events("u:a"))
 	next := func(h window.Header) string {
@@ -64,13 +64,13 @@ func TestEpochs(t *testing.T) {
 			t.Errorf("epoch %q, want %q", got, want)
 		}
 		if got := next(h); got != "" {
-			t.Errorf("epoch %q again, though nothing has changed", got)
+			t.Errorf("epoch %q again, and nothing has changed", got)
 		}
 	}
 	expect("start")
-	h.MaxTokens = 7 // it is not of the prefix
+	h.MaxTokens = 7 // it is not part of the prefix
 	expect("")
-	h.Thinking = llm.ThinkHigh // providers keep what they have cached apart by how much a model thinks
+	h.Thinking = llm.ThinkHigh // providers cache each thinking level separately
 	expect("thinking")
 	h.System = "Be better."
 	expect("system")
@@ -88,7 +88,7 @@ func TestEpochs(t *testing.T) {
 	expect("")
 }
 
-// Within an epoch each request begins with the whole of the one before.
+// Within an epoch, each request begins with the whole previous one.
 func TestPrefixIsStable(t *testing.T) {
 	all := events("u:a a:b+1+2 =2:y =1:x a:c u:d a:e")
 	var before []byte
@@ -102,7 +102,7 @@ func TestPrefixIsStable(t *testing.T) {
 			t.Fatal(err)
 		}
 		if open := len(before) - 1; open > 0 && string(now[:open]) != string(before[:open]) {
-			t.Errorf("after %d messages the request is\n%s\nand does not go on from\n%s", n, now, before)
+			t.Errorf("after %d messages, the request\n%s\ndoes not extend\n%s", n, now, before)
 		}
 		before = now
 	}
@@ -110,7 +110,7 @@ func TestPrefixIsStable(t *testing.T) {
 
 var errDamaged = errors.New("a page is damaged")
 
-// damaged is a path that cannot be read after some entries.
+// damaged is a path with a read error after this many entries.
 type damaged int
 
 func (d damaged) Backward(context.Context) iter.Seq2[session.Event, error] {
@@ -124,7 +124,7 @@ func (d damaged) Backward(context.Context) iter.Seq2[session.Event, error] {
 	}
 }
 
-func TestPathThatCannotBeRead(t *testing.T) {
+func TestDamagedPath(t *testing.T) {
 	for n := range 2 {
 		if _, _, err := (window.Full{}).Request(t.Context(), damaged(n), header()); !errors.Is(err, errDamaged) {
 			t.Errorf("error = %v", err)

@@ -10,8 +10,8 @@ import (
 	"github.com/tenon-agent/tenon/window"
 )
 
-// back lets the model go back to before its last answer, with a lesson.
-func (k *talk) back(category, lesson string) {
+// revert lets the model revert its last answer, with a lesson.
+func (k *talk) revert(category, lesson string) {
 	k.t.Helper()
 	at := len(k.path) - 1
 	for ; at > 0; at-- {
@@ -23,7 +23,7 @@ func (k *talk) back(category, lesson string) {
 	k.ask()
 }
 
-// What the model found by the way fades, when it is old or there is more of it; other lessons stay.
+// Incidental findings fade if they are old or many. Other lessons stay.
 func TestFindingsFade(t *testing.T) {
 	k := newTalk(t, window.Options{})
 	defer k.window.Close()
@@ -33,11 +33,11 @@ func TestFindingsFade(t *testing.T) {
 	}
 	for i := range 5 {
 		k.call("look", fmt.Sprintf(`{"n":%d}`, i), "nothing", `{}`)
-		k.back("tangent", long(i))
+		k.revert("tangent", long(i))
 	}
 	k.call("look", `{"n":5}`, "nothing", `{}`)
-	k.back("failure", "lesson: "+strings.Repeat("word ", 100))
-	view := func() (reduced string) {
+	k.revert("failure", "lesson: "+strings.Repeat("word ", 100))
+	view := func() string {
 		v, err := window.Look(t.Context(), k.path)
 		if err != nil {
 			t.Fatal(err)
@@ -51,48 +51,48 @@ func TestFindingsFade(t *testing.T) {
 				}
 			}
 			if !strings.HasPrefix(r.Text, "[An earlier finding, shortened.]\nfinding") || len(r.Text) > 300 {
-				t.Errorf("in its place stands %q", r.Text)
+				t.Errorf("the shorter text is %q", r.Text)
 			}
 		}
 		return strings.Join(out, ", ")
 	}
 	if got := view(); got != "finding 0, finding 1" {
-		t.Errorf("beyond the newest three: %s", got)
+		t.Errorf("with five findings, these fade: %s", got)
 	}
 	for i := range 6 {
 		k.call("look", fmt.Sprintf(`{"n":%d}`, 10+i), "something", `{}`)
 	}
 	if got := view(); got != "finding 0, finding 1, finding 2, finding 3, finding 4" {
-		t.Errorf("after six answers: %s", got)
+		t.Errorf("after six answers, these fade: %s", got)
 	}
 }
 
-// A checkpoint of the model stays word for word however often the conversation is summed up.
+// A checkpoint of the model stays verbatim, however many summaries follow.
 func TestCheckpointsStay(t *testing.T) {
 	k := newTalk(t, window.Options{Cooldown: 1, KeepTurns: 1})
 	defer k.window.Close()
 	k.say("Do it in steps.")
 	k.call("look", `{}`, "nothing", `{}`)
-	k.back("step", "step one is done: the port is 4711")
+	k.revert("step", "step one is done: the port is 4711")
 	for i := range 200 {
 		k.call("shell", fmt.Sprintf(`{"command":"look %d"}`, i), strings.Repeat(fmt.Sprintf("line %d of the output\n", i), 80), `{"unknown":true,"exclusive":true}`)
 		if !strings.Contains(texts(k.last.Messages), "Checkpoint: step one is done: the port is 4711") {
 			t.Fatalf("turn %d: the checkpoint is lost", i)
 		}
 	}
-	digests := 0
+	summaries := 0
 	for _, e := range k.path {
 		if _, ok := e.Body.(session.Summarized); ok {
-			digests++
+			summaries++
 		}
 	}
-	if digests < 2 {
-		t.Errorf("it was summed up %d times", digests)
+	if summaries < 2 {
+		t.Errorf("%d summaries", summaries)
 	}
 }
 
-// What a person says meanwhile is never taken back with the rest.
-func TestAPersonSpeaksBeforeTheModelGoesBack(t *testing.T) {
+// A revert has no effect if a person wrote a message since the model asked for it.
+func TestMessageBeforeRevert(t *testing.T) {
 	k := newTalk(t, window.Options{})
 	defer k.window.Close()
 	k.say("Do it.")

@@ -54,7 +54,7 @@ func TestMorePinsThanFit(t *testing.T) {
 	k := newTalk(t, window.Options{Cooldown: 1})
 	defer k.window.Close()
 	k.header.System = strings.Repeat("Be good. ", 80)
-	k.place = []session.ContextBlock{{Name: "AGENTS.md", Text: strings.Repeat("A rule. ", 100)}}
+	k.context = []session.ContextBlock{{Name: "AGENTS.md", Text: strings.Repeat("A rule. ", 100)}}
 	k.manyPins(40)
 
 	k.header.Model.ID, k.header.Model.Context = "tiny", 2000
@@ -85,7 +85,7 @@ func TestMorePinsThanFit(t *testing.T) {
 
 // If a summary for a larger model is itself too long, and nothing but the last message follows it, the request has a shorter one. This also
 // holds if the provider refuses the request and no context window is known.
-func TestASummaryThatIsTooLong(t *testing.T) {
+func TestLongSummary(t *testing.T) {
 	long := strings.Repeat("word ", 5000)
 	var pins []session.Verbatim
 	for i := range 200 {

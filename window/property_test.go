@@ -17,18 +17,18 @@ import (
 	"github.com/tenon-agent/tenon/window"
 )
 
-// Whatever the model, the tools and the people do: requests are valid, fit, go on from each other within an epoch, keep what must be
-// kept, and are what the journal shows; see [talk.check]. A state that somebody goes back to is the same to the byte.
+// Whatever the model, the tools and the person do: requests are valid, fit, extend each other within an epoch, keep what must stay, and
+// equal the view of the journal; see [talk.checkRequest]. After a rewind, the view is the same as before, byte for byte.
 func TestAnySession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rapid.Check(struct{ rapid.TB }{t}, func(t *rapid.T) { // without a deadline, of which nobody knows in a bubble
+		rapid.Check(struct{ rapid.TB }{t}, func(t *rapid.T) { // the bubble has its own clock, so the deadline of the test does not apply
 			a := &anySession{t: t}
 			o := window.Options{KeepTurns: 400, Cooldown: rapid.SampledFrom([]time.Duration{1, time.Minute}).Draw(t, "cooldown")}
 			a.talk = newTalk(t, o)
 			defer a.window.Close()
-			a.digest = rapid.SampledFrom([]func(context.Context, window.Task) (session.Summarized, error){
-				nil, slowly, a.moody,
-			}).Draw(t, "digester")
+			a.summarizer = rapid.SampledFrom([]func(context.Context, window.Task) (session.Summarized, error){
+				nil, slowly, a.unreliable,
+			}).Draw(t, "summarizer")
 			a.question()
 			t.Repeat(map[string]func(*rapid.T){
 				"":       func(*rapid.T) {},
@@ -51,13 +51,13 @@ type anySession struct {
 	seen      []llm.ToolCall // with results
 }
 
-// moody fails now and then, and panics.
-func (a *anySession) moody(ctx context.Context, t window.Task) (session.Summarized, error) {
+// unreliable sometimes fails or panics.
+func (a *anySession) unreliable(ctx context.Context, t window.Task) (session.Summarized, error) {
 	switch len(t.Events) % 4 {
 	case 0:
 		return session.Summarized{}, errTired
 	case 1:
-		panic("a digester")
+		panic("a summarizer")
 	case 2:
 		return session.Summarized{Summary: " \n"}, nil
 	}
@@ -73,7 +73,7 @@ func (a *anySession) question() {
 	a.say(fmt.Sprintf("Question %d of them all%s.", a.questions, mark))
 }
 
-// work is a turn: a request, an answer with calls, and their results, which come in any order.
+// work is a turn: a request, an answer with calls, and their results in any order.
 func (a *anySession) work(t *rapid.T) {
 	a.ask()
 	if n, most := size(a.last), a.header.Model.Context-a.header.MaxTokens; n > most {
@@ -99,7 +99,7 @@ func (a *anySession) work(t *rapid.T) {
 	a.seen = append(a.seen, calls...)
 }
 
-// other is what happens beside the work.
+// other is everything that happens between turns.
 func (a *anySession) other(t *rapid.T) {
 	switch rapid.IntRange(0, 10).Draw(t, "what") {
 	case 0:
@@ -123,9 +123,9 @@ func (a *anySession) other(t *rapid.T) {
 			a.append(session.Cleanup{Call: a.seen[n/2].ID, Reason: "it is wrong"})
 		}
 	case 5:
-		a.place = []session.ContextBlock{{Name: "AGENTS.md", Text: fmt.Sprintf("Rule %d.", a.ids%3)}, {Name: "environment", Text: "Linux"}}
+		a.context = []session.ContextBlock{{Name: "AGENTS.md", Text: fmt.Sprintf("Rule %d.", a.ids%3)}, {Name: "environment", Text: "Linux"}}
 	case 6:
-		a.place = nil
+		a.context = nil
 	case 7:
 		a.header.System = fmt.Sprintf("Be good, %d.", a.ids%3)
 	case 8:
@@ -137,7 +137,7 @@ func (a *anySession) other(t *rapid.T) {
 	}
 }
 
-// isSent reports whether the model was sent a message as it is.
+// isSent reports whether the view has a message unchanged.
 func (a *anySession) isSent(id session.ID) bool {
 	v, err := window.Look(a.t.Context(), a.path)
 	if err != nil {
@@ -146,22 +146,22 @@ func (a *anySession) isSent(id session.ID) bool {
 	return slices.ContainsFunc(v.Blocks, func(b window.Block) bool { return b.Why == window.Said && b.Entries[0] == id })
 }
 
-// overflow lets the provider refuse a request.
+// overflow simulates a provider that refuses a request.
 func (a *anySession) overflow() {
 	a.ask()
 	refused := &llm.Error{Kind: llm.KindContextOverflow}
 	entries, err := a.window.Overflow(context.Background(), a.path, a.header, refused)
 	if err != nil {
-		return // there was nothing to leave out
+		return // the window can omit nothing
 	}
 	a.append(entries...)
-	const few = 500 // tokens: what is left out of so few is within the error of the estimate
+	const few = 500 // tokens: below this, the savings are within the error of the estimate
 	if before := size(a.last); size(a.ask()) >= max(before, few) {
-		a.t.Errorf("after an overflow the request has still %d tokens of %d", size(a.last), before)
+		a.t.Errorf("after an overflow, the request still has %d tokens of %d", size(a.last), before)
 	}
 }
 
-// rewind goes back to an earlier request, as a person or as the model does.
+// rewind returns to an earlier request: a person rewinds, or the model reverts.
 func (a *anySession) rewind(t *rapid.T) {
 	var there []session.ID
 	for _, e := range a.path {
@@ -178,7 +178,7 @@ func (a *anySession) rewind(t *rapid.T) {
 		a.append(session.Revert{To: to, Category: category, Lesson: "it is too steep"})
 		a.ask()
 		if a.at(to) < 0 || !strings.Contains(texts(a.last.Messages), "it is too steep") {
-			t.Fatalf("the wish to go back to %s was not fulfilled", to)
+			t.Fatalf("the revert to %s has no effect", to)
 		}
 		return
 	}
@@ -186,13 +186,13 @@ func (a *anySession) rewind(t *rapid.T) {
 	a.append(session.Head{To: to, Reason: "rewind"})
 	v, err := window.Look(t.Context(), a.path)
 	if err != nil || encode(v.Messages) != want {
-		t.Fatalf("the state at %s is\n%s\nand was\n%s (%v)", to, encode(v.Messages), want, err)
+		t.Fatalf("the view at %s is\n%s\nwant\n%s (%v)", to, encode(v.Messages), want, err)
 	}
 	a.question()
 }
 
-// The same journal makes the same request, byte for byte, whoever asks.
-func TestTheSameJournalMakesTheSameRequest(t *testing.T) {
+// The same journal gives the same request, byte for byte, in every window.
+func TestSameJournalSameRequest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		path := anyJournal.Draw(t, "journal")
 		h := header()
@@ -203,7 +203,7 @@ func TestTheSameJournalMakesTheSameRequest(t *testing.T) {
 			req, entries, err := w.Request(t.Context(), path, h)
 			switch {
 			case err != nil && h.Model.Context == 2000 && code(err) == "window.too_long":
-				return err.Error(), nil // what was said last is longer than that
+				return err.Error(), nil // the last message is too long
 			case err != nil:
 				t.Fatal(err)
 			}
@@ -214,15 +214,15 @@ func TestTheSameJournalMakesTheSameRequest(t *testing.T) {
 		}
 		one, entries := request()
 		if two, again := request(); one != two || len(entries) != len(again) {
-			t.Fatalf("the same journal makes\n%s\nand\n%s", one, two)
+			t.Fatalf("the same journal gives\n%s\nand\n%s", one, two)
 		}
-		if reduced := reductions(t, path); !slices.Equal(reduced, reductions(t, path)) {
-			t.Fatal("the same journal is reduced in two ways")
+		if first := trims(t, path); !slices.Equal(first, trims(t, path)) {
+			t.Fatal("the same journal gives two different trims")
 		}
 	})
 }
 
-func reductions(t *rapid.T, path view.Path) []session.Trim {
+func trims(t *rapid.T, path view.Path) []session.Trim {
 	v, err := window.Look(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +230,7 @@ func reductions(t *rapid.T, path view.Path) []session.Trim {
 	return v.Trim(window.Trimming{Hard: true})
 }
 
-// anyJournal is a journal as no program should have left it.
+// anyJournal is an arbitrary journal, also one that no program writes.
 var anyJournal = rapid.Custom(func(t *rapid.T) view.Entries {
 	var path view.Entries
 	for i := range rapid.IntRange(0, 30).Draw(t, "entries") {

@@ -14,8 +14,8 @@ import (
 	"github.com/tenon-agent/tenon/window"
 )
 
-// events makes a conversation of words: "u:text" and "a:text+1+2" for a user and an answer with calls, "=1:text" for a
-// result, "x:text+1" for an answer that was cut off.
+// events makes a conversation from words: "u:text" is a message of the user, "a:text+1+2" an answer with calls, "=1:text" a result, and
+// "x:text+1" an answer that was cut off.
 func events(words string) []session.Event {
 	var out []session.Event
 	for i, word := range strings.Fields(words) {
@@ -41,7 +41,7 @@ func events(words string) []session.Event {
 	return out
 }
 
-// words is the other way round.
+// words is the inverse of events.
 func words(messages []llm.Message) string {
 	var out []string
 	for _, m := range messages {
@@ -69,21 +69,21 @@ func TestRepair(t *testing.T) {
 	const lost = "The_result_of_this_call_was_lost."
 	tests := []struct{ name, in, want string }{
 		{"nothing", "", ""},
-		{"nothing to mend", "u:a a:b+1+2 =1:x =2:y a:c", "u:a a:b+1+2 =1:x =2:y a:c"},
+		{"nothing to fix", "u:a a:b+1+2 =1:x =2:y a:c", "u:a a:b+1+2 =1:x =2:y a:c"},
 		{"swapped results", "u:a a:b+1+2 =2:y =1:x", "u:a a:b+1+2 =1:x =2:y"},
 		{"a call without a result", "u:a a:b+1+2 =2:y u:c", "u:a a:b+1+2 =1:" + lost + " =2:y u:c"},
 		{"a call at the end", "u:a a:b+1", "u:a a:b+1 =1:" + lost},
 		{"a result without a call", "u:a =9:x a:b =8:y", "u:a a:b"},
 		{"two results of one call", "u:a a:b+1 =1:x =1:y", "u:a a:b+1 =1:x"},
-		{"a result behind something else", "u:a a:b+1 u:c =1:x", "u:a a:b+1 =1:x u:c"},
-		{"a result behind the next answer", "u:a a:b+1 a:c =1:x", "u:a a:b+1 =1:" + lost + " a:c"},
-		{"the same name in two answers", "u:a a:b+1 =1:x a:c+1 =1:y", "u:a a:b+1 =1:x a:c+1 =1:y"},
-		{"an empty question", "u:a u: a:b", "u:a a:b"},
+		{"a result after a message", "u:a a:b+1 u:c =1:x", "u:a a:b+1 =1:x u:c"},
+		{"a result after the next answer", "u:a a:b+1 a:c =1:x", "u:a a:b+1 =1:" + lost + " a:c"},
+		{"the same call ID in two answers", "u:a a:b+1 =1:x a:c+1 =1:y", "u:a a:b+1 =1:x a:c+1 =1:y"},
+		{"an empty prompt", "u:a u: a:b", "u:a a:b"},
 		{"an empty answer", "u:a a: u:b", "u:a u:b"},
 		{"an empty result", "u:a a:b+1 =1:", "u:a a:b+1 =1:(no_output)"},
 		{"a cut answer before new input", "u:a x:b+1 u:c", "u:a x:b u:c"},
 		{"a cut answer with calls and results", "u:a x:b+1 =1:x u:c", "u:a x:b u:c"},
-		{"a cut answer of nothing but calls", "u:a x:+1 u:c", "u:a u:c"},
+		{"a cut answer with calls only", "u:a x:+1 u:c", "u:a u:c"},
 		{"a cut answer at the end", "u:a x:b", "u:a"},
 		{"cut answers at the end", "u:a x:b x:c", "u:a"},
 	}
@@ -96,8 +96,8 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// Thinking goes with the calls of a cut answer: its signature holds only for what followed it.
-func TestRepairDropsThoughtsOfACutAnswer(t *testing.T) {
+// Repair omits the thinking of a cut answer with its calls, because its signature covers the calls.
+func TestRepairOmitsThinkingOfACutAnswer(t *testing.T) {
 	all := events("u:a x:b+1 u:c")
 	m := all[1].Body.(session.Message)
 	m.Content = append(llm.Content{llm.Thinking{Text: "x", Signature: "s"}}, m.Content...)
@@ -107,7 +107,7 @@ func TestRepairDropsThoughtsOfACutAnswer(t *testing.T) {
 	}
 }
 
-// anyMessage is a message as no program should have left it.
+// anyMessage is an arbitrary message, also one that no program writes.
 var anyMessage = rapid.Custom(func(t *rapid.T) llm.Message {
 	ids := rapid.SampledFrom([]string{"1", "2", "3", ""})
 	part := rapid.Custom(func(t *rapid.T) llm.Part {
@@ -131,13 +131,13 @@ var anyMessage = rapid.Custom(func(t *rapid.T) llm.Message {
 	if m.Role == llm.RoleTool {
 		m.CallID = ids.Draw(t, "call")
 	}
-	if m.Role != llm.RoleAssistant { // only models call
+	if m.Role != llm.RoleAssistant { // only models make calls
 		m.Content = slices.DeleteFunc(m.Content, func(p llm.Part) bool { _, call := p.(llm.ToolCall); return call })
 	}
 	return m
 })
 
-// Whatever the journal has, in whatever order: what comes of it can be sent. And what can be sent stays as it is.
+// Repair makes every conversation valid, whatever its messages and their order. It does not change a valid conversation.
 func TestRepairMakesAnythingValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := rapid.SliceOfN(anyMessage, 0, 12).Draw(t, "messages")
@@ -154,30 +154,30 @@ func TestRepairMakesAnythingValid(t *testing.T) {
 			all = append(all, session.Event{Body: spoken(m)})
 		}
 		if again := window.Repair(all); !reflect.DeepEqual(again, out) {
-			t.Fatalf("a second time it becomes %s, the first time %s", words(again), words(out))
+			t.Fatalf("the second repair gives %s, the first one %s", words(again), words(out))
 		}
 	})
 }
 
-// invalid says why messages cannot be sent, if they cannot.
+// invalid is the reason why providers refuse messages; empty if they accept them.
 func invalid(messages []llm.Message) string {
-	var due []string // calls whose results must come now
+	var due []string // calls whose results must follow now
 	for i, m := range messages {
 		if m.Empty() {
 			return fmt.Sprintf("message %d is empty", i)
 		}
 		if m.Role == llm.RoleTool {
 			if len(due) == 0 || due[0] != m.CallID {
-				return fmt.Sprintf("result %d answers no call, or not in its turn", i)
+				return fmt.Sprintf("result %d has no call, or the wrong order", i)
 			}
 			due = due[1:]
 			continue
 		}
 		if len(due) > 0 {
-			return fmt.Sprintf("message %d comes before all results are there", i)
+			return fmt.Sprintf("message %d precedes missing results", i)
 		}
 		if m.Role != llm.RoleUser && m.Role != llm.RoleAssistant {
-			return fmt.Sprintf("message %d is of nobody", i)
+			return fmt.Sprintf("message %d has no role", i)
 		}
 		for _, c := range m.Calls() {
 			due = append(due, c.ID)
@@ -190,7 +190,7 @@ func invalid(messages []llm.Message) string {
 		return "results are missing at the end"
 	}
 	if n := len(messages); n > 0 && messages[n-1].Stop == llm.StopAborted && messages[n-1].Role == llm.RoleAssistant {
-		return "it ends with an answer that was cut off"
+		return "the last answer was cut off"
 	}
 	return ""
 }

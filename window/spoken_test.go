@@ -5,7 +5,7 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// spoken is a message of a person, if its role is that of the user.
+// spoken is a message of the journal. In the role of the user, a person is its speaker.
 func spoken(m llm.Message) session.Message {
 	out := session.Message{Message: m}
 	if m.Role == llm.RoleUser {

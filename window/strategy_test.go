@@ -15,7 +15,7 @@ import (
 	"github.com/tenon-agent/tenon/window"
 )
 
-// chat is a conversation with a question, a call with so many lines of result, and an answer in each of its turns, requested by a strategy.
+// chat is a session whose requests follow a strategy. Each turn has a prompt, a call with a result of this many lines, and an answer.
 func chat(t tester, by window.Strategy, h window.Header, turns, lines int) *talk {
 	k := newTalk(t, window.Options{})
 	k.header = h
@@ -36,7 +36,7 @@ func chat(t tester, by window.Strategy, h window.Header, turns, lines int) *talk
 		if r := entries[len(entries)-1].(session.Requested); r.Broken != "" {
 			t.Fatalf("within an epoch %s has changed", r.Broken)
 		}
-		k.provenance()
+		k.checkView()
 	}
 	for i := range turns {
 		k.say(fmt.Sprintf("Question %d.", i+1))
@@ -98,8 +98,8 @@ func TestSummaryPlusRecent(t *testing.T) {
 	if got := questions(k.last); got != "<summary> Question 5. Question 6. The last question." && !strings.Contains(sent, "## Goal") {
 		t.Errorf("sent: %s", got)
 	}
-	if d := k.digests(); len(d) != 2 || d[0].By != "test/small" || !strings.Contains(d[1].Summary, "## Decisions\n8 messages.") {
-		t.Errorf("digests: %+v", d)
+	if d := k.summaries(); len(d) != 2 || d[0].By != "test/small" || !strings.Contains(d[1].Summary, "## Decisions\n8 messages.") {
+		t.Errorf("summaries: %+v", d)
 	}
 }
 
@@ -109,7 +109,7 @@ func (f summarizerFunc) Summarize(ctx context.Context, t window.Task) (session.S
 	return f(ctx, t)
 }
 
-// The fuller the window, the more is left out; first and recent turns are each there once.
+// The smaller the context window, the more Tiers omits. The first and the recent turns appear once.
 func TestTiers(t *testing.T) {
 	tiers := window.Tiers{Lines: 4, Recent: 2}
 	for _, test := range []struct {
@@ -117,10 +117,10 @@ func TestTiers(t *testing.T) {
 		context       int
 		sent, without []string
 	}{
-		{"all of it fits", 100_000, []string{"Question 3."}, []string{"left out"}},
+		{"everything fits", 100_000, []string{"Question 3."}, []string{"left out"}},
 		{"old results are cut", 2900, []string{"Question 3.", "lines left out", "I look for 1."}, []string{"[called look"}},
-		{"old turns are shortened", 1500, []string{"Question 1.", "Question 5.", "[called look"}, []string{"were left out", "are omitted"}},
-		{"first and recent turns are left", 850, []string{"Question 1.", "Answer 1.", "Question 8.", "are omitted"}, []string{"Question 4."}},
+		{"old messages are shortened", 1500, []string{"Question 1.", "Question 5.", "[called look"}, []string{"were left out", "are omitted"}},
+		{"only first and recent turns stay", 850, []string{"Question 1.", "Answer 1.", "Question 8.", "are omitted"}, []string{"Question 4."}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := header()
@@ -128,12 +128,12 @@ func TestTiers(t *testing.T) {
 			sent := texts(chat(t, tiers, h, 8, 30).last.Messages)
 			for _, want := range test.sent {
 				if strings.Count(sent, want) == 0 || strings.HasPrefix(want, "Question") && strings.Count(sent, want) > 1 {
-					t.Errorf("%q is there %d times", want, strings.Count(sent, want))
+					t.Errorf("the request has %q %d times", want, strings.Count(sent, want))
 				}
 			}
 			for _, not := range test.without {
 				if strings.Contains(sent, not) {
-					t.Errorf("%q is there", not)
+					t.Errorf("the request has %q", not)
 				}
 			}
 			if t.Failed() {
@@ -143,7 +143,7 @@ func TestTiers(t *testing.T) {
 	}
 }
 
-// Whatever the numbers: requests of strategies are valid, and the question that was asked last is in them, once.
+// Whatever the settings of a strategy, its requests are valid and have the last prompt once.
 func TestAnyStrategy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := func(name string) int { return rapid.IntRange(0, 4).Draw(t, name) }
@@ -156,7 +156,7 @@ func TestAnyStrategy(t *testing.T) {
 		}).Draw(t, "by")
 		k := chat(t, by, h, rapid.IntRange(0, 8).Draw(t, "all"), rapid.IntRange(0, 60).Draw(t, "length"))
 		if strings.Count(texts(k.last.Messages), "The last question.") != 1 {
-			t.Errorf("the last question is not there, or not once:\n%s", texts(k.last.Messages))
+			t.Errorf("the request does not have the last prompt exactly once:\n%s", texts(k.last.Messages))
 		}
 	})
 }
@@ -173,7 +173,7 @@ func TestErrorsOfStrategies(t *testing.T) {
 	if _, _, err := failing.Request(t.Context(), path, header()); !errors.Is(err, errTired) {
 		t.Errorf("error = %v", err)
 	}
-	if _, err := failing.Overflow(t.Context(), path, header(), errNoPlace); !errors.Is(err, errTired) {
+	if _, err := failing.Overflow(t.Context(), path, header(), errNotFound); !errors.Is(err, errTired) {
 		t.Errorf("error = %v", err)
 	}
 	endless := window.New(window.Options{Strategy: strategyFunc(func(*window.View, int, int) ([]session.Body, error) {
@@ -189,7 +189,7 @@ func TestErrorsOfStrategies(t *testing.T) {
 	if _, err := by.Room(t.Context(), damaged(0), header()); !errors.Is(err, errDamaged) {
 		t.Errorf("error = %v", err)
 	}
-	if _, err := by.Overflow(t.Context(), damaged(0), header(), errNoPlace); !errors.Is(err, errDamaged) {
+	if _, err := by.Overflow(t.Context(), damaged(0), header(), errNotFound); !errors.Is(err, errDamaged) {
 		t.Errorf("error = %v", err)
 	}
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/tenon-agent/tenon/window"
 )
 
-// fill says so much that about such a share of the window is taken, of which nothing can be left out but by a digest.
+// fill adds prompts until about this share of the context window is taken. Only a summary can omit them.
 func (k *talk) fill(share float64) {
 	k.t.Helper()
 	const each = 0.05
 	usable := float64(window.Usable(k.header))
 	for used := 0.0; used < share; used = float64(size(k.last)) / usable {
-		if k.last != nil && used+2*each > share { // the last one, to the point
+		if k.last != nil && used+2*each > share { // the last one has the exact rest
 			k.say(question(int((share-used)*usable) * 4))
 		} else {
 			k.say(question(int(each * usable * 4)))
@@ -34,65 +34,65 @@ func (k *talk) fill(share float64) {
 	}
 }
 
-// question is a question of so many bytes.
+// question is a prompt of about this many bytes.
 func question(bytes int) string {
 	const text = "So it is said, and so it stays. "
 	return strings.Repeat(text, 1+bytes/len(text))
 }
 
-// toldOf is what people were told of digests: their ends, one a line.
-func (k *talk) toldOf() string {
+// summaryEnds is the announced ends of summaries, one per line.
+func (k *talk) summaryEnds() string {
 	var lines []string
-	for _, c := range k.told {
+	for _, c := range k.compactings {
 		if c.Done {
 			lines = append(lines, c.Reason+": "+c.Error)
 		}
 	}
-	k.told = nil
+	k.compactings = nil
 	return strings.Join(lines, "\n")
 }
 
-// A digest is written in the background, and takes effect before the first request after it is there.
-func TestADigestInTheBackground(t *testing.T) {
+// The window writes a summary in the background. It takes effect before the first request after it is ready.
+func TestSummaryInTheBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newTalk(t, window.Options{})
 		defer k.window.Close()
-		k.digest = slowly
+		k.summarizer = slowly
 		k.fill(0.82)
 		k.say("Go on.")
-		k.ask() // nobody waits
-		if r := k.reasons(); r != "start" || len(k.told) != 1 {
-			t.Fatalf("epochs %s, told %v", r, k.told)
+		k.ask() // does not wait
+		if r := k.reasons(); r != "start" || len(k.compactings) != 1 {
+			t.Fatalf("epochs %s, announced %v", r, k.compactings)
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		k.ask()
-		if r, told := k.reasons(), k.toldOf(); r != "start compaction" || told != "full: " {
-			t.Errorf("epochs %s, told %s", r, told)
+		if r, ends := k.reasons(), k.summaryEnds(); r != "start compaction" || ends != "full: " {
+			t.Errorf("epochs %s, summaries %s", r, ends)
 		}
 		k.answer("Done.")
-		k.fill(0.82) // again, and soon: within the cooldown no second one is begun before the window is full
+		k.fill(0.82) // within the cooldown, no second summary starts before the context window is full
 		k.say("Go on.")
 		k.ask()
-		if len(k.told) > 0 {
-			t.Errorf("told %v", k.told)
+		if len(k.compactings) > 0 {
+			t.Errorf("announced %v", k.compactings)
 		}
 		k.answer("Done.")
 		time.Sleep(3 * time.Minute)
 		k.say("And on.")
 		k.ask()
-		if len(k.told) != 1 {
-			t.Errorf("told %v", k.told)
+		if len(k.compactings) != 1 {
+			t.Errorf("announced %v", k.compactings)
 		}
 	})
 }
 
-// A digest that is ready when the conversation has gone another way is of no use.
-func TestADigestOfAnotherBranch(t *testing.T) {
+// A summary has no effect if the session is on another branch when it is ready.
+func TestSummaryOfAnotherBranch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newTalk(t, window.Options{})
 		defer k.window.Close()
-		k.digest = slowly
+		k.summarizer = slowly
 		k.say("Begin.")
 		k.ask()
 		begin := k.tip()
@@ -104,43 +104,43 @@ func TestADigestOfAnotherBranch(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		k.ask()
-		if r, told := k.reasons(), k.toldOf(); r != "start" || told != "full: the conversation has changed its branch" {
-			t.Errorf("epochs %s, told %s", r, told)
+		if r, ends := k.reasons(), k.summaryEnds(); r != "start" || ends != "full: the conversation has changed its branch" {
+			t.Errorf("epochs %s, summaries %s", r, ends)
 		}
 	})
 }
 
-// What digests have cost that take no effect is told, each once.
-func TestWhatWasSpentInVain(t *testing.T) {
+// The window reports the cost of each summary without effect once.
+func TestCostOfUnusedSummaries(t *testing.T) {
 	spent := int64(0)
 	o := window.Options{Spent: func(model string, u llm.Usage) {
 		if spent += u.Output; model != "test/writer" {
 			t.Errorf("by %q", model)
 		}
 	}}
-	dear := func(summary string, err error) func(context.Context, window.Task) (session.Summarized, error) {
+	expensive := func(summary string, err error) func(context.Context, window.Task) (session.Summarized, error) {
 		return func(context.Context, window.Task) (session.Summarized, error) {
-			<-time.After(time.Minute) // as slowly
+			<-time.After(time.Minute)
 			return session.Summarized{Summary: summary, By: "test/writer", Usage: llm.Usage{Output: 7}}, err
 		}
 	}
 	for name, test := range map[string]struct {
-		digest func(context.Context, window.Task) (session.Summarized, error)
-		end    func(k *talk)
-		want   int64
+		summarizer func(context.Context, window.Task) (session.Summarized, error)
+		end        func(k *talk)
+		want       int64
 	}{
-		"it takes effect":         {dear("All is well.", nil), func(k *talk) { k.ask() }, 0},
-		"it failed":               {dear("", errTired), func(k *talk) { k.ask() }, 7},
-		"it frees nothing, twice": {dear(strings.Repeat("long ", 20_000), nil), func(k *talk) { k.ask() }, 14},
-		"the window is closed":    {dear("All is well.", nil), func(k *talk) { k.window.Close() }, 7},
-		"another branch":          {dear("All is well.", nil), func(k *talk) { k.append(session.Head{To: "e2"}); k.ask() }, 7},
+		"it takes effect":         {expensive("All is well.", nil), func(k *talk) { k.ask() }, 0},
+		"it failed":               {expensive("", errTired), func(k *talk) { k.ask() }, 7},
+		"it frees nothing, twice": {expensive(strings.Repeat("long ", 20_000), nil), func(k *talk) { k.ask() }, 14},
+		"the window is closed":    {expensive("All is well.", nil), func(k *talk) { k.window.Close() }, 7},
+		"another branch":          {expensive("All is well.", nil), func(k *talk) { k.append(session.Head{To: "e2"}); k.ask() }, 7},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spent = 0
 			synctest.Test(t, func(t *testing.T) {
 				k := newTalk(t, o)
 				defer k.window.Close()
-				k.digest = test.digest
+				k.summarizer = test.summarizer
 				k.fill(0.82)
 				k.say("Go on.")
 				k.ask()
@@ -156,12 +156,12 @@ func TestWhatWasSpentInVain(t *testing.T) {
 	}
 }
 
-// A model that cannot write a digest is asked twice; then the window makes do without it, until somebody asks.
-func TestAModelThatFails(t *testing.T) {
+// After two failures of the model, the window writes summaries without it until a person requests one.
+func TestFailingSummarizer(t *testing.T) {
 	k := newTalk(t, window.Options{Cooldown: 1})
 	defer k.window.Close()
 	asked := 0
-	k.digest = func(context.Context, window.Task) (session.Summarized, error) {
+	k.summarizer = func(context.Context, window.Task) (session.Summarized, error) {
 		asked++
 		return session.Summarized{}, errTired
 	}
@@ -173,10 +173,10 @@ func TestAModelThatFails(t *testing.T) {
 	for range 30 {
 		next()
 	}
-	told := k.toldOf()
-	if n := len(k.digests()); asked != 2 || n < 3 || strings.Count(told, "\n")+1 != n ||
-		!strings.Contains(told, "tired; until you request a summary, Tenon writes summaries without a model") {
-		t.Errorf("asked %d times, epochs %s, told\n%s", asked, k.reasons(), told)
+	ends := k.summaryEnds()
+	if n := len(k.summaries()); asked != 2 || n < 3 || strings.Count(ends, "\n")+1 != n ||
+		!strings.Contains(ends, "tired; until you request a summary, Tenon writes summaries without a model") {
+		t.Errorf("asked %d times, epochs %s, summaries\n%s", asked, k.reasons(), ends)
 	}
 	k.window.Compact(window.Ask{})
 	if next(); asked != 3 {
@@ -184,30 +184,30 @@ func TestAModelThatFails(t *testing.T) {
 	}
 }
 
-// Who leaves while a digest is written is not told of a failure, and the digest is none.
-func TestACancelIsNoFailure(t *testing.T) {
+// If the run ends while a summary is written, the summary is cancelled. This does not count as a failure.
+func TestCancellationIsNoFailure(t *testing.T) {
 	for name, end := range map[string]func(k *talk, cancel context.CancelFunc){
-		"the run ends":            func(_ *talk, cancel context.CancelFunc) { cancel() },
-		"the run ends, and later": func(k *talk, cancel context.CancelFunc) { cancel(); k.window.Close() },
+		"the run ends":               func(_ *talk, cancel context.CancelFunc) { cancel() },
+		"the run and the window end": func(k *talk, cancel context.CancelFunc) { cancel(); k.window.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				k := newTalk(t, window.Options{})
-				k.digest = slowly
+				k.summarizer = slowly
 				k.fill(0.5)
 				k.say("Go on.")
-				for range 3 { // three times is more often than a model may fail
+				for range 3 { // more often than a model may fail
 					k.window.Compact(window.Ask{})
 					ctx, cancel := context.WithCancel(t.Context())
 					time.AfterFunc(time.Second, func() { end(k, cancel) })
 					if _, _, err := k.window.Request(ctx, k.path, k.header); !errors.Is(err, context.Canceled) {
 						t.Errorf("error = %v", err)
 					}
-					if told := k.toldOf(); told != "asked: cancelled" {
-						t.Errorf("told %s", told)
+					if ends := k.summaryEnds(); ends != "asked: cancelled" {
+						t.Errorf("summaries %s", ends)
 					}
 				}
-				k.digest = nil
+				k.summarizer = nil
 				k.window.Compact(window.Ask{})
 				if k.ask(); !strings.HasSuffix(k.reasons(), "compaction") {
 					t.Errorf("epochs: %s", k.reasons())
@@ -217,11 +217,11 @@ func TestACancelIsNoFailure(t *testing.T) {
 	}
 }
 
-// Closing ends what is written in the background, and nothing is begun any more.
+// Close ends the summary in the background, and the window starts no further one.
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newTalk(t, window.Options{})
-		k.digest = slowly
+		k.summarizer = slowly
 		k.fill(0.82)
 		k.say("Go on.")
 		k.ask()
@@ -237,32 +237,32 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// A digest with a focus is a new one, also when another is being written; without, the one that is being written will do.
-func TestAFocus(t *testing.T) {
+// A request for a summary with a focus replaces the summary in the background. Without a focus, the request uses that summary.
+func TestFocus(t *testing.T) {
 	for _, test := range []struct {
-		focus, told string
+		focus, want string
 	}{{"the mill", "full: cancelled\nasked: "}, {"", "full: "}} {
 		synctest.Test(t, func(t *testing.T) {
 			k := newTalk(t, window.Options{})
 			defer k.window.Close()
-			k.digest = slowly
+			k.summarizer = slowly
 			k.fill(0.82)
 			k.say("Go on.")
 			k.ask()
 			k.window.Compact(window.Ask{Focus: test.focus})
 			k.ask()
-			if told := k.toldOf(); told != test.told {
-				t.Errorf("focus %q: told\n%s", test.focus, told)
+			if ends := k.summaryEnds(); ends != test.want {
+				t.Errorf("focus %q: summaries\n%s", test.focus, ends)
 			}
-			d := k.digests()[0]
+			d := k.summaries()[0]
 			if d.Focus != test.focus {
-				t.Errorf("digest = %+v", d)
+				t.Errorf("summary = %+v", d)
 			}
 		})
 	}
 }
 
-func (k *talk) digests() []session.Summarized {
+func (k *talk) summaries() []session.Summarized {
 	var out []session.Summarized
 	for _, e := range k.path {
 		if d, ok := e.Body.(session.Summarized); ok {
@@ -272,8 +272,9 @@ func (k *talk) digests() []session.Summarized {
 	return out
 }
 
-// A provider refuses a request whose model's window nobody knows: the window learns, and halves when it did not learn enough.
-func TestOverflowOfAnUnknownWindow(t *testing.T) {
+// If a provider refuses a request to a model with an unknown context window, the window learns a limit. If it refuses again, the limit
+// halves.
+func TestOverflowOfAnUnknownContextWindow(t *testing.T) {
 	k := newTalk(t, window.Options{})
 	defer k.window.Close()
 	k.header.Model.Context = 0
@@ -308,15 +309,15 @@ func TestOverflowOfAnUnknownWindow(t *testing.T) {
 		t.Errorf("the limit of %d tokens is forgotten: %+v, %v", limit, r, err)
 	}
 	if k.header.Model.ID = "other"; window.Usable(k.header) <= int(limit) {
-		t.Error("it would be critical anyway")
+		t.Error("the level would be critical without the limit")
 	}
 	if r, err := again.Room(t.Context(), k.path, k.header); err != nil || r.Level != window.Normal {
 		t.Errorf("another model has the limit: %+v, %v", r, err)
 	}
 }
 
-// A request of which nothing can be taken out says what is so large.
-func TestNothingToTakeOut(t *testing.T) {
+// If the window can omit nothing, the error names the largest part of the request.
+func TestOverflowWithNothingToOmit(t *testing.T) {
 	cause := &llm.Error{Kind: llm.KindContextOverflow, Message: "too long"}
 	for name, test := range map[string]struct {
 		begin func(*talk)
@@ -337,9 +338,9 @@ func TestNothingToTakeOut(t *testing.T) {
 	}
 }
 
-// A window that is full and of which nothing can be left out blocks the calls; so does one that only people may make smaller.
+// If the context window is full and the window can omit nothing, it blocks calls. A manual window does so too.
 func TestBlocked(t *testing.T) {
-	for name, o := range map[string]window.Options{"nothing to leave out": {}, "manual": {Manual: true}} {
+	for name, o := range map[string]window.Options{"nothing to omit": {}, "manual": {Manual: true}} {
 		t.Run(name, func(t *testing.T) {
 			k := newTalk(t, o)
 			defer k.window.Close()
@@ -354,7 +355,7 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
-// The model goes back: what it tried is gone, what it learned stands there, and the place it goes back to must be one.
+// After a revert, the model sees its lesson but not its attempts. A revert to an unknown entry has no effect.
 func TestRevert(t *testing.T) {
 	k := newTalk(t, window.Options{})
 	defer k.window.Close()
@@ -366,7 +367,7 @@ func TestRevert(t *testing.T) {
 	k.call("shell", `{}`, "it is steep", `{"unknown":true,"exclusive":true}`)
 	k.append(session.Revert{To: "nowhere", Category: "failure", Lesson: "x"})
 	if k.ask(); strings.Contains(texts(k.last.Messages), "reverted") {
-		t.Error("it went nowhere")
+		t.Error("the revert to an unknown entry has an effect")
 	}
 	k.append(session.Revert{To: back, Category: "failure", Lesson: "the north side is too steep"})
 	k.ask()
@@ -383,12 +384,12 @@ func TestRevert(t *testing.T) {
 	}
 }
 
-// What the model gives up is out of its window with the next epoch, whatever that begins for: the newest result of that name.
+// The next epoch, whatever its reason, trims the result that the model discarded: the newest one with this call ID.
 func TestCleanup(t *testing.T) {
 	for name, next := range map[string]func(k *talk){
 		"the system prompt":     func(k *talk) { k.header.System = "Be better." },
-		"a digest":              func(k *talk) { k.window.Compact(window.Ask{}) },
-		"the model goes back":   func(k *talk) { k.append(session.Revert{To: k.tip(), Category: "step", Lesson: "so far"}) },
+		"a summary":             func(k *talk) { k.window.Compact(window.Ask{}) },
+		"a revert":              func(k *talk) { k.append(session.Revert{To: k.tip(), Category: "step", Lesson: "so far"}) },
 		"the model, and pinned": func(k *talk) { k.header.Model.ID = "other"; k.pinned = append(k.pinned, "e13") },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -410,7 +411,7 @@ func TestCleanup(t *testing.T) {
 			k.say("Go on.")
 			k.ask()
 			if strings.Contains(texts(k.last.Messages), "You discarded this result") {
-				t.Error("it is given up before its epoch")
+				t.Error("the result is trimmed before the next epoch")
 			}
 			pinned := strings.Contains(name, "pinned")
 			if next(k); pinned {
@@ -425,8 +426,8 @@ func TestCleanup(t *testing.T) {
 	}
 }
 
-// Fifty digests, one after the other: what is kept and what is told stays bounded, and what was asked first is still there.
-func TestAChainOfDigests(t *testing.T) {
+// After fifty summaries, their texts and verbatim messages are bounded, and the first prompt is still there.
+func TestManySummaries(t *testing.T) {
 	k := newTalk(t, window.Options{KeepTurns: 300})
 	defer k.window.Close()
 	k.say("The goal is a mill.")
@@ -438,9 +439,9 @@ func TestAChainOfDigests(t *testing.T) {
 		k.window.Compact(window.Ask{})
 		k.ask()
 	}
-	all := k.digests()
+	all := k.summaries()
 	if len(all) < 50 {
-		t.Fatalf("%d digests", len(all))
+		t.Fatalf("%d summaries", len(all))
 	}
 	for i, d := range all {
 		kept := 0
@@ -448,15 +449,15 @@ func TestAChainOfDigests(t *testing.T) {
 			kept += len(m.Message.Text()) / 4
 		}
 		if len(d.Summary) > 4*800 || kept > 300 || len(d.Files) > 50 {
-			t.Errorf("digest %d: a summary of %d bytes, about %d tokens kept, %d files", i, len(d.Summary), kept, len(d.Files))
+			t.Errorf("summary %d: %d bytes, about %d verbatim tokens, %d files", i, len(d.Summary), kept, len(d.Files))
 		}
 		if !strings.Contains(d.Summary, "## Goal\nThe goal is a mill.") || len(d.Verbatim) == 0 || d.Verbatim[0].Message.Text() != "The goal is a mill." {
-			t.Errorf("digest %d has lost the goal: %s", i, d.Summary)
+			t.Errorf("summary %d has lost the goal: %s", i, d.Summary)
 		}
 	}
 }
 
-// What is pinned stays whatever it is; what is not pinned any more goes.
+// Pinned messages of every role stay. Unpinned messages go.
 func TestPins(t *testing.T) {
 	k := newTalk(t, window.Options{KeepTurns: 60})
 	defer k.window.Close()
@@ -466,7 +467,7 @@ func TestPins(t *testing.T) {
 	k.ask()
 	k.answer("The answer that matters.")
 	answer := k.tip()
-	digest := func(pins ...session.ID) string {
+	summarize := func(pins ...session.ID) string {
 		k.fill(0.4)
 		k.pinned = pins
 		k.window.Compact(window.Ask{})
@@ -476,32 +477,32 @@ func TestPins(t *testing.T) {
 		return texts(k.last.Messages)
 	}
 	for range 3 {
-		if sent := digest(result, answer); !strings.Contains(sent, `<kept tool="shell">`) || !strings.Contains(sent, "You said: The answer that matters.") {
+		if sent := summarize(result, answer); !strings.Contains(sent, `<kept tool="shell">`) || !strings.Contains(sent, "You said: The answer that matters.") {
 			t.Fatalf("sent\n%s", sent)
 		}
 	}
-	if sent := digest(answer); strings.Contains(sent, "the result that matters") || !strings.Contains(sent, "The answer that matters.") {
+	if sent := summarize(answer); strings.Contains(sent, "the result that matters") || !strings.Contains(sent, "The answer that matters.") {
 		t.Errorf("sent\n%s", sent)
 	}
-	if sent := digest(result, answer); !strings.Contains(sent, "the result that matters") { // it lies further back than the digest
+	if sent := summarize(result, answer); !strings.Contains(sent, "the result that matters") { // it is older than the previous summary
 		t.Errorf("sent\n%s", sent)
 	}
 }
 
-var errNoPlace = errors.New("no such place")
+var errNotFound = errors.New("not found")
 
-// What the window asks others for may fail.
-func TestErrorsOfOthers(t *testing.T) {
+// Request returns the errors of the functions in its options and of its path.
+func TestErrorsOfOptions(t *testing.T) {
 	for name, o := range map[string]window.Options{
-		"context": {Context: func(context.Context, []session.ContextBlock) ([]session.ContextBlock, error) { return nil, errNoPlace }},
-		"pins":    {Pins: func(context.Context) ([]session.Verbatim, error) { return nil, errNoPlace }},
-		"files":   {Files: func(context.Context, []string, int) ([]session.ContextBlock, error) { return nil, errNoPlace }},
+		"context": {Context: func(context.Context, []session.ContextBlock) ([]session.ContextBlock, error) { return nil, errNotFound }},
+		"pins":    {Pins: func(context.Context) ([]session.Verbatim, error) { return nil, errNotFound }},
+		"files":   {Files: func(context.Context, []string, int) ([]session.ContextBlock, error) { return nil, errNotFound }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := window.New(o)
 			defer w.Close()
 			w.Compact(window.Ask{})
-			if _, _, err := w.Request(t.Context(), full(header(), 30), header()); !errors.Is(err, errNoPlace) {
+			if _, _, err := w.Request(t.Context(), full(header(), 30), header()); !errors.Is(err, errNotFound) {
 				t.Errorf("error = %v", err)
 			}
 		})
@@ -514,7 +515,7 @@ func TestErrorsOfOthers(t *testing.T) {
 	if _, err := w.Room(t.Context(), damaged(0), header()); !errors.Is(err, errDamaged) {
 		t.Errorf("error = %v", err)
 	}
-	if _, err := w.Overflow(t.Context(), damaged(0), header(), errNoPlace); !errors.Is(err, errDamaged) {
+	if _, err := w.Overflow(t.Context(), damaged(0), header(), errNotFound); !errors.Is(err, errDamaged) {
 		t.Errorf("error = %v", err)
 	}
 	if _, err := window.Seal(t.Context(), damaged(0), nil, &llm.Request{}); !errors.Is(err, errDamaged) {
@@ -522,12 +523,12 @@ func TestErrorsOfOthers(t *testing.T) {
 	}
 }
 
-// The files in work are told in a digest, and those of the digest before are not told again.
-func TestFilesInWork(t *testing.T) {
+// A summary has the files in use. It does not repeat the versions of the previous summary.
+func TestFilesInUse(t *testing.T) {
 	n := 0
 	k := newTalk(t, window.Options{Files: func(_ context.Context, names []string, _ int) ([]session.ContextBlock, error) {
 		n++
-		if !slices.Contains(names, "/f0") || slices.Contains(names, "/f7") { // whose read stays
+		if !slices.Contains(names, "/f0") || slices.Contains(names, "/f7") { // the read of /f7 stays
 			t.Errorf("files %v", names)
 		}
 		return []session.ContextBlock{{Name: "file /mill.go", Text: fmt.Sprintf("version %d", n)}}, nil
@@ -547,12 +548,12 @@ func TestFilesInWork(t *testing.T) {
 	k.answer("Done.")
 	k.say("Go on.")
 	if k.ask(); strings.Contains(texts(k.last.Messages), "gone") {
-		t.Error("what a digest tells beside the place is told to be gone")
+		t.Error("the context marks a file of the summary as removed")
 	}
 }
 
-// However much there is to be told again, and however long the results are, half of a small window is free after a digest.
-func TestADigestLeavesRoom(t *testing.T) {
+// After a summary, half of a small context window is free, even with long results and many files.
+func TestSummaryLeavesHalfFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newTalk(t, window.Options{Cooldown: 1, Files: func(_ context.Context, _ []string, tokens int) ([]session.ContextBlock, error) {
 			return []session.ContextBlock{{Name: "file /mill.go", Text: strings.Repeat("mill ", tokens-20)}}, nil
@@ -562,17 +563,17 @@ func TestADigestLeavesRoom(t *testing.T) {
 		k.say("Build a mill.")
 		for i := range 60 {
 			time.Sleep(time.Second)
-			synctest.Wait() // the digest that was begun is written
+			synctest.Wait() // the summary in the background is ready
 			k.call("read", fmt.Sprintf(`{"path":"/f%d"}`, i), output(i, 200), fmt.Sprintf(`{"reads":[{"name":"/f%d"}]}`, i))
 		}
-		digests, usable := k.digests(), int64(window.Usable(k.header))
-		for i, d := range digests {
+		summaries, usable := k.summaries(), int64(window.Usable(k.header))
+		for i, d := range summaries {
 			if d.After > usable/2+usable/50 {
-				t.Errorf("digest %d leaves %d tokens of %d", i, d.After, usable)
+				t.Errorf("after summary %d, the request has %d tokens of %d", i, d.After, usable)
 			}
 		}
-		if len(digests) < 5 {
-			t.Errorf("%d digests", len(digests))
+		if len(summaries) < 5 {
+			t.Errorf("%d summaries", len(summaries))
 		}
 	})
 }

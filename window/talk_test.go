@@ -18,33 +18,33 @@ import (
 	"github.com/tenon-agent/tenon/window"
 )
 
-// tester is what a test, a property and a benchmark have in common.
+// tester is the common part of tests, properties and benchmarks.
 type tester interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// talk is a session that goes on: its window makes the requests, and the test plays the model, the tools and the people. After each
-// request it checks what holds of every one.
+// talk is a session: its window builds the requests, and the test plays the model, the tools and the person. It checks the invariants of
+// each request.
 type talk struct {
-	t       tester
-	window  *window.Window
-	header  window.Header
-	path    view.Entries                // the current branch
-	all     map[session.ID]session.Body // every entry of the journal
-	ids     int
-	pinned  []session.ID
-	loose   bool // there is more to be kept than there is room for: it is not looked for
-	place   []session.ContextBlock
-	views   map[session.ID]string // of requests, by the entry that tells of them: the messages as they were sent
-	last    *llm.Request
-	told    []live.Compacting
-	notices []string
-	digest  func(context.Context, window.Task) (session.Summarized, error) // nil: window.Extract
+	t           tester
+	window      *window.Window
+	header      window.Header
+	path        view.Entries                // the current branch
+	all         map[session.ID]session.Body // every entry of the journal
+	ids         int
+	pinned      []session.ID
+	loose       bool // the context window is too small for everything that must stay, so checkKept does not run
+	context     []session.ContextBlock
+	views       map[session.ID]string // the sent messages of each request, by its entry
+	last        *llm.Request
+	compactings []live.Compacting
+	notices     []string
+	summarizer  func(context.Context, window.Task) (session.Summarized, error) // nil: window.Extract
 
 	mu    sync.Mutex
-	tasks []window.Task // that no check has seen yet
+	tasks []window.Task // not checked yet
 }
 
 func newTalk(t tester, o window.Options) *talk {
@@ -55,33 +55,33 @@ func newTalk(t tester, o window.Options) *talk {
 	o.Announce = func(b session.Body) {
 		switch b := b.(type) {
 		case live.Compacting:
-			k.told = append(k.told, b)
+			k.compactings = append(k.compactings, b)
 		case live.Notice:
 			k.notices = append(k.notices, b.Text)
 		default:
-			k.t.Fatalf("people are told a %T", b)
+			k.t.Fatalf("the window announces a %T", b)
 		}
 	}
 	o.Pins = func(context.Context) ([]session.Verbatim, error) { return k.pins(), nil }
-	o.Context = func(context.Context, []session.ContextBlock) ([]session.ContextBlock, error) { return k.place, nil }
+	o.Context = func(context.Context, []session.ContextBlock) ([]session.ContextBlock, error) { return k.context, nil }
 	k.window = window.New(o)
 	k.append(session.Created{Dir: "/work"})
 	return k
 }
 
-// Digest implements [window.Summarizer].
+// Summarize implements [window.Summarizer].
 func (k *talk) Summarize(ctx context.Context, t window.Task) (session.Summarized, error) {
 	k.mu.Lock()
 	k.tasks = append(k.tasks, t)
 	k.mu.Unlock()
-	if k.digest != nil {
-		return k.digest(ctx, t)
+	if k.summarizer != nil {
+		return k.summarizer(ctx, t)
 	}
 	return window.Extract{}.Summarize(ctx, t)
 }
 
-// originals looks whether digests were asked for with what the journal has.
-func (k *talk) originals() {
+// checkOriginals checks that the tasks of summaries have the messages of the journal.
+func (k *talk) checkOriginals() {
 	k.t.Helper()
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -91,7 +91,7 @@ func (k *talk) originals() {
 			switch was := k.all[e.ID].(type) {
 			case session.Message:
 				if was.Message.Text() != m.Message.Text() {
-					k.t.Errorf("entry %s of a task is %q, and was %q", e.ID, m.Text(), was.Text())
+					k.t.Errorf("entry %s of a task is %q, and %q in the journal", e.ID, m.Text(), was.Text())
 				}
 			case session.Context, session.Partial:
 			default:
@@ -117,7 +117,7 @@ func (k *talk) append(bodies ...session.Body) {
 	}
 }
 
-// at is the place of an entry on the branch; -1 when it is on another.
+// at is the index of an entry on the branch; -1 if it is on another branch.
 func (k *talk) at(id session.ID) int {
 	return slices.IndexFunc(k.path, func(e session.Event) bool { return e.ID == id })
 }
@@ -138,7 +138,7 @@ func (k *talk) pins() []session.Verbatim {
 	return kept
 }
 
-// ask makes the next request, as an agent does, and checks it.
+// ask builds the next request, as an agent does, and checks it.
 func (k *talk) ask() *llm.Request {
 	k.t.Helper()
 	req, entries, err := k.window.Request(context.Background(), k.path, k.header)
@@ -155,14 +155,14 @@ func (k *talk) seal(req *llm.Request, entries []session.Body) {
 	if err != nil {
 		k.t.Fatalf("seal: %v", err)
 	}
-	k.crashes(entries)
+	k.checkCrashes(entries)
 	k.append(entries...)
 	k.last = req
-	k.check(entries)
+	k.checkRequest(entries)
 }
 
-// check says what holds of every request.
-func (k *talk) check(entries []session.Body) {
+// checkRequest checks the invariants of every request.
+func (k *talk) checkRequest(entries []session.Body) {
 	k.t.Helper()
 	if problem := invalid(k.last.Messages); problem != "" {
 		k.t.Fatalf("the request is not valid: %s: %s", problem, words(k.last.Messages))
@@ -177,7 +177,7 @@ func (k *talk) check(entries []session.Body) {
 			}
 		case session.Summarized:
 			if k.at(b.Through) < 0 {
-				k.t.Errorf("a digest stands for %s, which is not on the branch", b.Through)
+				k.t.Errorf("a summary replaces entries through %s, which is not on the branch", b.Through)
 			}
 		case session.Requested:
 			if b.Broken != "" {
@@ -188,15 +188,15 @@ func (k *talk) check(entries []session.Body) {
 	if epochs > 1 {
 		k.t.Errorf("%d epochs of one request", epochs)
 	}
-	k.originals()
-	k.views[k.tip()] = k.provenance()
+	k.checkOriginals()
+	k.views[k.tip()] = k.checkView()
 	if !k.loose {
-		k.keepsWhatItMust()
+		k.checkKept()
 	}
 }
 
-// provenance looks whether the view of the journal is what was sent, and every message explained. It returns the view.
-func (k *talk) provenance() string {
+// checkView checks that the view of the journal has the sent messages, and that a block explains each of them. It returns the view.
+func (k *talk) checkView() string {
 	k.t.Helper()
 	v, err := window.Look(context.Background(), k.path)
 	if err != nil {
@@ -204,7 +204,7 @@ func (k *talk) provenance() string {
 	}
 	view := encode(v.Messages)
 	if sent := encode(k.last.Messages); view != sent {
-		k.t.Fatalf("what was sent is not what the journal shows:\n%s\n%s", sent, view)
+		k.t.Fatalf("the request differs from the view of the journal:\n%s\n%s", sent, view)
 	}
 	if len(v.Blocks) != len(v.Messages) {
 		k.t.Fatalf("%d blocks for %d messages", len(v.Blocks), len(v.Messages))
@@ -212,11 +212,11 @@ func (k *talk) provenance() string {
 	for i, b := range v.Blocks {
 		for _, id := range b.Entries {
 			if k.at(id) < 0 && b.Why != window.Pinned && b.Why != window.Verbatim {
-				k.t.Fatalf("message %d is of entry %q, which is not on the branch", i, id)
+				k.t.Fatalf("message %d comes from entry %q, which is not on the branch", i, id)
 			}
 		}
 		if len(b.Entries) == 0 {
-			k.t.Fatalf("message %d is of no entry", i)
+			k.t.Fatalf("message %d comes from no entry", i)
 		}
 		first, _ := k.all[b.Entries[0]].(session.Message)
 		ok := true
@@ -229,23 +229,23 @@ func (k *talk) provenance() string {
 			ok = strings.Contains(v.Messages[i].Text(), first.Text()) || k.loose && strings.Contains(v.Messages[i].Text(), "left out")
 		}
 		if !ok {
-			k.t.Errorf("message %d is %q, and its entry has %q", i, v.Messages[i].Text(), first.Text())
+			k.t.Errorf("message %d is %q, but its entry has %q", i, v.Messages[i].Text(), first.Text())
 		}
 	}
 	return view
 }
 
-// keepsWhatItMust looks for what is pinned, for short questions that came first and last, and for what is to be done.
-func (k *talk) keepsWhatItMust() {
+// checkKept checks that the request has the pinned messages, the first and the last short prompts, and the list of tasks.
+func (k *talk) checkKept() {
 	k.t.Helper()
 	sent := texts(k.last.Messages)
 	for _, p := range k.pins() {
 		if !strings.Contains(sent, p.Message.Text()) {
-			k.t.Errorf("what is pinned in %s is lost", p.Entry)
+			k.t.Errorf("the pinned message %s is lost", p.Entry)
 		}
 	}
 	var said []string
-	digest := -1
+	summary := -1
 	for i, e := range k.path {
 		switch b := e.Body.(type) {
 		case session.Message:
@@ -253,19 +253,19 @@ func (k *talk) keepsWhatItMust() {
 				said = append(said, b.Text())
 			}
 		case session.Summarized:
-			digest = i
+			summary = i
 		}
 	}
 	for i, text := range said {
 		if (i == 0 || i >= len(said)-3) && !strings.Contains(sent, text) {
-			k.t.Errorf("question %d of %d is lost: %s", i+1, len(said), text)
+			k.t.Errorf("prompt %d of %d is lost: %s", i+1, len(said), text)
 		}
 	}
 	for i, e := range slices.Backward(k.path) {
 		if list, ok := e.Body.(session.Todo); ok {
 			for _, item := range list.Items {
-				if i < digest && item.Status != "completed" && !strings.Contains(sent, item.Text) {
-					k.t.Errorf("what is to be done is lost: %s", item.Text)
+				if i < summary && item.Status != "completed" && !strings.Contains(sent, item.Text) {
+					k.t.Errorf("a task is lost: %s", item.Text)
 				}
 			}
 			break
@@ -273,8 +273,8 @@ func (k *talk) keepsWhatItMust() {
 	}
 }
 
-// crashes looks at what is left when only a part of the entries was written: it can be sent, and the next process goes on.
-func (k *talk) crashes(entries []session.Body) {
+// checkCrashes checks that the next process can continue if only a part of the entries was written.
+func (k *talk) checkCrashes(entries []session.Body) {
 	k.t.Helper()
 	if len(entries) < 3 {
 		return
@@ -315,7 +315,7 @@ func (k *talk) answer(text string, calls ...llm.ToolCall) {
 	k.append(session.Message{Message: m})
 }
 
-// result gives a call its result, as much of it as there is room for.
+// result gives a call its result, cut to the room that the window leaves.
 func (k *talk) result(c llm.ToolCall, text, effects string) {
 	k.t.Helper()
 	room, err := k.window.Room(context.Background(), k.path, k.header)
@@ -332,7 +332,7 @@ func (k *talk) result(c llm.ToolCall, text, effects string) {
 	k.append(started, session.Message{Message: llm.ToolText(c, text, false)})
 }
 
-// call asks, and lets the model make one call.
+// call sends a request, and the model answers with one call.
 func (k *talk) call(tool, arguments, result, effects string) {
 	k.t.Helper()
 	k.ask()
@@ -351,7 +351,7 @@ func (k *talk) reasons() string {
 	return strings.Join(out, " ")
 }
 
-// size is how many tokens a provider would report.
+// size is the number of tokens that a provider would report.
 func size(req *llm.Request) int {
 	n := len(req.System)
 	for _, m := range req.Messages {
@@ -379,12 +379,12 @@ func encode(messages []llm.Message) string {
 	return string(data)
 }
 
-// output is what a command printed: so many lines that differ.
+// output is the output of a command with this many lines.
 func output(i, lines int) string {
-	return strings.Repeat(fmt.Sprintf("line %d of the output, which nobody needs for long\n", i), lines)
+	return strings.Repeat(fmt.Sprintf("line %d of the output, which the model reads again\n", i), lines)
 }
 
-// A long session stays within its window, keeps what it must, and within each epoch every request goes on from the one before.
+// A long session stays within its context window and keeps what must stay. Within an epoch, each request extends the previous one.
 func TestALongSession(t *testing.T) {
 	k := newTalk(t, window.Options{Cooldown: 1})
 	defer k.window.Close()
@@ -406,7 +406,7 @@ func TestALongSession(t *testing.T) {
 
 var errTired = errors.New("the model is tired")
 
-// slowly is a digester that takes a minute.
+// slowly is a summarizer that takes a minute.
 func slowly(ctx context.Context, t window.Task) (session.Summarized, error) {
 	select {
 	case <-time.After(time.Minute):

@@ -9,16 +9,16 @@ import (
 	"github.com/tenon-agent/tenon/window"
 )
 
-// What is to be done is told again beside a summary that says nothing of it, as it was last; nothing is told when nothing is left.
-func TestTodosBesideASummary(t *testing.T) {
+// The request has the current list of tasks next to a summary that does not mention it. It has no list if no task is left.
+func TestTodosNextToASummary(t *testing.T) {
 	k := newTalk(t, window.Options{})
 	defer k.window.Close()
-	k.digest = func(context.Context, window.Task) (session.Summarized, error) {
+	k.summarizer = func(context.Context, window.Task) (session.Summarized, error) {
 		return session.Summarized{Summary: "All is well."}, nil
 	}
 	k.append(session.Todo{Items: []session.TodoItem{{Text: "find the needle", Status: "in_progress"}, {Text: "sew", Status: "pending"}}})
 	const list = "<context name=\"todo\">\n[>] find the needle\n[ ] sew\n</context>"
-	for range 2 { // the second digest knows of it by the first
+	for range 2 { // the second summary has the list from the first
 		k.fill(0.3)
 		k.window.Compact(window.Ask{})
 		k.say("Go on.")

@@ -11,9 +11,9 @@ import (
 	"github.com/tenon-agent/tenon/session/view"
 )
 
-// calling makes a path of calls, one a word, each in an answer of its own: "read:f", "part:f" (a part of the file), "write:f", "sh:x", "fail:x",
-// "net:x" (a tool without known effects), with ":long" behind for a long result; "a" is an answer without calls. Results of the same
-// word are the same. The result of the n-th word is the entry rn, its call cn.
+// calling makes a path from words. Each word is an answer with one call: "read:f", "part:f" (a part of the file), "write:f", "sh:x",
+// "fail:x", "net:x" (a tool without known effects). The suffix ":long" means a long result. "a" is an answer without calls. The same word
+// gives the same result. The result of the n-th word is the entry rn, its call cn.
 func calling(words string) view.Entries {
 	var path view.Entries
 	add := func(id string, b session.Body) {
@@ -60,46 +60,46 @@ func TestTrim(t *testing.T) {
 		how        Trimming
 		want       string
 	}{
-		{"what is new stays", "read:f sh:x:long", Trimming{}, ""},
-		{"a file that was read again", "read:f a read:f", Trimming{}, "r1:superseded"},
-		{"of which a part was read again", "read:f a part:f", Trimming{}, ""},
-		{"a part that was read again", "part:f a part:f", Trimming{}, "r1:superseded"},
-		{"a part, and then all of it", "part:f a read:f", Trimming{}, "r1:superseded"},
-		{"a file that was changed", "read:f write:f a", Trimming{}, "r1:stale"},
-		{"that was changed and read again", "read:f write:f read:f", Trimming{}, "r1:superseded"},
-		{"another file that was changed", "read:f write:g a", Trimming{}, ""},
-		{"a tool that only reads of ours", "read:f a read:f", Trimming{Reads: []string{"view"}}, "r1:repeated"},
-		{"the same again", "net:x net:y net:x", Trimming{}, "r1:repeated"},
+		{"new results", "read:f sh:x:long", Trimming{}, ""},
+		{"a file that is read again", "read:f a read:f", Trimming{}, "r1:superseded"},
+		{"a file of which a part is read again", "read:f a part:f", Trimming{}, ""},
+		{"a part that is read again", "part:f a part:f", Trimming{}, "r1:superseded"},
+		{"a part, then the whole file", "part:f a read:f", Trimming{}, "r1:superseded"},
+		{"a file that changes", "read:f write:f a", Trimming{}, "r1:stale"},
+		{"a file that changes and is read again", "read:f write:f read:f", Trimming{}, "r1:superseded"},
+		{"another file that changes", "read:f write:g a", Trimming{}, ""},
+		{"a read by a tool that is not in Reads", "read:f a read:f", Trimming{Reads: []string{"view"}}, "r1:repeated"},
+		{"a repeated output", "net:x net:y net:x", Trimming{}, "r1:repeated"},
 		{"a long output of a command", "sh:x:long a a", Trimming{}, "r1:stale"},
-		{"that is not old", "sh:x:long a", Trimming{}, ""},
+		{"a long output that is not old", "sh:x:long a", Trimming{}, ""},
 		{"a short output", "sh:x a a a a", Trimming{}, ""},
 		{"a long result", "net:x:long a a a", Trimming{}, "r1:stale"},
 		{"a failure", "fail:x:long a a a", Trimming{}, "r1:failed"},
 		{"a failure that is not old", "fail:x:long a", Trimming{}, ""},
-		{"a read that holds", "read:f:long a a a a a a a a", Trimming{}, ""},
-		{"and is wanted out", "read:f:long a a a a a a a a", Trimming{Hard: true}, "r1:stale"},
-		{"what people want kept", "read:f a read:f", Trimming{Keep: []session.ID{"r1"}}, ""},
+		{"an old read of an unchanged file", "read:f:long a a a a a a a a", Trimming{}, ""},
+		{"an old read, with Hard", "read:f:long a a a a a a a a", Trimming{Hard: true}, "r1:stale"},
+		{"a pinned result", "read:f a read:f", Trimming{Keep: []session.ID{"r1"}}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := calling(test.path)
 			var got []string
-			reduced := look(t, path).Trim(test.how)
-			for _, r := range reduced {
+			trimmed := look(t, path).Trim(test.how)
+			for _, r := range trimmed {
 				got = append(got, string(r.Entry)+":"+r.Reason)
 			}
 			if strings.Join(got, " ") != test.want {
-				t.Errorf("reduced %s, want %s", got, test.want)
+				t.Errorf("trimmed %s, want %s", got, test.want)
 			}
-			if len(reduced) == 0 {
+			if len(trimmed) == 0 {
 				return
 			}
-			path = append(path, session.Event{ID: "x", Body: session.Trimmed{Messages: reduced}})
+			path = append(path, session.Event{ID: "x", Body: session.Trimmed{Messages: trimmed}})
 			v := look(t, path)
 			for _, again := range v.Trim(test.how) {
-				t.Errorf("%s is reduced again", again.Entry)
+				t.Errorf("%s is trimmed again", again.Entry)
 			}
 			for i, b := range v.Blocks {
-				if b.Entries[0] == reduced[0].Entry && (b.Why != Trimmed || b.Note != reduced[0].Reason || v.Messages[i].Text() != reduced[0].Text) {
+				if b.Entries[0] == trimmed[0].Entry && (b.Why != Trimmed || b.Note != trimmed[0].Reason || v.Messages[i].Text() != trimmed[0].Text) {
 					t.Errorf("block %+v", b)
 				}
 			}
@@ -107,8 +107,8 @@ func TestTrim(t *testing.T) {
 	}
 }
 
-// What was reduced and is asked for again stays longer the second time.
-func TestWhatIsNeededAgainStays(t *testing.T) {
+// If the model repeats a call whose result was trimmed, the second result stays longer.
+func TestRepeatedCallStaysLonger(t *testing.T) {
 	path := calling("net:x:long a a a")
 	path = append(path, session.Event{ID: "x", Body: session.Trimmed{Messages: look(t, path).Trim(Trimming{})}})
 	for _, e := range calling("net:x:long a a a a a a a a a") {
@@ -116,18 +116,18 @@ func TestWhatIsNeededAgainStays(t *testing.T) {
 		path = append(path, e)
 	}
 	if r := look(t, path).Trim(Trimming{}); len(r) != 1 || r[0].Entry != "r1again" {
-		t.Errorf("reduced %+v", r)
+		t.Errorf("trimmed %+v", r)
 	}
 	if r := look(t, path[:len(path)-2]).Trim(Trimming{}); len(r) != 0 {
-		t.Errorf("reduced %+v", r)
+		t.Errorf("trimmed %+v", r)
 	}
 }
 
-// A wish is for the newest result of that name which the model has seen.
+// A cleanup discards the newest result with this call ID that the model has seen.
 func TestDiscarded(t *testing.T) {
 	path := calling("net:x a net:x")
 	for i := range path {
-		if m, ok := path[i].Body.(session.Message); ok { // a provider that counts anew in each answer
+		if m, ok := path[i].Body.(session.Message); ok { // a provider that restarts its call IDs in each answer
 			for j, p := range m.Content {
 				if c, ok := p.(llm.ToolCall); ok {
 					c.ID = "1"
@@ -141,26 +141,26 @@ func TestDiscarded(t *testing.T) {
 		}
 	}
 	path = append(path, session.Event{ID: "w", Body: session.Cleanup{Call: "1", Reason: "wrong"}})
-	given := func() string {
+	discarded := func() string {
 		var ids []string
 		for _, r := range look(t, path).discarded(nil) {
 			ids = append(ids, string(r.Entry))
 		}
 		return strings.Join(ids, " ")
 	}
-	if got := given(); got != "r1" {
-		t.Errorf("given up: %s", got)
+	if got := discarded(); got != "r1" {
+		t.Errorf("discarded: %s", got)
 	}
 	path = append(path, session.Event{ID: "a", Body: session.Message{Message: llm.AssistantText("So.")}})
-	if got := given(); got != "r3" {
-		t.Errorf("given up: %s", got)
+	if got := discarded(); got != "r3" {
+		t.Errorf("discarded: %s", got)
 	}
-	path[len(path)-2].Body = session.Cleanup{Call: "1", Entry: "r1", Reason: "wrong"} // it names the older one
-	if got := given(); got != "r1" {
-		t.Errorf("given up: %s", got)
+	path[len(path)-2].Body = session.Cleanup{Call: "1", Entry: "r1", Reason: "wrong"} // it names the older result
+	if got := discarded(); got != "r1" {
+		t.Errorf("discarded: %s", got)
 	}
 	path = append(path, session.Event{ID: "E", Body: session.Epoch{Reason: "tools"}})
-	if got := given(); got != "" {
-		t.Errorf("given up: %s", got)
+	if got := discarded(); got != "" {
+		t.Errorf("discarded: %s", got)
 	}
 }

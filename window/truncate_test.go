@@ -13,7 +13,7 @@ import (
 	"github.com/tenon-agent/tenon/window/tokens"
 )
 
-// fits fails the test when the last request is longer than its model takes.
+// fits fails the test if the last request exceeds the context window of its model.
 func (k *talk) fits() {
 	k.t.Helper()
 	req := *k.last
@@ -23,8 +23,8 @@ func (k *talk) fits() {
 	}
 }
 
-// pinnedTexts pins messages of so many words, and goes on until they are behind a digest.
-func (k *talk) pinnedTexts(words ...int) {
+// pinTexts pins messages of these numbers of words, and continues until a summary keeps them.
+func (k *talk) pinTexts(words ...int) {
 	for i, n := range words {
 		k.say(fmt.Sprintf("Pin %d begins. ", i) + strings.Repeat("word ", n) + fmt.Sprintf("Pin %d ends.", i))
 		k.pinned = append(k.pinned, k.tip())
@@ -41,50 +41,50 @@ func (k *talk) pinnedTexts(words ...int) {
 	}
 }
 
-// Pinned messages have a quarter of the window. The longest are told in short, and people are told which, where it is, and what to do.
-func TestPinsThatAreTooLarge(t *testing.T) {
+// Pinned messages have a quarter of the context window. The window truncates the longest ones. It announces their entries and what to do.
+func TestLongPins(t *testing.T) {
 	for name, test := range map[string]struct {
 		words []int
-		short []int // the places of those that are told in short
+		short []int // the indexes of the truncated ones
 	}{
-		"they fit":                   {[]int{500, 1000, 1500}, nil},
-		"one is larger than all may": {[]int{100, 7000}, []int{1}},
-		"the longest of many":        {[]int{300, 2500, 200, 2600}, []int{1, 3}},
-		"many":                       {[]int{800, 800, 800, 800, 800, 800, 800, 800}, []int{0, 1, 2, 3, 4, 5, 6, 7}},
+		"all fit":                 {[]int{500, 1000, 1500}, nil},
+		"one exceeds the quarter": {[]int{100, 7000}, []int{1}},
+		"the longest of several":  {[]int{300, 2500, 200, 2600}, []int{1, 3}},
+		"many of the same length": {[]int{800, 800, 800, 800, 800, 800, 800, 800}, []int{0, 1, 2, 3, 4, 5, 6, 7}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newTalk(t, window.Options{})
 			defer k.window.Close()
 			k.loose = true
-			k.pinnedTexts(test.words...)
+			k.pinTexts(test.words...)
 			sent := texts(k.last.Messages)
 			for i, n := range test.words {
 				whole := strings.Contains(sent, strings.Repeat("word ", n)+fmt.Sprintf("Pin %d ends.", i))
 				short := strings.Contains(fmt.Sprint(test.short), fmt.Sprint(i))
 				if whole == short || !strings.Contains(sent, fmt.Sprintf("Pin %d begins.", i)) || !strings.Contains(sent, fmt.Sprintf("Pin %d ends.", i)) {
-					t.Errorf("pin %d: whole %t, and should be told in short: %t", i, whole, short)
+					t.Errorf("pin %d: whole %t, want truncated %t", i, whole, short)
 				}
 				begin := fmt.Sprintf("entry %s, %q", k.pinned[i], fmt.Sprintf("Pin %d begins. word word word word word w…", i))
-				if told := strings.Contains(strings.Join(k.notices, "\n"), begin); told != short {
-					t.Errorf("pin %d: people are told: %t, in %q", i, told, k.notices)
+				if announced := strings.Contains(strings.Join(k.notices, "\n"), begin); announced != short {
+					t.Errorf("pin %d: announced %t, in %q", i, announced, k.notices)
 				}
 			}
 			if len(test.short) > 0 && !strings.Contains(k.notices[0], "unpin it") {
-				t.Errorf("what to do is not told: %s", k.notices[0])
+				t.Errorf("the notice has no advice: %s", k.notices[0])
 			}
 		})
 	}
 }
 
-// Who unpins what was too long has room for the others; a model with a larger window is told all of it.
-func TestPinsThatWereTooLarge(t *testing.T) {
+// A model with a larger context window sees pinned messages in full that were truncated before.
+func TestLongPinsInALargerContextWindow(t *testing.T) {
 	k := newTalk(t, window.Options{})
 	defer k.window.Close()
 	k.loose = true
-	k.pinnedTexts(3000, 3000)
+	k.pinTexts(3000, 3000)
 	long := strings.Repeat("word ", 3000)
 	if strings.Contains(texts(k.last.Messages), long) {
-		t.Fatal("they fit")
+		t.Fatal("the pinned messages fit")
 	}
 	k.header.Model.Context = 100_000
 	k.fill(0.4)
@@ -92,12 +92,12 @@ func TestPinsThatWereTooLarge(t *testing.T) {
 	k.window.Compact(window.Ask{})
 	k.ask()
 	if n := strings.Count(texts(k.last.Messages), long); n != 2 {
-		t.Errorf("in a larger window %d of 2 pins are whole", n)
+		t.Errorf("in a larger context window, %d of 2 pins are whole", n)
 	}
 }
 
-// What a message itself says is pinned stays so, however often it is told in short.
-func TestAMarkedMessageThatIsTooLong(t *testing.T) {
+// A message with [[keep]] stays pinned, however often it is truncated.
+func TestLongMarkedMessage(t *testing.T) {
 	k := newTalk(t, window.Options{})
 	defer k.window.Close()
 	k.loose = true
@@ -120,8 +120,8 @@ func TestAMarkedMessageThatIsTooLong(t *testing.T) {
 	}
 }
 
-// What no digest leaves out is told in short where the window is too small for it, and no session is lost to it.
-func TestWhatIsTooLong(t *testing.T) {
+// If the context window is too small for messages that no summary replaces, they are truncated, and the session continues.
+func TestLongMessages(t *testing.T) {
 	results := func(k *talk, n, words int) {
 		k.ask()
 		var calls []llm.ToolCall
@@ -150,7 +150,7 @@ func TestWhatIsTooLong(t *testing.T) {
 			k.result(llm.ToolCall{ID: "1", Name: "write"}, "written", "")
 			k.say("And?")
 		},
-		"a model with less room": func(k *talk) {
+		"a smaller model": func(k *talk) {
 			k.header.Model.Context = 1_000_000
 			k.say("Look.")
 			for range 5 {
@@ -174,9 +174,9 @@ func TestWhatIsTooLong(t *testing.T) {
 	}
 }
 
-// What a person has said last is never told in short: it is an error that says how long it is, before anybody is asked or paid. The next
-// question is answered.
-func TestAQuestionThatIsTooLong(t *testing.T) {
+// The person's last message is never truncated. If it is too long, the request fails before it is sent, and the error has the size. The
+// next message of the person gets an answer.
+func TestLongLastMessage(t *testing.T) {
 	k := newTalk(t, window.Options{})
 	defer k.window.Close()
 	k.loose = true
@@ -190,12 +190,12 @@ func TestAQuestionThatIsTooLong(t *testing.T) {
 	k.ask()
 	k.fits()
 	if !strings.Contains(strings.Join(k.notices, "\n"), "is too long for the context window") {
-		t.Errorf("told: %q", k.notices)
+		t.Errorf("notices: %q", k.notices)
 	}
 }
 
-// A system prompt that is too long by itself is an error that says so.
-func TestAHeaderThatIsTooLong(t *testing.T) {
+// If the system prompt alone is too long, the error says so.
+func TestLongHeader(t *testing.T) {
 	k := newTalk(t, window.Options{})
 	defer k.window.Close()
 	k.header.System = strings.Repeat("Be good. ", 20_000)
@@ -206,7 +206,7 @@ func TestAHeaderThatIsTooLong(t *testing.T) {
 	}
 }
 
-// However large what must stay is, in whatever window: no request is longer than its model takes, each is valid, and the session goes on.
+// Whatever must stay, and whatever the context window is: no request exceeds it, each request is valid, and the session continues.
 func TestNoRequestIsTooLong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := newTalk(t, window.Options{Cooldown: 1})
@@ -216,7 +216,7 @@ func TestNoRequestIsTooLong(t *testing.T) {
 		windows := []int{2000, 4000, 12_000}
 		k.header.Model.Context, k.header.MaxTokens = rapid.SampledFrom(windows).Draw(t, "window"), 0
 		k.header.System = strings.Repeat("Be good. ", 80)
-		k.place = []session.ContextBlock{{Name: "AGENTS.md", Text: strings.Repeat("A rule. ", rapid.IntRange(1, 120).Draw(t, "rules"))}}
+		k.context = []session.ContextBlock{{Name: "AGENTS.md", Text: strings.Repeat("A rule. ", rapid.IntRange(1, 120).Draw(t, "rules"))}}
 		k.say("Begin.")
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(*rapid.T) {},
@@ -260,8 +260,8 @@ func TestNoRequestIsTooLong(t *testing.T) {
 	})
 }
 
-// A server that refuses whatever it is sent leaves a window in which there is room, for when that is over.
-func TestOverflowsForEver(t *testing.T) {
+// If a server refuses every request for a while, the learned limit still leaves space for later requests.
+func TestEndlessOverflows(t *testing.T) {
 	cause := &llm.Error{Kind: llm.KindContextOverflow, Message: "too long"}
 	for _, context := range []int{0, 4000, 200_000} {
 		k := newTalk(t, window.Options{})
@@ -286,14 +286,14 @@ func TestOverflowsForEver(t *testing.T) {
 			}
 		}
 		if least := min(4000, window.Usable(k.header)/2); limit < int64(least) {
-			t.Errorf("a model with a window of %d is thought to take %d tokens, want %d", context, limit, least)
+			t.Errorf("a model with a context window of %d has the limit %d, want at least %d", context, limit, least)
 		}
 		k.window.Close()
 	}
 }
 
-// Ten thousand messages, with answers between them or without, are no more than a request and a digest, in time that grows with their number.
-func TestVeryManyMessages(t *testing.T) {
+// A session with ten thousand messages, with or without answers between them, needs one request and one summary.
+func TestTenThousandMessages(t *testing.T) {
 	for name, answered := range map[string]bool{"answered": true, "not answered": false} {
 		t.Run(name, func(t *testing.T) {
 			k := newTalk(t, window.Options{Cooldown: 1})

@@ -45,8 +45,8 @@ func task() window.Task {
 	return window.Task{Live: live, Model: llm.Model{Provider: "test", ID: "test"}, Events: events, Reason: "full", Limit: 1000}
 }
 
-// The wish stands behind the live request, of which nothing is changed: the provider has all of it in its cache.
-func TestTheWishIsAppended(t *testing.T) {
+// The instruction follows the live request, which stays unchanged, because the provider has it in its cache.
+func TestInstructionIsAppended(t *testing.T) {
 	client := llmtest.New(t, "text "+whole+"\nusage input=10 cache_read=900 output=70")
 	work := task()
 	work.Focus = "the stones"
@@ -56,7 +56,7 @@ func TestTheWishIsAppended(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(d.Summary, "## Goal") || d.By != client.Model().Ref() || d.Usage.CacheRead != 900 || !slices.Contains(d.Files, "/old.go") {
-		t.Errorf("digest = %+v", d)
+		t.Errorf("summary = %+v", d)
 	}
 	req := client.Requests()[0]
 	if req.System != work.Live.System || len(req.Tools) != 1 || req.ToolChoice != llm.ToolAuto || len(req.Messages) != 4 {
@@ -64,22 +64,22 @@ func TestTheWishIsAppended(t *testing.T) {
 	}
 	for i, m := range work.Live.Messages {
 		if req.Messages[i].Text() != m.Text() {
-			t.Errorf("message %d has become %q", i, req.Messages[i].Text())
+			t.Errorf("message %d is %q", i, req.Messages[i].Text())
 		}
 	}
 	last := req.Messages[3].Text()
 	for _, want := range append(window.Sections(), "the stones", "Include the facts") {
 		if !strings.Contains(last, want) {
-			t.Errorf("the wish does not speak of %q", want)
+			t.Errorf("the instruction does not mention %q", want)
 		}
 	}
 	if len(work.Live.Messages) != 3 {
-		t.Error("the live request has grown")
+		t.Error("the live request has another message")
 	}
 }
 
-// A summary without a section is asked for again, once; calls of tools are not run.
-func TestARepair(t *testing.T) {
+// If a summary lacks a section, the model writes it again once. Calls do not run.
+func TestRepair(t *testing.T) {
 	client := llmtest.New(t, "text Going on.\ncall look {}\n---\ntext "+whole)
 	d, err := compact.Model{Client: client}.Summarize(t.Context(), task())
 	if err != nil || len(compact.Lacking(d.Summary)) > 0 {
@@ -96,9 +96,9 @@ func TestFailures(t *testing.T) {
 		"sections missing twice": "text ## Goal\nusage output=7\n---\ntext ## Goal\nusage output=7",
 		"an overloaded server":   `error overloaded "later"`,
 		"a refusal, twice":       "text I will not.\nstop refused\nusage output=7\n---\ntext No.\nstop refused\nusage output=7",
-		"nothing but calls":      "call look {}\nusage output=7\n---\ncall look {}\nusage output=7",
-		"nothing but thinking":   "think Hm.\nusage output=7\n---\nthink Hm.\nusage output=7",
-		"nothing at all":         "usage output=7\n---\nusage output=7",
+		"only calls":             "call look {}\nusage output=7\n---\ncall look {}\nusage output=7",
+		"only thinking":          "think Hm.\nusage output=7\n---\nthink Hm.\nusage output=7",
+		"an empty answer":        "usage output=7\n---\nusage output=7",
 		"a stream without end":   "text x\nend",
 		"the repair fails":       "text x\nusage output=7\n---\nerror network \"gone\"",
 	} {
@@ -106,22 +106,22 @@ func TestFailures(t *testing.T) {
 			client := llmtest.New(t, script)
 			d, err := (compact.Model{Client: client}).Summarize(t.Context(), task())
 			if err == nil || d.Summary != "" || d.By != client.Model().Ref() {
-				t.Errorf("digest = %+v", d)
+				t.Errorf("summary = %+v", d)
 			}
 			if answers := strings.Count(script, "output=7"); d.Usage.Output != int64(7*answers) {
-				t.Errorf("it has cost %+v", d.Usage)
+				t.Errorf("usage %+v", d.Usage)
 			}
 		})
 	}
 }
 
-// The small model writes where the conversation fits into its window.
-func TestTheSmallModel(t *testing.T) {
+// The small model writes the summary if the conversation fits into its context window.
+func TestSmallModel(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		context int
 		small   bool
-	}{{"it fits", 8000, true}, {"it does not", 1200, false}, {"nobody knows, and most would take it", 0, true}} {
+	}{{"it fits", 8000, true}, {"it does not", 1200, false}, {"its context window is unknown", 0, true}} {
 		t.Run(test.name, func(t *testing.T) {
 			large, small := llmtest.New(t, "text "+whole), llmtest.New(t, "text "+whole)
 			facts := llm.Model{Provider: "test", ID: "small", Context: test.context}
@@ -138,7 +138,7 @@ func TestTheSmallModel(t *testing.T) {
 	}
 }
 
-// withModel is a client with other facts.
+// withModel is a client with another model.
 type withModel struct {
 	llm.Client
 	facts llm.Model
@@ -146,17 +146,18 @@ type withModel struct {
 
 func (c withModel) Model() llm.Model { return c.facts }
 
-// Where the wish and its answer do not fit behind the conversation, what stays word for word anyway is left out, and no more than that.
-func TestTheWishFits(t *testing.T) {
+// If the conversation leaves no space for the instruction and the summary, the request omits answers at the end that stay verbatim, and
+// nothing else.
+func TestInstructionFits(t *testing.T) {
 	long := strings.Repeat("The wheel turns. ", 700) // about 2800 tokens
 	for name, c := range map[string]struct{ context, tail, want int }{
-		"it fits":                       {20_000, 2, 7},
-		"one answer too many":           {10_000, 2, 5},
-		"the small part stays":          {7500, 2, 3},
-		"what is summed up stays":       {5000, 1, 5},
-		"the window is not known":       {0, 2, 7},
-		"nothing can be left out of it": {5000, 0, 7},
-		"more answers than there are":   {3000, 9, 1},
+		"it fits":                        {20_000, 2, 7},
+		"one answer too many":            {10_000, 2, 5},
+		"two answers too many":           {7500, 2, 3},
+		"summarized messages stay":       {5000, 1, 5},
+		"unknown context window":         {0, 2, 7},
+		"no answer stays verbatim":       {5000, 0, 7},
+		"a tail longer than the request": {3000, 9, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			work := task()
@@ -170,10 +171,10 @@ func TestTheWishFits(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := len(client.Requests()[0].Messages) - 1; got != c.want {
-				t.Errorf("%d messages before the wish, want %d", got, c.want)
+				t.Errorf("%d messages before the instruction, want %d", got, c.want)
 			}
 			if len(work.Live.Messages) != 7 {
-				t.Error("the live request is another one")
+				t.Error("the live request has changed")
 			}
 		})
 	}

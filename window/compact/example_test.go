@@ -6,7 +6,7 @@ import (
 	"github.com/tenon-agent/tenon/window/compact"
 )
 
-// A summary must speak of everything from which the model goes on.
+// Lacking names the sections that a summary misses.
 func ExampleLacking() {
 	fmt.Println(compact.Lacking("## Goal\nA mill.\n\n## State\nThe wheel turns.\n\n## Open\n"))
 	// Output: [Decisions Files Errors Open Next step]

@@ -12,7 +12,7 @@ func ExampleText() {
 	// Output: 10
 }
 
-// The size of a conversation's next request: what the provider reported of the last one, and an estimate of what came since.
+// The size of the next request of a conversation is the reported size of the last one and an estimate of the new messages.
 func Example() {
 	model := llm.Model{Provider: "anthropic", ID: "claude-sonnet-4-5"}
 	scale := tokens.Start(model)
@@ -21,7 +21,7 @@ func Example() {
 	local := scale.Family().Request(req)
 
 	answer := llm.AssistantText("A mill, whose wheel still turns.")
-	answer.Usage = llm.Usage{Input: 31, Output: 12} // as the provider reported it
+	answer.Usage = llm.Usage{Input: 31, Output: 12} // from the provider
 	scale = scale.Learn(local, int(answer.Usage.Prompt()))
 
 	fmt.Println(scale.After(answer, llm.UserText("How old is it?")))

@@ -30,7 +30,7 @@ func picture(t testing.TB, format string, w, h int) llm.Image {
 	case "webp": // the header of the lossless form: 14 bits of each side less one
 		b.WriteString("RIFF\x12\x00\x00\x00WEBPVP8L\x05\x00\x00\x00\x2f")
 		err = binary.Write(&b, binary.LittleEndian, uint32(w-1)|uint32(h-1)<<14)
-		b.WriteByte(0) // to an even length
+		b.WriteByte(0) // an even length
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func picture(t testing.TB, format string, w, h int) llm.Image {
 	return llm.Image{MIME: "image/" + format, Data: b.Bytes()}
 }
 
-// The numbers are those of the providers' own examples where they give some.
+// The numbers come from the examples of the providers, if there are any.
 func TestImage(t *testing.T) {
 	for _, tt := range []struct {
 		family tokens.Family
@@ -85,10 +85,10 @@ func TestDocument(t *testing.T) {
 		pages      int
 	}{
 		{"pages", objects, 3},
-		{"only their number", "%PDF-1.7 <</Type /Pages /Count 12 >> <</Count 4>>", 12},
-		{"packed", "%PDF-1.7" + strings.Repeat("x", 500<<10), 11},
-		{"elsewhere", "", 1},
-		{"cut", "%PDF <</Count ", 1},
+		{"only the number of pages", "%PDF-1.7 <</Type /Pages /Count 12 >> <</Count 4>>", 12},
+		{"compressed", "%PDF-1.7" + strings.Repeat("x", 500<<10), 11},
+		{"no data", "", 1},
+		{"truncated", "%PDF <</Count ", 1},
 	} {
 		doc := llm.Document{MIME: "application/pdf", Data: []byte(tt.data)}
 		if got := tokens.Anthropic.Document(doc); got != tt.pages*page {

@@ -16,7 +16,7 @@ func tool() llm.Tool {
 	}
 }
 
-// What stands around a message is small, and each part adds what it is.
+// A message has the tokens of its parts and a small frame.
 func TestMessage(t *testing.T) {
 	prose := samples(t)["prose-english"].text
 	text := tokens.Text(prose)
@@ -30,7 +30,7 @@ func TestMessage(t *testing.T) {
 		{"encrypted thinking", llm.Thinking{Text: "so", Opaque: json.RawMessage(`"` + strings.Repeat("x", 5998) + `"`)}, 1000, 1000},
 		{"call", llm.ToolCall{ID: "1", Name: "write", Arguments: prose}, text + 2, text + 12},
 		{"document", llm.Document{MIME: "text/markdown", Data: []byte(prose)}, text, text},
-		{"image that is elsewhere", llm.Image{MIME: "image/png", Blob: "b1"}, 1600, 1600},
+		{"image in a blob", llm.Image{MIME: "image/png", Blob: "b1"}, 1600, 1600},
 		{"unknown", llm.UnknownPart{Type: "x", JSON: json.RawMessage(`{"type":"x"}`)}, 0, 0},
 		{"nothing", nil, 0, 0},
 	} {
@@ -45,8 +45,8 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// Families that do not read earlier reasoning again do not pay for it.
-func TestThinkingThatIsNotReadAgain(t *testing.T) {
+// Earlier reasoning has no tokens in families that do not read it again.
+func TestEarlierThinking(t *testing.T) {
 	m := llm.Message{Role: llm.RoleAssistant, Content: llm.Content{llm.Thinking{Text: strings.Repeat("word ", 100)}}}
 	if n := tokens.OpenAI.Message(m); n > 10 {
 		t.Errorf("OpenAI: %d tokens", n)
@@ -60,7 +60,7 @@ func TestRequest(t *testing.T) {
 	req := &llm.Request{Messages: []llm.Message{llm.UserText("hello")}}
 	small := tokens.Request(req)
 	if small < 5 || small > 15 {
-		t.Errorf("a word costs %d tokens", small)
+		t.Errorf("a request with one word has %d tokens", small)
 	}
 	add := func(what string, change func(r *llm.Request), least, most int) {
 		t.Helper()
@@ -76,36 +76,36 @@ func TestRequest(t *testing.T) {
 	add("another message", func(r *llm.Request) { r.Messages = append(r.Messages[:1:1], llm.AssistantText("hi")) }, 5, 6)
 	req.Tools = []llm.Tool{tool()}
 	if a, o := tokens.Anthropic.Request(req), tokens.OpenAI.Request(req); a < o+250 {
-		t.Errorf("Anthropic has a prompt for tools: %d tokens, OpenAI %d", a, o)
+		t.Errorf("Anthropic adds a prompt for tools: %d tokens, OpenAI %d", a, o)
 	}
 	if n := tokens.Request(&llm.Request{}); n < 0 || n > 10 {
-		t.Errorf("nothing costs %d tokens", n)
+		t.Errorf("an empty request has %d tokens", n)
 	}
 }
 
 func TestFamilyOf(t *testing.T) {
 	for ref, want := range map[string]tokens.Family{
-		"anthropic/claude-sonnet-4-5":                   tokens.Anthropic,
-		"bedrock/us.anthropic.claude-haiku-4-5-v1:0":    tokens.Anthropic,
-		"openrouter/google/gemini-2.5-pro":              tokens.Gemini,
-		"ollama/gemma3:12b":                             tokens.Gemini,
-		"openai/o4-mini":                                tokens.OpenAI,
-		"azure/mine":                                    tokens.OpenAI,
-		"groq/openai/gpt-oss-120b":                      tokens.OpenAI,
-		"deepseek/deepseek-chat":                        tokens.DeepSeek,
-		"groq/deepseek-r1-distill-llama-70b":            tokens.DeepSeek,
-		"ollama/qwen3-coder":                            tokens.Qwen,
-		"groq/llama-3.3-70b":                            tokens.Llama,
-		"mistral/devstral-medium":                       tokens.Mistral,
-		"groq/moonshotai/Kimi-K2":                       tokens.Kimi,
-		"zai/glm-4.7":                                   tokens.GLM,
-		"xai/grok-code-fast-1":                          tokens.Grok,
-		"offline/rules":                                 tokens.Unknown,
-		"anthropic/a-name-that-nobody-has-thought-of-1": tokens.Anthropic,
+		"anthropic/claude-sonnet-4-5":                tokens.Anthropic,
+		"bedrock/us.anthropic.claude-haiku-4-5-v1:0": tokens.Anthropic,
+		"openrouter/google/gemini-2.5-pro":           tokens.Gemini,
+		"ollama/gemma3:12b":                          tokens.Gemini,
+		"openai/o4-mini":                             tokens.OpenAI,
+		"azure/mine":                                 tokens.OpenAI,
+		"groq/openai/gpt-oss-120b":                   tokens.OpenAI,
+		"deepseek/deepseek-chat":                     tokens.DeepSeek,
+		"groq/deepseek-r1-distill-llama-70b":         tokens.DeepSeek,
+		"ollama/qwen3-coder":                         tokens.Qwen,
+		"groq/llama-3.3-70b":                         tokens.Llama,
+		"mistral/devstral-medium":                    tokens.Mistral,
+		"groq/moonshotai/Kimi-K2":                    tokens.Kimi,
+		"zai/glm-4.7":                                tokens.GLM,
+		"xai/grok-code-fast-1":                       tokens.Grok,
+		"offline/rules":                              tokens.Unknown,
+		"anthropic/a-new-name-1":                     tokens.Anthropic,
 	} {
 		provider, id, _ := strings.Cut(ref, "/")
 		if got := tokens.FamilyOf(llm.Model{Provider: provider, ID: id}); got != want {
-			t.Errorf("%s is of %q, want %q", ref, got, want)
+			t.Errorf("%s: family %q, want %q", ref, got, want)
 		}
 	}
 }

@@ -25,31 +25,31 @@ func TestScaleStartsWithTheFamily(t *testing.T) {
 func TestScaleLearns(t *testing.T) {
 	s := tokens.Start(llm.Model{ID: "gpt-5"})
 	if got := s.Learn(50, 150).Factor(); got > 1.06 {
-		t.Errorf("a small request made it %v", got)
+		t.Errorf("after a small request, the factor is %v", got)
 	}
 	if got := s.Learn(20_000, 26_000).Factor(); got < 1.25 || got > 1.3 {
-		t.Errorf("a large request made it %v", got)
+		t.Errorf("after a large request, the factor is %v", got)
 	}
 	for range 30 {
 		s = s.Learn(30_000, 39_000)
 	}
 	if got := s.Tokens(10_000); got < 12_980 || got > 13_000 {
-		t.Errorf("10 000 tokens are %d, want 13 000", got)
+		t.Errorf("10 000 tokens become %d, want 13 000", got)
 	}
 	for range 30 { // the server has changed
 		s = s.Learn(30_000, 30_000)
 	}
 	if got := s.Factor(); got > 1.02 {
-		t.Errorf("after a change it is %v", got)
+		t.Errorf("after a change of the server, the factor is %v", got)
 	}
 }
 
-// No report makes the factor absurd, and none that says nothing changes it.
+// Absurd reports cannot move the factor beyond its bounds. Empty reports do not change it.
 func TestScaleIsBounded(t *testing.T) {
 	var s tokens.Scale
 	for _, r := range [][2]int{{0, 10}, {10, 0}, {-1, -1}} {
 		if got := s.Learn(r[0], r[1]); got != s {
-			t.Errorf("%v taught it %v", r, got.Factor())
+			t.Errorf("after the report %v, the factor is %v", r, got.Factor())
 		}
 	}
 	for range 100 {
@@ -66,8 +66,8 @@ func TestScaleIsBounded(t *testing.T) {
 	}
 }
 
-// server counts as one might: with a vocabulary that is poorer than the one of the samples, and words of its own in each request
-// and around each message.
+// server counts as a provider might: with another vocabulary than that of the samples, and with its own tokens in each request and around
+// each message.
 type server struct {
 	factor      float64
 	base, frame int
@@ -81,7 +81,7 @@ func (s server) count(texts []sample) int {
 	return n
 }
 
-// In a conversation that grows text by text, the next request is known to a tenth from the second one on, whatever the server.
+// From the second request of a conversation on, the estimate is within a tenth, whatever the server.
 func TestEstimateOfConversations(t *testing.T) {
 	all := samples(t)
 	var texts []sample
@@ -89,7 +89,7 @@ func TestEstimateOfConversations(t *testing.T) {
 		texts = append(texts, all[name])
 	}
 	for id, s := range map[string]server{
-		"gpt-5": {1, 10, 4}, "claude-opus-4": {1.3, 500, 6}, "gemini-3": {1.1, 0, 0}, "nobody-knows": {1.5, 200, 12}, "thrifty": {0.8, 0, 3},
+		"gpt-5": {1, 10, 4}, "claude-opus-4": {1.3, 500, 6}, "gemini-3": {1.1, 0, 0}, "unknown": {1.5, 200, 12}, "thrifty": {0.8, 0, 3},
 	} {
 		scale := tokens.Start(llm.Model{ID: id})
 		messages := []llm.Message{llm.UserText(texts[0].text)}
@@ -105,16 +105,16 @@ func TestEstimateOfConversations(t *testing.T) {
 
 			want := s.count(texts[:n+2])
 			if got := scale.After(answer, next); math.Abs(float64(got)/float64(want)-1) > 0.1 {
-				t.Errorf("%s: request %d has %d tokens, estimated were %d", id, n/2+1, want, got)
+				t.Errorf("%s: request %d has %d tokens, estimated %d", id, n/2+1, want, got)
 			}
 		}
 		if got := scale.Factor(); math.Abs(got/s.factor-1) > 0.1 {
-			t.Errorf("%s: learned %.2f, true is %.2f", id, got, s.factor)
+			t.Errorf("%s: learned %.2f, want %.2f", id, got, s.factor)
 		}
 	}
 }
 
-// What an answer costs later is not always what it cost to write.
+// In later requests, an answer can have fewer tokens than the model wrote.
 func TestAfterAnAnswerWithReasoning(t *testing.T) {
 	reasoned := llm.Message{
 		Role: llm.RoleAssistant, Content: llm.Content{llm.Thinking{Text: "Let me see."}, llm.Text{Text: "Yes."}},
@@ -131,12 +131,12 @@ func TestAfterAnAnswerWithReasoning(t *testing.T) {
 		answer      llm.Message
 		least, most int
 	}{
-		{"it goes back", "glm-5", reasoned, 1450, 1450},
-		{"it goes back behind a signature", "gemini-3", signed, 1450, 1450},
-		{"the same with a text", "gemini-3", said, 1450, 1450},
-		{"it does not go back", "gemini-3", plain, 1050, 1050},
-		{"nobody reads it", "grok-3-mini", reasoned, 1050, 1050},
-		{"more was reported than there is", "gpt-5", reasoned, 1003, 1010},
+		{"sent again", "glm-5", reasoned, 1450, 1450},
+		{"sent again with a signature", "gemini-3", signed, 1450, 1450},
+		{"sent again with the signature of a text", "gemini-3", said, 1450, 1450},
+		{"not sent again", "gemini-3", plain, 1050, 1050},
+		{"not read by the model", "grok-3-mini", reasoned, 1050, 1050},
+		{"more reasoning than output", "gpt-5", reasoned, 1003, 1010},
 	} {
 		if got := tokens.Start(llm.Model{ID: tt.id}).After(tt.answer); got < tt.least || got > tt.most {
 			t.Errorf("%s: %d tokens, want %d to %d", tt.name, got, tt.least, tt.most)

@@ -22,7 +22,7 @@ type sample struct {
 	count int // by o200k_base
 }
 
-// samples reads testdata by the names of the files.
+// samples reads testdata, by file name.
 func samples(t testing.TB) map[string]sample {
 	t.Helper()
 	list, err := os.Open("testdata/o200k.txt")
@@ -45,12 +45,12 @@ func samples(t testing.TB) map[string]sample {
 		all[strings.TrimSuffix(name, ".txt")] = s
 	}
 	if len(all) < 40 {
-		t.Fatalf("there are only %d samples", len(all))
+		t.Fatalf("only %d samples", len(all))
 	}
 	return all
 }
 
-// allowed is how far off the count of a sample may be. The samples are short; over more text of a kind the error is smaller.
+// allowed is the largest relative error of the count of a sample. The samples are short; for longer texts of a kind, the error is smaller.
 func allowed(name string) float64 {
 	switch name {
 	case "language-turkish", "language-italian", "language-polish":
@@ -61,7 +61,7 @@ func allowed(name string) float64 {
 		return 0.15
 	}
 	if strings.HasPrefix(name, "language-") {
-		return 0.16 // simplified and traditional Chinese, which look alike here, are as much above as below
+		return 0.16 // the count cannot distinguish simplified from traditional Chinese: one is above, the other below
 	}
 	return 0.11
 }
@@ -74,7 +74,7 @@ func TestTextIsNearTheTrueCount(t *testing.T) {
 		wrong := float64(got)/float64(s.count) - 1
 		t.Logf("%-28s %5d tokens, counted %5d: %+5.1f %%", name, s.count, got, 100*wrong)
 		if math.Abs(wrong) > allowed(name) {
-			t.Errorf("%s: counted %d of %d tokens, %+.1f %%", name, got, s.count, 100*wrong)
+			t.Errorf("%s: counted %d instead of %d tokens, %+.1f %%", name, got, s.count, 100*wrong)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func TestTextOfPieces(t *testing.T) {
 	}
 }
 
-// A text is never much more than its parts, so that what fits in pieces fits as a whole, and never less than none.
+// seam is the number of tokens by which a text may exceed its two parts: if the parts fit, the whole text fits too.
 const seam = 8
 
 func checkParts(t interface{ Errorf(string, ...any) }, a, b string) {
