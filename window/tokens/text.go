@@ -149,7 +149,8 @@ func word(s string, i int) (end, cost int) {
 	return i, unit + max(0, extra+wordUnits(letters, capitals))
 }
 
-// wordUnits is the cost of a word of Latin letters beyond its first token: long words and words with several capitals have more.
+// wordUnits is the cost of a word of Latin letters beyond its first token: long words and words with several capitals have more. In long words
+// each letter costs 34 units, whatever the capitals are: so the parts of a word cost about as much as the word.
 func wordUnits(letters, capitals int) int {
 	switch {
 	case letters == 0:
@@ -159,9 +160,9 @@ func wordUnits(letters, capitals int) int {
 	case capitals == 1 && letters > 1:
 		return 4 + 5*max(0, letters-4) + 25*max(0, letters-14)
 	case capitals == letters:
-		return 2 + 13*max(0, letters-2) + 20*max(0, letters-12)
+		return 2 + 13*max(0, letters-2) + 21*max(0, letters-12)
 	}
-	return 64 + 22*max(0, letters-3) + 20*max(0, letters-12)
+	return 64 + 22*max(0, letters-3) + 12*max(0, letters-12)
 }
 
 // script is the cost of the letters of a script: of the first one of a word, and of each further one.
