@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/agent"
+	"github.com/tenon-agent/tenon/internal/testkit/sample"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
 	"github.com/tenon-agent/tenon/session"
@@ -25,7 +26,8 @@ import (
 )
 
 // TestKilledAtEveryPoint kills a process that works through a run with file writes and commands: before and after every
-// append to the journal and around every effect, and then lets another process go on. Whatever the point,
+// append to the journal and around every effect, and then lets another process go on. A sample of the points runs by default. Whatever
+// the point,
 //   - no entry is lost that the consumer had seen,
 //   - no step with effects happens twice unless its outcome was reported as unknown in between,
 //   - the journal is whole: no gaps, one end for every run, one result for every call,
@@ -41,6 +43,9 @@ func TestKilledAtEveryPoint(t *testing.T) {
 	}
 	t.Logf("%d points", points)
 	for at := range points {
+		if !sample.Takes(at, 3, 9) { // odd steps meet both sides of appends and effects
+			continue
+		}
 		t.Run(fmt.Sprint(at+1), func(t *testing.T) {
 			t.Parallel()
 			c := newCrash(t)
@@ -63,6 +68,9 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	points := calm.finish(t)
 	want := calm.conversation(t)
 	for round := range 25 {
+		if !sample.Takes(round, 2, 6) {
+			continue
+		}
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			t.Parallel()
 			seed := rand.Uint64()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/sample"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/live"
 )
@@ -48,7 +49,9 @@ func TestAnotherProtocolTakesOver(t *testing.T) {
 				continue
 			}
 			how := waysToFail()[n%len(waysToFail())]
-			n++
+			if n++; !sample.Takes(n, 1, 4) {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s, %s, %s", first.name, how.name, second.name), func(t *testing.T) {
 				t.Parallel()
 				takeOver(t, first, second, how)
@@ -130,11 +133,14 @@ func streamed(t testing.TB, out string) (events []session.Event, end struct {
 
 // TestAnotherKeyTakesOver gives each provider that has keys two of them, of which the first is refused or used up.
 func TestAnotherKeyTakesOver(t *testing.T) {
-	for _, w := range ways() {
+	for n, w := range ways() {
 		if w.key == "" || w.key == googleToken || len(w.secrets) > 0 {
 			continue // it has no keys to choose from
 		}
-		for _, status := range []int{401, 402, 429} {
+		for i, status := range []int{401, 402, 429} {
+			if !w.takes(n, i) {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s, %d", w.name, status), func(t *testing.T) {
 				t.Parallel()
 				anotherKey(t, w, status)

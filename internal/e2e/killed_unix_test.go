@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/sample"
 	"github.com/tenon-agent/tenon/internal/testkit/trees"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
@@ -98,10 +99,14 @@ func asJSON(t testing.TB, v any) []byte {
 	return data
 }
 
-// The program is killed before every write that it makes while a summary is written beside its run and when it takes effect: what was
+// The program is killed before writes that it makes while a summary is written beside its run and when it takes effect: what was
 // shown is there, what is stored is well, and the next one reaches the goal.
 func TestKilledAroundASummary(t *testing.T) {
+	n := 0
 	for at := 1; at <= 120; at += 1 + at/30*at/15 {
+		if n++; !sample.Takes(n, 3, 9) {
+			continue
+		}
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
 			t.Parallel()
 			p, w, q := newProject(t), wayOf(t, "anthropic"), newQuest(t, 10)
@@ -251,10 +256,10 @@ func (p *project) backup() (restore func()) {
 	}
 }
 
-// The program is killed before every write that it makes while it takes back files, the conversation, or both: nothing is lost, the next
+// The program is killed before writes that it makes while it takes back files, the conversation, or both: nothing is lost, the next
 // try ends what was begun, and redo brings all of it back.
 func TestKilledWhileItTakesBack(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name string
 		args []string
 	}{
@@ -293,6 +298,9 @@ func TestKilledWhileItTakesBack(t *testing.T) {
 			restore := p.backup()
 			at := 1
 			for ; ; at++ {
+				if !sample.Takes(at+i, 2, 4) {
+					continue
+				}
 				lived, r := p.dies(at, "", args...)
 				p.whole(before)
 				if lived && r.code != 0 {
@@ -317,9 +325,8 @@ func TestKilledWhileItTakesBack(t *testing.T) {
 				}
 				restore()
 			}
-			t.Logf("%d kills", at-1)
-			if at < 4 {
-				t.Errorf("only %d kills", at-1)
+			if t.Logf("it lives when it is to die at write %d", at); at < 4 {
+				t.Errorf("only %d writes", at-1)
 			}
 		})
 	}
@@ -347,6 +354,9 @@ func TestKilledWhileItForks(t *testing.T) {
 	restore := p.backup()
 	at := 1
 	for ; ; at++ {
+		if !sample.Takes(at, 1, 3) {
+			continue
+		}
 		lived, r := p.dies(at, "", "sessions", "fork", id)
 		p.whole(before)
 		for made := range p.journals() { // a fork that has no title yet is one
@@ -364,8 +374,8 @@ func TestKilledWhileItForks(t *testing.T) {
 		}
 		restore()
 	}
-	if t.Logf("%d kills", at-1); at < 4 {
-		t.Errorf("only %d kills", at-1)
+	if t.Logf("it lives when it is to die at write %d", at); at < 4 {
+		t.Errorf("only %d writes", at-1)
 	}
 }
 

@@ -1,21 +1,18 @@
 package e2e_test
 
 import (
-	"flag"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/sample"
 )
-
-// longFlag lets tests run that take minutes, because they wait as long as people do.
-const longFlag = "long"
 
 // TestAStallWithDefaultSettings stalls with nothing set: what every other test shortens. It takes two minutes.
 func TestAStallWithDefaultSettings(t *testing.T) {
-	if f := flag.Lookup(longFlag); f == nil || f.Value.String() != "true" {
-		t.Skip("it takes two minutes: run it with -long")
+	if !sample.All() {
+		t.Skip("it takes two minutes: set TENON_TEST_ALL=1 to run it")
 	}
 	for _, w := range ways() {
 		for _, c := range []struct {

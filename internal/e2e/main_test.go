@@ -42,7 +42,6 @@ func TestMain(m *testing.M) {
 const sideBySide = "8"
 
 func test(m *testing.M) int {
-	flag.Bool(longFlag, false, "also run tests that take minutes")
 	flag.Parse()
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })

@@ -16,8 +16,8 @@ const keysSchema = `{"type":"object","properties":{"keys":{"type":"integer"}},"r
 // TestAnAnswerByASchema asks every protocol for an answer as JSON, by its own mode or by a call that stands for it, after a look at a
 // file: right at once, right when it is asked again, and never right.
 func TestAnAnswerByASchema(t *testing.T) {
-	for _, w := range ways() {
-		for _, c := range []struct {
+	for n, w := range ways() {
+		for i, c := range []struct {
 			name    string
 			answers []string
 			code    int
@@ -28,6 +28,9 @@ func TestAnAnswerByASchema(t *testing.T) {
 			{"right the second time", []string{`{"keys":"seventeen"}`, `{"keys":17}`}, 0, `{"keys":17}` + "\n", "asking again"},
 			{"never right", []string{`{"keys":"seventeen"}`, `{"doors":1}`}, 1, "", "does not satisfy the schema"},
 		} {
+			if i != 1 && !w.takes(n, i) { // the second one has both a wrong answer and a right one
+				continue
+			}
 			t.Run(w.name+", "+c.name, func(t *testing.T) {
 				t.Parallel()
 				p := newProject(t)

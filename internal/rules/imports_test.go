@@ -69,6 +69,7 @@ var places = []place{
 	{path: "internal/markup", leaf: "pages of HTML, written the same way by whoever writes one"},
 	{path: "internal/testkit/modelserver", may: []string{"llm", "llm/llmtest"}},
 	{path: "internal/testkit/recorded", may: []string{"llm"}},
+	{path: "internal/testkit/sample", leaf: "chooses which cases of a long test run by default"},
 	{path: "internal/testkit/trees", leaf: "compares whole directories, for tests"},
 	{path: "internal/testkit/unprivileged", leaf: "runs a test again as a user without privileges, for tests"},
 	{path: "internal/term", leaf: "text that is safe and fits on a terminal, colors and the status line, for every frontend of a terminal"},
