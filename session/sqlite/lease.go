@@ -40,7 +40,7 @@ func (s *file) free(id session.SessionID, h holder) error {
 
 // Open implements [index.Store].
 func (s *committer) Open(ctx context.Context, id session.SessionID, l session.Lease) (session.Writer, error) {
-	if _, _, _, err := s.find(ctx, id); err != nil && !errors.Is(err, session.ErrNotFound) {
+	if _, err := s.find(ctx, id); err != nil && !errors.Is(err, session.ErrNotFound) {
 		return nil, err
 	}
 	w := &writer{store: s, id: id}

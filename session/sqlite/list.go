@@ -7,7 +7,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/index"
 )
@@ -123,20 +122,3 @@ func firstMicro(t time.Time) int64 {
 
 // scanner is a row of a result.
 type scanner interface{ Scan(dest ...any) error }
-
-// Spent implements [index.Store].
-func (s *reader) Spent(ctx context.Context, since time.Time) (llm.Usage, error) {
-	var u llm.Usage
-	var odd int
-	if err := cmp.Or(s.ended(ctx), s.complete(), s.counts()); err != nil {
-		return u, err
-	}
-	err := s.row(`SELECT coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0),
-			coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cost), 0.0), coalesce(sum(parity <> `+parity+`), 0)
-		FROM spending WHERE time >= ?`, []any{since.UnixMicro()},
-		&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning, &u.Cost, &odd)
-	if err == nil && odd > 0 {
-		err = errSpending
-	}
-	return u, s.fail("read", err)
-}

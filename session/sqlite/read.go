@@ -78,8 +78,8 @@ func (s *reader) batch(
 
 func keepAll(session.Event) (want, more bool) { return true, true }
 
-// session reads the row of a session, and verifies it.
-func (s *reader) session(ctx context.Context, id session.SessionID) (stored, error) {
+// find reads the row of a session, and verifies it.
+func (s *reader) find(ctx context.Context, id session.SessionID) (stored, error) {
 	if err := s.ended(ctx); err != nil {
 		return stored{}, err
 	}
@@ -88,12 +88,6 @@ func (s *reader) session(ctx context.Context, id session.SessionID) (stored, err
 		err = cmp.Or(r.verify(), s.whole(&r))
 	}
 	return r, s.fail("read", err)
-}
-
-// find returns the key of a session, its last sequence number and the tip of its current branch.
-func (s *reader) find(ctx context.Context, id session.SessionID) (key, seq int64, tip session.ID, err error) {
-	r, err := s.session(ctx, id)
-	return r.key, r.sum.Entries, r.tip, err
 }
 
 // Read implements [index.Store].
@@ -140,12 +134,13 @@ func (s *reader) pick(
 	if err != nil {
 		panic(err) // strings can be encoded
 	}
-	r, err := s.session(ctx, id)
+	r, err := s.find(ctx, id)
+	whole := completeness{s, &r}
 	until, query := r.sum.Entries, columns+between+ofKinds+inOrder
 	indexed := err == nil && until-after > fewEntries && aside(kinds)
 	if indexed {
 		query = columns + byIndex + between + `AND parent = '' ` + ofKinds + inOrder
-		err = s.indexed(ctx, &r)
+		err = whole.indexed(ctx)
 	}
 	rows := 1 // often the next entry is all that is wanted
 	for err == nil {
@@ -156,7 +151,7 @@ func (s *reader) pick(
 			last = events[len(events)-1].Seq
 		}
 		if err == nil && !indexed {
-			err = s.counted(ctx, &r, after, last)
+			err = whole.counted(ctx, after, last)
 		}
 		if err == nil && len(events) == 0 {
 			return
@@ -177,18 +172,35 @@ func (s *reader) pick(
 	yield(session.Event{}, s.fail("read", err))
 }
 
-// counted returns an error if the table has not all entries of a session after a number and up to the last.
-func (s *reader) counted(ctx context.Context, r *stored, after, last int64) error {
-	var n int64
-	err := s.row(`SELECT count(*) FROM entries `+between, []any{place(r.key, after), place(r.key, last)}, &n)
-	return s.unlessPurged(ctx, r, err, n == last-after)
+// completeness compares the entries of a session that a query can find with its row.
+type completeness struct {
+	*reader
+	row *stored
 }
 
-// indexed returns an error if the index has not exactly the entries of a session that are aside of every branch.
-func (s *reader) indexed(ctx context.Context, r *stored) error {
+// counted returns an error if the table does not have all entries after a number and up to the last.
+func (c completeness) counted(ctx context.Context, after, last int64) error {
+	var n int64
+	err := c.reader.row(`SELECT count(*) FROM entries `+between, []any{place(c.row.key, after), place(c.row.key, last)}, &n)
+	return c.verdict(ctx, err, n == last-after)
+}
+
+// indexed returns an error if the index has not exactly the entries that are aside of every branch.
+func (c completeness) indexed(ctx context.Context) error {
 	var sum int64
-	err := s.row(asideSum+byIndex+asideOnly, []any{place(r.key, 1), place(r.key, r.sum.Entries)}, &sum)
-	return s.unlessPurged(ctx, r, err, sum == r.aside)
+	err := c.reader.row(asideSum+byIndex+asideOnly, []any{place(c.row.key, 1), place(c.row.key, c.row.sum.Entries)}, &sum)
+	return c.verdict(ctx, err, sum == c.row.aside)
+}
+
+// verdict returns err, or an error if entries cannot be found and the session was not purged meanwhile.
+func (c completeness) verdict(ctx context.Context, err error, found bool) error {
+	if err != nil || found {
+		return err
+	}
+	if _, err := c.find(ctx, c.row.sum.ID); err != nil {
+		return err
+	}
+	return c.damaged(c.row.sum.ID, 0, errors.New("some of its entries cannot be found"))
 }
 
 // asideSum and asideOnly are a query for stored.aside, by the table or by the index. The first entry of a session has no parent either.
@@ -197,26 +209,15 @@ const (
 	asideOnly = between + `AND parent = ''`
 )
 
-// unlessPurged returns err, or an error if entries were not found and the session was not purged meanwhile.
-func (s *reader) unlessPurged(ctx context.Context, r *stored, err error, found bool) error {
-	if err != nil || found {
-		return err
-	}
-	if _, err := s.session(ctx, r.sum.ID); err != nil {
-		return err
-	}
-	return s.damaged(r.sum.ID, 0, errors.New("some of its entries cannot be found"))
-}
-
 // read yields the entries after a sequence number up to the current last one. It returns the number of the last one that it yielded, and
 // false after an error or if the consumer left.
 func (s *reader) read(
 	ctx context.Context, id session.SessionID, after int64, yield func(session.Event, error) bool,
 ) (last int64, more bool) {
-	key, until, _, err := s.find(ctx, id)
-	for err == nil && after < until {
+	r, err := s.find(ctx, id)
+	for err == nil && after < r.sum.Entries {
 		var events []session.Event
-		if events, err = s.page(ctx, id, key, after, until); err != nil {
+		if events, err = s.page(ctx, id, r.key, after, r.sum.Entries); err != nil {
 			break
 		}
 		for _, e := range events {
@@ -246,7 +247,7 @@ func (s *reader) page(ctx context.Context, id session.SessionID, key, after, unt
 		return !missing, !missing
 	}, columns+`WHERE place > ? AND place <= ? ORDER BY place LIMIT 0 + ?`, place(key, after), place(key, until), batchRows)
 	if err == nil && (missing || len(events) == 0) {
-		if _, _, _, err = s.find(ctx, id); err == nil { // it was not purged meanwhile
+		if _, err = s.find(ctx, id); err == nil { // it was not purged meanwhile
 			err = s.damaged(id, after+int64(len(events))+1, errors.New("it is missing"))
 		}
 	}
@@ -257,9 +258,10 @@ func (s *reader) page(ctx context.Context, id session.SessionID, key, after, unt
 func (s *reader) Backward(ctx context.Context, id session.SessionID, leaf session.ID) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
 		var from int64 // the entry that names leaf; 0: the caller does
-		key, seq, tip, err := s.find(ctx, id)
+		r, err := s.find(ctx, id)
+		key := r.key
 		if err == nil && leaf == "" {
-			leaf, from = tip, seq
+			leaf, from = r.tip, r.sum.Entries
 		}
 		before := int64(math.MaxInt64)
 		rows := 32 // most readers want only the end of a branch
@@ -294,7 +296,7 @@ func (s *reader) upward(
 ) ([]session.Event, int64, error) {
 	at, err := locate(s, id, key, leaf)
 	if errors.Is(err, session.ErrNotFound) {
-		if _, _, _, gone := s.find(ctx, id); gone != nil {
+		if _, gone := s.find(ctx, id); gone != nil {
 			return nil, 0, gone
 		}
 		if from > 0 {

@@ -128,10 +128,10 @@ type whole struct{ *reader }
 // Read implements [index.Journals].
 func (s whole) Read(ctx context.Context, id session.SessionID, after int64, _ ...string) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
-		key, _, _, err := s.find(ctx, id)
+		found, err := s.find(ctx, id)
 		for err == nil {
 			var records []record
-			if records, err = s.records(key, after, 1<<seqBits-1); err != nil || len(records) == 0 {
+			if records, err = s.records(found.key, after, 1<<seqBits-1); err != nil || len(records) == 0 {
 				break
 			}
 			for _, r := range records {

@@ -178,14 +178,14 @@ func (x *wordIndex) find(ctx context.Context, query search.Query, q search.Reque
 func (s *searcher) show(ctx context.Context, query search.Query, hits []search.Hit, thinking bool) ([]search.Hit, error) {
 	shown := hits[:0]
 	for _, h := range hits {
-		key, _, _, err := s.find(ctx, h.Session)
+		found, err := s.find(ctx, h.Session)
 		if errors.Is(err, session.ErrNotFound) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		records, err := s.records(key, h.Seq-1, h.Seq)
+		records, err := s.records(found.key, h.Seq-1, h.Seq)
 		if err != nil {
 			return nil, s.fail("read", err)
 		}

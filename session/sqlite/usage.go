@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"time"
 
+	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/index"
 )
@@ -48,6 +50,23 @@ func (s *searcher) usage(ctx context.Context, q index.UsageQuery) ([]index.Usage
 	return sum.Rows(), nil
 }
 
+// Spent implements [index.Store].
+func (s *searcher) Spent(ctx context.Context, since time.Time) (llm.Usage, error) {
+	var u llm.Usage
+	var odd int
+	if err := cmp.Or(s.ended(ctx), s.complete(), s.counts()); err != nil {
+		return u, err
+	}
+	err := s.row(`SELECT coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0),
+			coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cost), 0.0), coalesce(sum(parity <> `+parity+`), 0)
+		FROM spending WHERE time >= ?`, []any{since.UnixMicro()},
+		&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning, &u.Cost, &odd)
+	if err == nil && odd > 0 {
+		err = errSpending
+	}
+	return u, s.fail("read", err)
+}
+
 // named returns the sessions of a query.
 func (s *searcher) named(q index.UsageQuery) (map[int64]session.SessionID, error) {
 	rows, err := s.query(selectRow+`WHERE kept = 0 AND (?1 = '' OR dir = ?1) AND (?2 = '' OR id = ?2)`, q.Dir, string(q.Session))
@@ -85,7 +104,7 @@ var errSpending = fmt.Errorf("session: the usage of sessions is %w; run tenon se
 const tokens = `input + cache_read + cache_write + output + reasoning`
 
 // counts returns an error if spending does not have the usage of all sessions. It looks once.
-func (s *reader) counts() error {
+func (s *searcher) counts() error {
 	return s.billed.check(func() error {
 		var same bool
 		err := s.row(`SELECT (SELECT total(`+tokens+`) FROM spending) = (SELECT total(`+tokens+`) FROM sessions WHERE kept = 0)`, nil, &same)
