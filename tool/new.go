@@ -48,7 +48,11 @@ func New[A any](
 	case run == nil:
 		panic(fmt.Sprintf("tool: %s has no function to run", name))
 	}
-	t.spec = llm.Tool{Name: name, Description: description, Schema: encodeSchema(nil, t.schema)}
+	schema, err := json.Marshal(t.schema)
+	if err != nil {
+		panic(fmt.Sprintf("tool: the schema of %s: %v", name, err))
+	}
+	t.spec = llm.Tool{Name: name, Description: description, Schema: schema}
 	return t
 }
 

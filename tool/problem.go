@@ -3,9 +3,7 @@ package tool
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -85,66 +83,22 @@ func unknownField(name string, known []string) string {
 	}
 }
 
-// nearest returns the most similar known name, or "".
+// nearest returns the most similar known name, or "". A name that ends in a known one, such as file_path for path, is similar to it.
 func nearest(name string, known []string) string {
-	best, score := "", 0.0
+	word, best, least := plain(name), "", len(name)/3+2
 	for _, k := range known {
-		if s := likeness(name, k); s > score {
-			best, score = k, s
+		d := spelling.Distance(word, plain(k))
+		if strings.HasSuffix(word, plain(k)) {
+			d = min(d, 1)
 		}
-	}
-	if score < 0.5 {
-		return ""
+		if d < least {
+			best, least = k, d
+		}
 	}
 	return best
 }
 
-// likeness is 1 for names of the same words, and 0 for names without anything in common.
-func likeness(a, b string) float64 {
-	a = a[:min(len(a), 64)]
-	wa, wb := words(a), words(b)
-	shared := 0
-	for _, w := range wa {
-		if slices.Contains(wb, w) {
-			shared++
-		}
-	}
-	byWord := float64(shared)/float64(max(1, min(len(wa), len(wb)))) - 0.01*float64(max(len(wa), len(wb))-shared)
-	ja, jb := strings.Join(wa, ""), strings.Join(wb, "")
-	ra, rb := []rune(ja), []rune(jb)
-	byLetter := 1 - float64(spelling.Distance(ja, jb))/float64(max(1, len(ra), len(rb)))
-	if abbreviates(ra, rb) {
-		byLetter = max(byLetter, 0.6)
-	}
-	return max(byWord, byLetter)
-}
-
-// words splits a name at underscores, hyphens and capitals.
-func words(name string) []string {
-	var b strings.Builder
-	low := false
-	for _, r := range name {
-		if unicode.IsUpper(r) && low {
-			b.WriteByte(' ')
-		}
-		low = unicode.IsLower(r)
-		if r == '_' || r == '-' || r == '.' {
-			r = ' '
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return strings.Fields(b.String())
-}
-
-// abbreviates reports whether a is b without some letters, such as cmd for command.
-func abbreviates(a, b []rune) bool {
-	if len(a) < 3 || len(b) == 0 || a[0] != b[0] {
-		return false
-	}
-	for _, r := range b {
-		if len(a) > 0 && a[0] == r {
-			a = a[1:]
-		}
-	}
-	return len(a) == 0
+// plain returns a name without its style: replaceall for replace_all and replaceAll.
+func plain(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
 }

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -69,20 +70,20 @@ func (c *Call) add(e session.Event) {
 	switch b := e.Body.(type) {
 	case session.CallStarted:
 		c.State, c.Started = Running, e.Time
-		c.Name = first(line(b.As), b.Tool, c.Name)
-		c.Title = first(line(b.Title), c.Title)
+		c.Name = cmp.Or(line(b.As), b.Tool, c.Name)
+		c.Title = cmp.Or(line(b.Title), c.Title)
 		if len(b.Arguments) > 0 {
 			c.Arguments = string(b.Arguments)
 		}
 	case live.Progress:
 		text := strings.TrimRight(b.Text, "\r\n")
-		c.Progress = first(line(text[strings.LastIndexAny(text, "\r\n")+1:]), c.Progress)
+		c.Progress = cmp.Or(line(text[strings.LastIndexAny(text, "\r\n")+1:]), c.Progress)
 	case session.Decision:
 		if b.Verdict == "deny" {
 			c.Denied = joined(b.By, b.Reason)
-			c.Name, c.Title = first(line(b.As), c.Name), first(line(b.Title), c.Title)
+			c.Name, c.Title = cmp.Or(line(b.As), c.Name), cmp.Or(line(b.Title), c.Title)
 		}
-		c.Arguments = first(b.Arguments, c.Arguments)
+		c.Arguments = cmp.Or(b.Arguments, c.Arguments)
 	case session.FilesChanged:
 		c.Files, c.More = append(c.Files, b.Files...), c.More+b.More
 	}
@@ -189,16 +190,6 @@ func lines(text string) int {
 		n++
 	}
 	return n
-}
-
-// first returns the first text that is not empty.
-func first(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }
 
 func joined(a, b string) string {

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,21 +11,11 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/tool"
 )
 
 // Count returns a number of things: "1 line", "3 lines", "3 entries".
-func Count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	if stem, ok := strings.CutSuffix(thing, "ry"); ok {
-		return strconv.Itoa(n) + " " + stem + "ries"
-	}
-	if strings.HasSuffix(thing, "ch") {
-		return strconv.Itoa(n) + " " + thing + "es"
-	}
-	return strconv.Itoa(n) + " " + thing + "s"
-}
+func Count(n int, thing string) string { return tool.Count(n, thing) }
 
 // Tokens returns a number of tokens, rounded if it is large: "9999", "12k", "1.2M".
 func Tokens(n int64) string {
@@ -113,7 +104,7 @@ func Capital(text string) string {
 func (it *Item) Who() string {
 	switch kind := string(it.Speaker.Kind); {
 	case it.Kind == KindAnswer:
-		return first(line(it.Speaker.Name), "Model") // an unfinished answer has no name yet
+		return cmp.Or(line(it.Speaker.Name), "Model") // an unfinished answer has no name yet
 	case it.Source == session.FromRevert:
 		return "Lesson"
 	case it.Speaker.Kind != session.SpeakerPerson:

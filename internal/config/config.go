@@ -65,9 +65,9 @@ type named struct {
 
 // Origin is the origin of a value.
 type Origin struct {
-	Key   string // such as providers.openai.timeouts.idle
-	Value string // the displayed form, with secrets hidden
-	Where string // "default", "file:line", or the argument of Record
+	Key   string `json:"key"`   // such as providers.openai.timeouts.idle
+	Value string `json:"value"` // the displayed form, with secrets hidden
+	Where string `json:"where"` // "default", "file:line", or the argument of Record
 }
 
 // UserDir returns the absolute path of the user's configuration directory: $TENON_CONFIG_DIR, or the usual directory of

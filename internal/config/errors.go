@@ -12,11 +12,11 @@ const mostErrorsTold = 20
 
 // Error is a mistake in a file.
 type Error struct {
-	File    string
-	Line    int    // from 1; 0: the file as a whole
-	Column  int    // from 1, in characters; 0: not known
-	Key     string // the key in the configuration, such as providers.openai.timeouts.idle; may be ""
-	Message string // the mistake, the expected value and a hint
+	File    string `json:"file"`
+	Line    int    `json:"line,omitzero"`   // from 1; 0: the file as a whole
+	Column  int    `json:"column,omitzero"` // from 1, in characters; 0: not known
+	Key     string `json:"key,omitzero"`    // the key in the configuration, such as providers.openai.timeouts.idle; may be ""
+	Message string `json:"message"`         // the mistake, the expected value and a hint
 }
 
 // Code returns "config.invalid".

@@ -192,16 +192,11 @@ func meant(word string, known []string) string {
 	if len(word) > longest || len(known) > most {
 		return ""
 	}
-	best, at := len(word)/3+1, ""
-	for _, k := range known {
-		if d := spelling.Distance(word, k); d > 0 && d <= best && (at == "" || d < best) {
-			best, at = d, k
-		}
-	}
-	if at == "" {
+	near := spelling.Nearest(word, known, len(word)/3+1)
+	if near == "" || near == word {
 		return ""
 	}
-	return fmt.Sprintf(", did you mean %q?", at)
+	return fmt.Sprintf(", did you mean %q?", near)
 }
 
 // clip returns s in quotes, truncated if it is long.

@@ -30,6 +30,17 @@ func Distance(a, b string) int {
 	return last[len(to)]
 }
 
+// Nearest returns the known word with the least distance, if that is at most most; otherwise "".
+func Nearest(word string, known []string, most int) string {
+	best := ""
+	for _, k := range known {
+		if d := Distance(word, k); d < most || d == most && best == "" {
+			best, most = k, d
+		}
+	}
+	return best
+}
+
 func runes(word string) []rune {
 	var out []rune
 	for _, r := range word {

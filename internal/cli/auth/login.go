@@ -157,24 +157,11 @@ func readKey(env *command.Env, ctx context.Context, c *cobra.Command, about mode
 	if command.Device(env.Stdin) {
 		return "", command.Usagef(c, "there is no terminal to ask for the key, and nothing on standard input: pipe it in, or name a file with --key-file")
 	}
-	type result struct {
-		data []byte
-		err  error
+	text, err := command.ReadAll(ctx, env.Stdin, maxKeyFile)
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("read the key from standard input: %w", err)
 	}
-	read := make(chan result, 1)
-	go func() { // it may outlive a cancelled command: a read of standard input cannot be cancelled
-		data, err := io.ReadAll(io.LimitReader(env.Stdin, maxKeyFile))
-		read <- result{data, err}
-	}()
-	select {
-	case r := <-read:
-		if r.err != nil {
-			return "", fmt.Errorf("read the key from standard input: %w", r.err)
-		}
-		return string(r.data), nil
-	case <-ctx.Done():
-		return "", command.Cause(ctx)
-	}
+	return text, err
 }
 
 // readHidden reads a line from a terminal without showing it, and always restores the terminal.
@@ -195,23 +182,16 @@ func readHidden(ctx context.Context, in io.Reader) (string, error) {
 		restore = func() { _ = xterm.Restore(fd, state) }
 		read = func() ([]byte, error) { return xterm.ReadPassword(fd) }
 	}
-	type result struct {
-		data []byte
-		err  error
-	}
-	done := make(chan result, 1)
-	go func() { // as above
+	text, err := command.Await(ctx, func() (string, error) {
 		data, err := read()
-		done <- result{data, err}
-	}()
-	select {
-	case r := <-done:
-		if r.err != nil && !errors.Is(r.err, io.EOF) {
-			return "", fmt.Errorf("read the key: %w", r.err)
-		}
-		return string(r.data), nil
-	case <-ctx.Done():
+		return string(data), err
+	})
+	switch {
+	case ctx.Err() != nil:
 		restore()
-		return "", command.Cause(ctx)
+		return "", err
+	case err != nil && !errors.Is(err, io.EOF):
+		return "", fmt.Errorf("read the key: %w", err)
 	}
+	return text, nil
 }

@@ -2,6 +2,7 @@
 package command
 
 import (
+	"context"
 	"io"
 	"os"
 
@@ -18,6 +19,33 @@ func Device(in io.Reader) bool {
 	}
 	info, err := f.Stat()
 	return err != nil || info.Mode()&os.ModeCharDevice != 0
+}
+
+// ReadAll reads at most limit bytes of a stream, until ctx ends. The read itself may outlive ctx, because nothing can cancel it.
+func ReadAll(ctx context.Context, in io.Reader, limit int64) (string, error) {
+	return Await(ctx, func() (string, error) {
+		data, err := io.ReadAll(io.LimitReader(in, limit))
+		return string(data), err
+	})
+}
+
+// Await returns the result of f, or the cause of the end of ctx. f may outlive it.
+func Await(ctx context.Context, f func() (string, error)) (string, error) {
+	type result struct {
+		text string
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		text, err := f()
+		done <- result{text, err}
+	}()
+	select {
+	case r := <-done:
+		return r.text, r.err
+	case <-ctx.Done():
+		return "", Cause(ctx)
+	}
 }
 
 // Env is the environment of a command. cli.System is the real one; tests have their own.

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tenon-agent/tenon/internal/term"
-	"github.com/tenon-agent/tenon/llm"
 )
 
 // Result is the output of a command.
@@ -205,23 +204,14 @@ func (env *Env) Wrap(label string, used int, text string) string {
 // Paint returns the colors of standard output.
 func (env *Env) Paint() term.Palette { return term.PaletteFor(env.Stdout, env.Getenv) }
 
-// UsageJSON is llm.Usage with all of its members.
+// UsageJSON is llm.Usage in JSON: with all tokens, also if they are 0, and without the cost.
 type UsageJSON struct {
-	Input      int64 `json:"input"`
-	CacheRead  int64 `json:"cache_read"`
-	CacheWrite int64 `json:"cache_write"`
-	Output     int64 `json:"output"`
-	Reasoning  int64 `json:"reasoning"`
-}
-
-// UsageJSONOf returns the members of u.
-func UsageJSONOf(u llm.Usage) UsageJSON {
-	return UsageJSON{u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning}
-}
-
-// Plus returns the sum of two usages.
-func (u UsageJSON) Plus(v UsageJSON) UsageJSON {
-	return UsageJSON{u.Input + v.Input, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Output + v.Output, u.Reasoning + v.Reasoning}
+	Input      int64   `json:"input"`
+	CacheRead  int64   `json:"cache_read"`
+	CacheWrite int64   `json:"cache_write"`
+	Output     int64   `json:"output"`
+	Reasoning  int64   `json:"reasoning"`
+	Cost       float64 `json:"-"`
 }
 
 // Round removes the error of sums of floating-point numbers, far below the price of one token.

@@ -139,11 +139,5 @@ func ExactArgs(names ...string) cobra.PositionalArgs {
 
 // Nearest returns the most similar name; empty if no name is similar.
 func Nearest(word string, names []string) string {
-	best, at := "", max(len(word)/3, 1)+1
-	for _, name := range names {
-		if d := spelling.Distance(word, name); d < at {
-			best, at = name, d
-		}
-	}
-	return best
+	return spelling.Nearest(word, names, max(len(word)/3, 1))
 }

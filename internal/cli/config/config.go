@@ -53,17 +53,11 @@ A file names it with "$schema": "/path/to/tenon.schema.json".`,
 
 // shownConfig is the JSON of tenon config show.
 type shownConfig struct {
-	UserFile    string         `json:"user_file"`
-	ProjectFile string         `json:"project_file,omitzero"` // the file that takes effect
-	Inert       string         `json:"inert,omitzero"`        // a file without effect, because its directory is not trusted
-	Settings    []shownSetting `json:"settings"`
-	Warnings    []string       `json:"warnings"`
-}
-
-type shownSetting struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
-	Where string `json:"where"`
+	UserFile    string          `json:"user_file"`
+	ProjectFile string          `json:"project_file,omitzero"` // the file that takes effect
+	Inert       string          `json:"inert,omitzero"`        // a file without effect, because its directory is not trusted
+	Settings    []config.Origin `json:"settings"`
+	Warnings    []string        `json:"warnings"`
 }
 
 func newShow(env *command.Env) *cobra.Command {
@@ -95,8 +89,7 @@ addresses, and arguments of commands. References such as $NAME are shown as writ
 func showConfig(s *app.Setup) shownConfig {
 	c := s.Config
 	shown := shownConfig{
-		UserFile: c.UserFile, ProjectFile: c.ProjectFile, Inert: c.Inert,
-		Settings: []shownSetting{}, Warnings: append([]string{}, c.Warnings...),
+		UserFile: c.UserFile, ProjectFile: c.ProjectFile, Inert: c.Inert, Warnings: append([]string{}, c.Warnings...),
 	}
 	m, err := s.Choose("") // it also records the origin of the model
 	switch {
@@ -108,9 +101,7 @@ func showConfig(s *app.Setup) shownConfig {
 	if c.Inert != "" {
 		shown.Warnings = append(shown.Warnings, app.InertNote(c))
 	}
-	for _, o := range c.Origins() {
-		shown.Settings = append(shown.Settings, shownSetting{o.Key, o.Value, o.Where})
-	}
+	shown.Settings = c.Origins()
 	return shown
 }
 
@@ -154,18 +145,10 @@ Exit codes: 0 no mistakes, 1 mistakes.`,
 
 // checkedConfig is the JSON of tenon config check.
 type checkedConfig struct {
-	Files    []string      `json:"files"` // that were checked
-	Mistakes []configError `json:"mistakes"`
-	More     int           `json:"more"` // mistakes that are not in the list
-	Warnings []string      `json:"warnings"`
-}
-
-type configError struct {
-	File    string `json:"file"`
-	Line    int    `json:"line,omitzero"`
-	Column  int    `json:"column,omitzero"`
-	Key     string `json:"key,omitzero"`
-	Message string `json:"message"`
+	Files    []string        `json:"files"` // that were checked
+	Mistakes []*config.Error `json:"mistakes"`
+	More     int             `json:"more"` // mistakes that are not in the list
+	Warnings []string        `json:"warnings"`
 }
 
 func checkConfig(env *command.Env, args []string, asJSON bool) error {
@@ -192,7 +175,7 @@ func checkConfig(env *command.Env, args []string, asJSON bool) error {
 
 // check reads the files.
 func check(o config.Options) (checkedConfig, error) {
-	out := checkedConfig{Files: []string{}, Mistakes: []configError{}, Warnings: []string{}}
+	out := checkedConfig{Files: []string{}, Mistakes: []*config.Error{}, Warnings: []string{}}
 	c, err := config.Load(o)
 	wrong, ok := errors.AsType[*config.Errors](err)
 	if err != nil && !ok {
@@ -211,22 +194,19 @@ func check(o config.Options) (checkedConfig, error) {
 		}
 		return out, nil
 	}
-	out.More = wrong.More
-	for _, e := range wrong.List {
-		out.Mistakes = append(out.Mistakes, configError{e.File, e.Line, e.Column, e.Key, e.Message})
-	}
+	out.More, out.Mistakes = wrong.More, wrong.List
 	return out, nil
 }
 
 // mistakes returns the mistakes that Tenon finds when it uses a configuration.
-func mistakes(c *config.Config, err error) []configError {
+func mistakes(c *config.Config, err error) []*config.Error {
 	if e, ok := errors.AsType[*config.Error](err); ok {
-		return []configError{{e.File, e.Line, e.Column, e.Key, e.Message}}
+		return []*config.Error{e}
 	}
-	out := []configError{}
+	out := []*config.Error{}
 	wrong, ok := errors.AsType[*permission.Errors](err)
 	if !ok && err != nil {
-		return append(out, configError{File: c.UserFile, Message: err.Error()})
+		return append(out, &config.Error{File: c.UserFile, Message: err.Error()})
 	}
 	if !ok {
 		return out
@@ -237,8 +217,7 @@ func mistakes(c *config.Config, err error) []configError {
 			file, text = c.ProjectFile, rest
 		}
 		key, message, _ := strings.Cut(strings.TrimPrefix(text, file+": "), ": ")
-		e := c.Mistake(file, key, message)
-		out = append(out, configError{e.File, e.Line, e.Column, e.Key, e.Message})
+		out = append(out, c.Mistake(file, key, message))
 	}
 	return out
 }
@@ -248,8 +227,7 @@ func checkText(env *command.Env, c checkedConfig) string {
 	paint := env.Paint()
 	var b strings.Builder
 	for _, m := range c.Mistakes {
-		e := config.Error{File: m.File, Line: m.Line, Column: m.Column, Key: m.Key, Message: m.Message}
-		fmt.Fprintf(&b, "%s %s\n", paint.Red("✗"), term.OneLine(e.Error()))
+		fmt.Fprintf(&b, "%s %s\n", paint.Red("✗"), term.OneLine(m.Error()))
 	}
 	if c.More > 0 {
 		fmt.Fprintf(&b, "and %d more\n", c.More)

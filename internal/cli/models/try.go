@@ -201,7 +201,7 @@ func (t *Trial) ask(ctx context.Context, client llm.Client, retry bool, tell fun
 			since(&t.FirstToken)
 			u := e.Message.Usage
 			t.OK, t.Answer, t.Model, t.RequestID = true, transcript.WithoutIntent(e.Message.Text()), e.Message.Model, e.RequestID
-			t.Usage = command.UsageJSONOf(u)
+			t.Usage = command.UsageJSON(u)
 			t.Cost = client.Model().Price.Cost(u)
 		default:
 			since(&t.FirstByte)

@@ -23,7 +23,7 @@ func TestTheDocumentsNameEveryMember(t *testing.T) {
 	for _, v := range []any{header{}, report{}, command.UsageJSON{}, errorReport{}, deniedReport{}} {
 		for f := range reflect.TypeOf(v).Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if f.IsExported() && !strings.Contains(text, "`"+name+"`") && !strings.Contains(text, `"`+name+`"`) {
+			if f.IsExported() && name != "-" && !strings.Contains(text, "`"+name+"`") && !strings.Contains(text, `"`+name+`"`) {
 				t.Errorf("%T.%s is %q in JSON, of which docs/events.md says nothing", v, f.Name, name)
 			}
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -50,38 +48,14 @@ func readPrompt(env *command.Env, ctx context.Context, args []string, tell func(
 
 // readStdin reads standard input, up to one byte more than a prompt may have. It does not read a terminal or another device.
 func readStdin(env *command.Env, ctx context.Context, tell func(string)) (string, error) {
-	in := env.Stdin
-	if in == nil {
-		return "", nil
+	if command.Device(env.Stdin) {
+		return "", nil // closed, a terminal, or /dev/null
 	}
-	if f, ok := in.(*os.File); ok {
-		info, err := f.Stat()
-		if err != nil || info.Mode()&os.ModeCharDevice != 0 {
-			return "", nil // closed, a terminal, or /dev/null
-		}
-	}
-	type result struct {
-		data []byte
-		err  error
-	}
-	read := make(chan result, 1)
-	go func() { // it may outlive a cancelled command: nothing can cancel a read of standard input
-		data, err := io.ReadAll(io.LimitReader(in, maxPrompt+1))
-		read <- result{data, err}
-	}()
-	patience := time.NewTimer(stdinPatience)
+	patience := time.AfterFunc(stdinPatience, func() { tell("waiting for the end of standard input; to run without it, add < /dev/null") })
 	defer patience.Stop()
-	for {
-		select {
-		case r := <-read:
-			if r.err != nil {
-				return "", fmt.Errorf("cannot read standard input: %w", r.err)
-			}
-			return string(r.data), nil
-		case <-patience.C:
-			tell("waiting for the end of standard input; to run without it, add < /dev/null")
-		case <-ctx.Done():
-			return "", context.Cause(ctx)
-		}
+	text, err := command.ReadAll(ctx, env.Stdin, maxPrompt+1)
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("cannot read standard input: %w", err)
 	}
+	return text, err
 }

@@ -74,14 +74,15 @@ func (r *report) event(e session.Event) {
 		r.Answer = strings.TrimSpace(r.Answer)
 		r.StopReason, r.Limit, r.Message = b.Reason, b.Limit, b.Message
 		r.Turns, r.Cost, r.Seconds = b.Turns, command.Round(b.Usage.Cost), time.Duration(b.Elapsed).Seconds()
-		r.Usage = command.UsageJSONOf(b.Usage)
+		usage := b.Usage
 		if b.Error != nil {
 			r.fail(b.Error)
 		}
 		if p := r.before; p != nil {
 			r.Turns, r.Cost, r.Seconds = r.Turns+p.Turns, command.Round(r.Cost+p.Cost), r.Seconds+p.Seconds
-			r.Usage = r.Usage.Plus(p.Usage)
+			usage = usage.Plus(llm.Usage(p.Usage))
 		}
+		r.Usage = command.UsageJSON(usage)
 	}
 }
 

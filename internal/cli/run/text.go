@@ -300,11 +300,7 @@ func (v *textView) end(r *report) error {
 }
 
 func (v *textView) endLine(r *report) string {
-	usage := llm.Usage{
-		Input: r.Usage.Input, CacheRead: r.Usage.CacheRead, CacheWrite: r.Usage.CacheWrite,
-		Output: r.Usage.Output, Reasoning: r.Usage.Reasoning, Cost: r.Cost,
-	}
-	facts := fmt.Sprintf("%s, %s, %s, session %s", transcript.Count(r.Turns, "turn"), transcript.Usage(usage),
+	facts := fmt.Sprintf("%s, %s, %s, session %s", transcript.Count(r.Turns, "turn"), transcript.Usage(llm.Usage(r.Usage)),
 		transcript.Duration(time.Duration(r.Seconds*float64(time.Second))), r.Session)
 	how := r.StopReason
 	if how == session.ReasonDone && len(r.Errors) > 0 {

@@ -239,7 +239,7 @@ func sumOf(s ledger.Sum) sumJSON {
 		l.Cost = command.Round(l.Cost)
 		lost[m] = l
 	}
-	return sumJSON{s.Requests, command.UsageJSONOf(s.Usage), command.Round(s.Usage.CacheHits()), command.Round(s.Usage.Cost), lost}
+	return sumJSON{s.Requests, command.UsageJSON(s.Usage), command.Round(s.Usage.CacheHits()), command.Round(s.Usage.Cost), lost}
 }
 
 func cacheJSON(id session.SessionID, requests []ledger.Request, total ledger.Sum) cacheReport {
@@ -247,7 +247,7 @@ func cacheJSON(id session.SessionID, requests []ledger.Request, total ledger.Sum
 	for _, q := range requests {
 		r.Requests = append(r.Requests, cacheRequest{
 			Number: q.Number, Entry: q.Entry.ID, Time: q.Entry.Time, Model: q.Model, Answered: q.Answered, Segments: q.Segments, Same: q.Same,
-			Reusable: q.Reusable, Estimate: q.Estimate, Usage: command.UsageJSONOf(q.Usage), Hits: command.Round(q.Usage.CacheHits()), Idle: q.Idle.Seconds(),
+			Reusable: q.Reusable, Estimate: q.Estimate, Usage: command.UsageJSON(q.Usage), Hits: command.Round(q.Usage.CacheHits()), Idle: q.Idle.Seconds(),
 			Epoch: q.Epoch, Broken: q.Broken, Miss: q.Miss, Lost: q.Lost, Cost: command.Round(q.Cost),
 		})
 	}
