@@ -83,12 +83,13 @@ func unknownField(name string, known []string) string {
 	}
 }
 
-// nearest returns the most similar known name, or "". A name that ends in a known one, such as file_path for path, is similar to it.
+// nearest returns the most similar known name, or "". A name that ends in a known one, such as file_path for path, or abbreviates it is
+// similar to it.
 func nearest(name string, known []string) string {
 	word, best, least := plain(name), "", len(name)/3+2
 	for _, k := range known {
 		d := spelling.Distance(word, plain(k))
-		if strings.HasSuffix(word, plain(k)) {
+		if strings.HasSuffix(word, plain(k)) || abbreviates(word, plain(k)) {
 			d = min(d, 1)
 		}
 		if d < least {
@@ -101,4 +102,17 @@ func nearest(name string, known []string) string {
 // plain returns a name without its style: replaceall for replace_all and replaceAll.
 func plain(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
+}
+
+// abbreviates reports whether a is b without some letters, such as cmd for command.
+func abbreviates(a, b string) bool {
+	if len(a) < 3 || b == "" || a[0] != b[0] {
+		return false
+	}
+	for i := range len(b) {
+		if a != "" && a[0] == b[i] {
+			a = a[1:]
+		}
+	}
+	return a == ""
 }

@@ -11,32 +11,16 @@ import (
 	"github.com/tenon-agent/tenon/tool"
 )
 
-// interactive returns advice for a command line that waits for a person at a terminal. It returns "" for other commands, and for command
-// lines that the parser rejects.
-func interactive(file *syntax.File) string {
+// interactive returns advice for a command line that waits for a person at a terminal, or does nothing without one. It returns "" for other
+// commands, for those that report the missing terminal themselves, and for command lines that the parser rejects.
+func interactive(file *syntax.File) (advice string) {
 	if file == nil {
 		return ""
 	}
-	advice := ""
-	piped := map[syntax.Node]bool{}
-	fed := []bool{false} // for each enclosing node, the outermost first: it has an input of its own
 	syntax.Walk(file, func(n syntax.Node) bool {
-		if n == nil {
-			fed = fed[:len(fed)-1]
-			return true
+		if c, ok := n.(*syntax.CallExpr); ok && advice == "" {
+			advice = call{words: words(c), assigns: c.Assigns}.advice()
 		}
-		own := fed[len(fed)-1] || piped[n]
-		switch n := n.(type) {
-		case *syntax.BinaryCmd:
-			piped[n.Y] = n.Op == syntax.Pipe || n.Op == syntax.PipeAll
-		case *syntax.Stmt:
-			own = own || reads(n)
-		case *syntax.CallExpr:
-			if advice == "" {
-				advice = call{words: words(n), assigns: n.Assigns, fed: own}.advice()
-			}
-		}
-		fed = append(fed, own)
 		return true
 	})
 	return advice
@@ -56,17 +40,6 @@ func parsed(line string, e tool.Effects) *syntax.File {
 		return nil
 	}
 	return file
-}
-
-// reads reports whether a statement has an input of its own.
-func reads(s *syntax.Stmt) bool {
-	return slices.ContainsFunc(s.Redirs, func(r *syntax.Redirect) bool {
-		switch r.Op {
-		case syntax.RdrIn, syntax.RdrInOut, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
-			return r.N == nil || r.N.Value == "0"
-		}
-		return false
-	})
 }
 
 // words returns the words of a command; "" for a word that cannot be determined in advance.
@@ -94,11 +67,10 @@ func literal(parts []syntax.WordPart) string {
 	return b.String()
 }
 
-// call is one command with its input.
+// call is one command.
 type call struct {
 	words   []string
 	assigns []*syntax.Assign
-	fed     bool // it reads from a file, a pipe or the line itself
 }
 
 func (c call) advice() string {
@@ -118,17 +90,14 @@ func (c call) advice() string {
 	}
 	c.words[0] = path.Base(c.words[0])
 	for _, h := range habits() {
-		if slices.Contains(strings.Fields(h.programs), c.words[0]) && !c.has(strings.Fields(h.options)...) && !(h.letters != "" && c.letter(h.letters)) &&
-			!(h.input && c.fed) {
+		if slices.Contains(strings.Fields(h.programs), c.words[0]) && !c.has(strings.Fields(h.options)...) && !(h.letters != "" && c.letter(h.letters)) {
 			return c.refuse(h.instead)
 		}
 	}
-	for _, check := range []func(call) string{call.special, call.git, call.prompt} {
-		if advice := check(c); advice != "" {
-			return advice
-		}
+	if advice := c.special(); advice != "" {
+		return advice
 	}
-	return ""
+	return c.git()
 }
 
 // habit is a group of programs that need a terminal.
@@ -136,26 +105,23 @@ type habit struct {
 	programs string
 	options  string // with one of these, a program needs no terminal
 	letters  string // the same for short options, also in groups such as -it
-	input    bool   // a program with an input of its own needs no terminal
 	instead  string // advice
 }
 
 func habits() []habit {
 	const edit, processes = "use the tools for files, or a command such as sed", "use top -b -n 1, or ps"
 	return []habit{
-		{"emacs", "--batch -batch --script", "", false, "use the tools for files, or --batch"},
-		{"nano pico micro hx helix joe mcedit", "", "", false, edit},
-		{"less more most", "", "", false, "use read, cat, head or tail"},
-		{"top", "", "bl", false, processes},
-		{"htop btop atop glances", "", "", false, processes},
-		{"tig lazygit gitui", "", "", false, "use git log, git status or git diff"},
-		{"ncdu mc ranger nnn", "", "", false, "use du or list"},
-		{"fzf", "--filter", "f", false, "choose the answer yourself and pass it to the command"},
-		{"dialog whiptail", "", "", false, "choose the answer yourself and pass it to the command"},
-		{"watch", "", "", false, "run the command itself; to wait for something, start a background job"},
-		{"telnet ftp sftp minicom", "", "b", true, "use curl, or give it its input"},
-		{"passwd visudo vipw vigr chsh", "", "", false, "ask the user to do this"},
-		{"gdb lldb", "-batch --batch -b --version --help", "", true, "use --batch with commands"},
+		{"emacs", "--batch -batch --script", "", "use the tools for files, or --batch"},
+		{"nano pico micro hx helix joe mcedit", "", "", edit},
+		{"less more most", "", "", "use read, cat, head or tail"},
+		{"top", "", "bl", processes},
+		{"htop btop atop glances", "", "", processes},
+		{"tig lazygit gitui", "", "", "use git log, git status or git diff"},
+		{"ncdu mc ranger nnn", "", "", "use du or list"},
+		{"fzf", "--filter", "f", "choose the answer yourself and pass it to the command"},
+		{"dialog whiptail", "", "", "choose the answer yourself and pass it to the command"},
+		{"watch", "", "", "run the command itself; to wait for something, start a background job"},
+		{"passwd visudo vipw vigr chsh", "", "", "ask the user to do this"},
 	}
 }
 
@@ -202,29 +168,11 @@ func (c call) special() string {
 		if !slices.ContainsFunc(c.words, batch) && !c.has("-V", "-Q", "-G") {
 			return c.refuse("use ssh -o BatchMode=yes HOST COMMAND, so that it fails instead of asking")
 		}
-	case "tmux", "screen":
-		if len(c.words) == 1 || c.has("attach", "attach-session", "a", "-r", "-x") {
-			return c.refuse("start a background job instead")
-		}
-	case "docker", "podman", "nerdctl", "kubectl", "docker-compose":
-		i := slices.IndexFunc(c.words, func(w string) bool { return w == "run" || w == "exec" || w == "start" })
-		for _, w := range c.words[i+1:] {
-			if i < 0 || w == "" || w[0] != '-' {
-				break
-			}
-			if w == "--tty" || w == "--tty=true" || w[1:] != "" && w[1] != '-' && strings.Contains(w, "t") && !strings.Contains(w, "=") {
-				return c.refuse("leave out -t")
-			}
-		}
-	case "crontab":
-		if c.letter("e") {
-			return c.refuse("use crontab FILE")
-		}
 	}
 	return ""
 }
 
-// git checks git commands that ask about parts of changes. Tenon disables the editor of git, so an interactive rebase would change nothing.
+// git checks an interactive rebase, which would change nothing, because Tenon disables the editor of git.
 func (c call) git() string {
 	if c.words[0] != "git" {
 		return ""
@@ -242,60 +190,8 @@ func (c call) git() string {
 	if len(rest) == 0 {
 		return ""
 	}
-	sub := call{words: rest, fed: c.fed}
-	switch rest[0] {
-	case "rebase":
-		if !edited && sub.has("-i", "--interactive") {
-			return "git rebase -i edits a list, and there is no editor; set GIT_SEQUENCE_EDITOR to a command that edits the file, or rebase without -i"
-		}
-	case "add", "commit", "checkout", "restore", "reset", "stash":
-		asks := sub.has("-p", "--patch", "--interactive") || rest[0] == "add" && sub.has("-i")
-		if asks && !c.fed {
-			return "git " + rest[0] + " -p asks about each part, and no one can answer; name the files, or use git apply --cached"
-		}
-	case "difftool", "mergetool", "gui", "citool":
-		return "git " + rest[0] + " opens an interactive program; use git diff, or edit the file"
-	}
-	return ""
-}
-
-// prompt checks interpreters that read commands from a terminal if they get no input.
-func (c call) prompt() string {
-	if c.fed {
-		return ""
-	}
-	name := strings.TrimRight(c.words[0], "0123456789.")
-	bare := !slices.ContainsFunc(c.words[1:], func(w string) bool { return w == "" || w[0] != '-' || len(w) > 2 })
-	switch name {
-	case "sh", "bash", "zsh", "dash", "ksh", "fish":
-		for i, w := range c.words {
-			if i > 0 && len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.HasSuffix(w, "c") && i+1 < len(c.words) {
-				return interactive(parsed(c.words[i+1], tool.Effects{}))
-			}
-		}
-		if bare && !c.letter("c") || c.letter("i") && bare {
-			return c.refuse("use -c or name a script")
-		}
-	case "python", "pypy", "node", "deno", "bun", "irb", "pry", "ghci", "lua", "julia", "R", "php":
-		only := bare && !c.letter("cehmVvr")
-		if name == "php" {
-			only = c.letter("a") && bare
-		}
-		if only || c.has("-i") && bare {
-			return c.refuse("give it code with an option such as -c or -e, a here-document, or a file")
-		}
-	case "ipython", "bpython", "ptpython":
-		if bare && !c.letter("chV") {
-			return c.refuse("use python with -c, a here-document, or a file")
-		}
-	case "psql", "mysql", "mariadb":
-		options := map[string]string{"psql": "cfl", "mysql": "e", "mariadb": "e"}[name]
-		long := func(w string) bool {
-			return slices.ContainsFunc([]string{"--command", "--file", "--list", "--execute", "--version", "--help"}, func(o string) bool { return strings.HasPrefix(w, o) })
-		}
-		if !c.letter(options) && !slices.ContainsFunc(c.words[1:], long) && !c.letter("VhF") {
-			return c.refuse("give it its statements with -c or -e, a file, or a here-document")
-		}
+	if sub := (call{words: rest}); rest[0] == "rebase" && !edited && sub.has("-i", "--interactive") {
+		return "git rebase -i edits a list, and there is no editor; set GIT_SEQUENCE_EDITOR to a command that edits the file, or rebase without -i"
 	}
 	return ""
 }

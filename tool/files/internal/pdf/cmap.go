@@ -8,14 +8,11 @@ import (
 // maxMap is the most entries of a character map.
 const maxMap = 1 << 17
 
-// cmap maps codes to text, and knows their lengths.
+// cmap maps codes to text.
 type cmap struct {
-	spaces []codespace
 	chars  map[string]string
 	ranges []coderange
 }
-
-type codespace struct{ low, high string }
 
 type coderange struct {
 	bytes     int
@@ -42,12 +39,6 @@ func (f *File) readCMap(data []byte) *cmap {
 			continue
 		}
 		switch v {
-		case keyword("endcodespacerange"):
-			for pair := range slices.Chunk(stack, 2) {
-				if a, b, ok := pairOf(pair); ok && len(a) == len(b) && len(a) <= 4 && len(m.spaces) < 100 {
-					m.spaces = append(m.spaces, codespace{string(a), string(b)})
-				}
-			}
 		case keyword("endbfchar"):
 			for pair := range slices.Chunk(stack, 2) {
 				if a, b, ok := pairOf(pair); ok && len(m.chars) < maxMap {
@@ -111,35 +102,12 @@ func units(s text) []uint16 {
 	return out
 }
 
-// length returns the length of the first code of a string.
-func (m *cmap) length(s string) int {
-	for n := 1; n <= 4 && n <= len(s); n++ {
-		for _, c := range m.spaces {
-			if len(c.low) == n && within(s[:n], c) {
-				return n
-			}
-		}
-	}
-	if len(m.spaces) > 0 {
-		return len(m.spaces[0].low)
-	}
-	return 2
-}
-
-func within(code string, c codespace) bool {
-	for i := range len(code) {
-		if code[i] < c.low[i] || code[i] > c.high[i] {
-			return false
-		}
-	}
-	return true
-}
-
 // text returns the text of a code.
-func (m *cmap) text(code string, n int) (string, bool) {
+func (m *cmap) text(code string) (string, bool) {
 	if s, ok := m.chars[code]; ok {
 		return s, true
 	}
+	n := value(code)
 	i, found := slices.BinarySearchFunc(m.ranges, n, func(r coderange, n int) int { return r.low - n })
 	if !found {
 		i--

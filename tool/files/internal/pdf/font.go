@@ -1,18 +1,11 @@
 package pdf
 
-import (
-	"strings"
-	"unicode/utf16"
-
-	"golang.org/x/text/encoding/charmap"
-)
+import "golang.org/x/text/encoding/charmap"
 
 // font maps the codes of a string to text and widths.
 type font struct {
 	unicode *cmap       // from codes to text, if the file has one
-	codes   *cmap       // the lengths of codes; nil: one byte, or two in a composite font
-	wide    bool        // a composite font
-	ucs2    bool        // the codes are UTF-16
+	wide    bool        // a composite font: its codes have two bytes
 	simple  [256]string // the text of a simple font
 	widths  map[int]float64
 	width   float64 // of other codes
@@ -49,25 +42,12 @@ func (f *File) readFont(d dict) *font {
 		}
 		t.widths[first+i] = f.number(w)
 	}
-	if f.name(d["Subtype"]) == "Type3" {
-		if m := f.list(d["FontMatrix"]); len(m) == 6 {
-			for code := range t.widths {
-				t.widths[code] *= f.number(m[0]) * 1000
-			}
-		}
-	}
 	return t
 }
 
-// readComposite reads a font with codes of several bytes.
+// readComposite reads the widths of a font with codes of two bytes.
 func (f *File) readComposite(t *font, d dict) {
 	t.wide, t.width = true, 1000
-	switch e := f.resolve(d["Encoding"]).(type) {
-	case name:
-		t.ucs2 = strings.Contains(string(e), "UCS2") || strings.Contains(string(e), "UTF16")
-	case *stream:
-		t.codes = f.readCMap(f.unpack(e))
-	}
 	kids := f.list(d["DescendantFonts"])
 	if len(kids) == 0 {
 		return
@@ -139,39 +119,27 @@ func (f *File) simpleEncoding(d dict) (table [256]string) {
 func (t *font) decode(s text, show func(text string, width float64, space bool)) {
 	for len(s) > 0 {
 		n := 1
-		switch {
-		case t.codes != nil:
-			n = t.codes.length(string(s))
-		case t.wide:
-			n = 2
+		if t.wide {
+			n = min(2, len(s))
 		}
-		n = min(n, len(s))
-		code, value := s[:n], 0
-		for _, b := range []byte(code) {
-			value = value<<8 | int(b)
-		}
+		code := string(s[:n])
 		s = s[n:]
-		w, ok := t.widths[value]
+		w, ok := t.widths[value(code)]
 		if !ok {
 			w = t.width
 		}
-		show(t.text(string(code), value), w, n == 1 && value == ' ')
+		show(t.text(code), w, code == " ")
 	}
 }
 
-func (t *font) text(code string, value int) string {
+func (t *font) text(code string) string {
 	if t.unicode != nil {
-		if s, ok := t.unicode.text(code, value); ok {
+		if s, ok := t.unicode.text(code); ok {
 			return s
 		}
 	}
-	switch {
-	case t.ucs2:
-		return string(utf16.Decode([]uint16{uint16(value)}))
-	case t.wide:
+	if t.wide {
 		return "\ufffd"
-	case t.simple[value&0xff] != "":
-		return t.simple[value&0xff]
 	}
-	return ""
+	return t.simple[code[0]]
 }

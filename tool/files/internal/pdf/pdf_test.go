@@ -58,7 +58,6 @@ func TestPageText(t *testing.T) {
 		{"lines", "Hello\nWorld", page(streamOf("", hello), helvetica)},
 		{"packed", "Hello\nWorld", page(streamOf("/Filter/FlateDecode", deflate(hello)), helvetica)},
 		{"hex and 85", "Hello\nWorld", page(streamOf("/Filter/ASCIIHexDecode", fmt.Sprintf("%x>", hello)), helvetica)},
-		{"run lengths", "aaaaab", page(streamOf("/Filter/RunLengthDecode", string([]byte{15})+"BT /F 1 Tf(aaaaa"+string([]byte{8})+"b)Tj ET  \x80"), helvetica)},
 		{"in two streams", "ab", build("<</Pages 2 0 R>>", "<</Kids[3 0 R]>>", "<</Contents[4 0 R 5 0 R]/Resources<</Font<</F 6 0 R>>>>>>",
 			streamOf("", "BT /F 1 Tf (a) Tj"), streamOf("", "(b) Tj ET"), helvetica)},
 		{"spaces from gaps", "a b cd", page(streamOf("", "BT /F 10 Tf [(a) -600 (b) -600 (c) -20 (d)] TJ ET"), helvetica)},
@@ -72,7 +71,6 @@ func TestPageText(t *testing.T) {
 		{"Mac Roman", "é", page(streamOf("", "BT /F 10 Tf (\\216) Tj ET"), "<</Subtype/TrueType/Encoding/MacRomanEncoding>>")},
 		{"a map of characters", "Hfi世丗A😀\ufffd", page(streamOf("", "BT /F 10 Tf <00010002001000110020002100FF> Tj ET"),
 			"<</Subtype/Type0/Encoding/Identity-H/ToUnicode 6 0 R/DescendantFonts[<</DW 500/W[1[600 600] 16 17 500]>>]>>", streamOf("", toUnicode))},
-		{"UTF-16 codes", "世A", page(streamOf("", "BT /F 10 Tf <4E160041> Tj ET"), "<</Subtype/Type0/Encoding/UniGB-UCS2-H/DescendantFonts[<<>>]>>")},
 		{"a form", "ab", page(streamOf("", "BT /F 10 Tf (a) Tj ET /X Do"), helvetica, streamOf("/Subtype/Form/Matrix[1 0 0 1 5 0]", "BT /F 10 Tf (b) Tj ET"))},
 		{"an inline image", "ab", page(streamOf("", "BT /F 10 Tf (a) Tj ET BI /W 1 /H 1 ID (\x00Tj EIx EI BT /F 10 Tf 5 0 Td (b) Tj ET"), helvetica)},
 		{"a wrong length", "Hello\nWorld", page("<</Length 3>>\nstream\n"+hello+"\nendstream", helvetica)},
@@ -115,7 +113,6 @@ func TestPredictors(t *testing.T) {
 		data []byte
 		p    dict
 	}{
-		"TIFF":  {[]byte{1, 1, 1, 1, 5, 2, 2, 3}, dict{"Predictor": 2.0, "Columns": 4.0}},
 		"none":  {[]byte{0, 1, 2, 3, 4, 0, 5, 7, 9, 12}, dict{"Predictor": 12.0, "Columns": 4.0}},
 		"sub":   {[]byte{1, 1, 1, 1, 1, 1, 5, 2, 2, 3}, dict{"Predictor": 12.0, "Columns": 4.0}},
 		"up":    {[]byte{0, 1, 2, 3, 4, 2, 4, 5, 6, 8}, dict{"Predictor": 12.0, "Columns": 4.0}},
@@ -201,9 +198,9 @@ func TestHostileFiles(t *testing.T) {
 func FuzzPDF(f *testing.F) {
 	f.Add(page(streamOf("", "BT /F 12 Tf 72 700 Td (Hello) Tj [(a) -500 <41>] TJ ET BI ID x EI"), helvetica))
 	f.Add(packed("BT /F 10 Tf (x) ' ET"))
-	f.Add(page(streamOf("", "BT /F 10 Tf <0001> Tj ET /X Do"), "<</Subtype/Type0/Encoding 6 0 R/ToUnicode 6 0 R/DescendantFonts[<</W[1[2] 3 4 5]>>]>>",
-		streamOf("/Subtype/Form", "1 begincodespacerange <00> <ff> endcodespacerange <00> <10> [<41>] endbfrange <01> <0041> endbfchar")))
-	f.Add(page(streamOf("/Filter[/ASCIIHexDecode/LZWDecode]/DecodeParms[null<</Predictor 2>>]", "800B6050220C0C8501>"), helvetica))
+	f.Add(page(streamOf("", "BT /F 10 Tf <0001> Tj ET /X Do"), "<</Subtype/Type0/ToUnicode 6 0 R/DescendantFonts[<</W[1[2] 3 4 5]>>]>>",
+		streamOf("/Subtype/Form", "<00> <10> [<41>] endbfrange <01> <0041> endbfchar")))
+	f.Add(page(streamOf("/Filter[/ASCIIHexDecode/LZWDecode]/DecodeParms[null<</Predictor 12>>]", "800B6050220C0C8501>"), helvetica))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 1<<16 {
 			return

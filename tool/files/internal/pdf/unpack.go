@@ -43,8 +43,6 @@ func (f *File) unpack(s *stream) []byte {
 				data = data[:end]
 			}
 			data = f.readAll(ascii85.NewDecoder(bytes.NewReader(data)))
-		case "RunLengthDecode", "RL":
-			data = f.readAll(bytes.NewReader(unrun(data, min(maxStream, f.memory))))
 		default:
 			return nil
 		}
@@ -63,10 +61,9 @@ func (f *File) readAll(r io.Reader) []byte {
 	return data
 }
 
-// predict decodes the predictor of a table.
+// predict decodes the predictors of PNG.
 func (f *File) predict(data []byte, p dict) []byte {
-	kind := int(f.number(p["Predictor"]))
-	if kind < 2 {
+	if f.number(p["Predictor"]) < 10 {
 		return data
 	}
 	or := func(key name, n float64) int {
@@ -77,14 +74,6 @@ func (f *File) predict(data []byte, p dict) []byte {
 	}
 	colors, bits, columns := or("Colors", 1), or("BitsPerComponent", 8), or("Columns", 1)
 	row, pixel := (colors*bits*columns+7)/8, max(1, colors*bits/8)
-	if kind == 2 {
-		for at := 0; bits == 8 && at+row <= len(data); at += row {
-			for i := at + pixel; i < at+row; i++ {
-				data[i] += data[i-pixel]
-			}
-		}
-		return data
-	}
 	out := make([]byte, 0, len(data))
 	above := make([]byte, row)
 	for len(data) > 1 {
@@ -128,18 +117,4 @@ func paeth(a, b, c int) int {
 		return b
 	}
 	return c
-}
-
-// unrun decodes run lengths until there are limit bytes.
-func unrun(data []byte, limit int) (out []byte) {
-	for len(data) > 1 && data[0] != 128 && len(out) < limit {
-		n := int(data[0])
-		if n < 128 {
-			n = min(n+2, len(data))
-			out, data = append(out, data[1:n]...), data[n:]
-			continue
-		}
-		out, data = append(out, bytes.Repeat(data[1:2], 257-n)...), data[2:]
-	}
-	return out
 }
