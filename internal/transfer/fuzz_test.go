@@ -92,24 +92,26 @@ func FuzzTenon(f *testing.F) {
 }
 
 func FuzzOpenCode(f *testing.F) {
-	f.Add(`{"id":"ses_1","directory":"/x","title":"t","time":{"created":1762600000000}}`, `{"id":"msg_1","role":"user"}`, `{"type":"text","text":"x"}`)
-	f.Add(`{"id":"ses_1","revert":{"messageID":"msg_1"}}`, `{"id":"../../x","role":"assistant","summary":true}`, `{"type":"tool","callID":"c","state":{"status":"completed"}}`)
-	f.Add(`{"id":"ses_1"}`, `{"id":"msg_1","role":"assistant"}`, `{"type":"file","mime":"application/pdf","url":"data:application/pdf;base64,AAAA"}`)
-	f.Fuzz(func(t *testing.T, info, message, part string) {
-		dir := t.TempDir()
-		for name, text := range map[string]string{
-			"session/p/ses_1.json": info, "message/ses_1/msg_1.json": message, "message/ses_1/msg_2.json": message,
-			"part/msg_1/prt_1.json": part, "part/msg_1/prt_2.json": part, "todo/ses_1.json": part,
+	f.Add("", `{"role":"user"}`, `{"type":"text","text":"x"}`)
+	f.Add(`{"messageID":"m1"}`, `{"id":"../../x","role":"assistant","summary":true}`, `{"type":"tool","callID":"c","state":{"status":"completed"}}`)
+	f.Add(`{}`, `{"role":"assistant"}`, `{"type":"file","mime":"application/pdf","url":"data:application/pdf;base64,AAAA"}`)
+	f.Fuzz(func(t *testing.T, revert, message, part string) {
+		file := database(t, filepath.Join(t.TempDir(), "opencode.db"), openCodeTables)
+		db, err := sql.Open("sqlite", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		for _, q := range []string{
+			`INSERT INTO session VALUES ('s', 'p', NULL, '', '/x', $3, '1.3', $1, 1762600000000, 1762600000000)`,
+			`INSERT INTO message VALUES ('m1', 's', 1, 1, $2), ('m2', 's', 2, 2, $2)`, `INSERT INTO part VALUES ('p1', 'm1', 's', 1, 1, $3), ('p2', 'm2', 's', 1, 1, $3)`,
+			`INSERT INTO todo VALUES ('s', $3, $3, '', 0)`,
 		} {
-			path := filepath.Join(dir, filepath.FromSlash(name))
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			if _, err := db.ExecContext(t.Context(), q, revert, message, part); err != nil {
 				t.Fatal(err)
 			}
 		}
-		take(t, transfer.Source{Program: transfer.OpenCode, File: filepath.Join(dir, "session", "p", "ses_1.json"), ID: "ses_1"})
+		take(t, transfer.Source{Program: transfer.OpenCode, File: file, ID: "s"})
 	})
 }
 

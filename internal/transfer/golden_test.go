@@ -21,9 +21,8 @@ func fixtures(t testing.TB) map[string]string {
 		transfer.Claude:   "testdata/claude/3f0c7c1e-8a52-4b6e-9a5d-0e6a1f2b3c4d.jsonl",
 		transfer.Codex:    "testdata/codex/rollout-2025-11-05T10-00-00-0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b.jsonl",
 		transfer.Pi:       "testdata/pi/2025-11-07T12-00-00-000Z_a1b2c3d4-0000-4000-8000-000000000001.jsonl",
-		transfer.OpenCode: "testdata/opencode/storage/session/prj1/ses_66f0aa11.json",
+		transfer.OpenCode: openCodeDB(t),
 		transfer.Crush:    crushDB(t),
-		"opencode-db":     openCodeDB(t),
 	}
 }
 

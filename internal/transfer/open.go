@@ -54,7 +54,7 @@ func openAnyDatabase(ctx context.Context, program, path string) ([]Source, error
 	var found []Source
 	switch {
 	case opencode && (program == "" || program == OpenCode):
-		found, err = listOpenCodeDB(ctx, path)
+		found, err = listOpenCode(ctx, path)
 	case crush && (program == "" || program == Crush):
 		found, err = listCrush(ctx, path)
 	default:

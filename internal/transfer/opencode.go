@@ -3,7 +3,6 @@ package transfer
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/url"
 	"slices"
 	"strings"
@@ -13,24 +12,13 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// The sessions of OpenCode, as versions 0.6 to 1.4 keep them: until 1.1 in files storage/session/<project>/<id>.json,
-// storage/message/<session>/<id>.json, storage/part/<message>/<id>.json and storage/todo/<session>.json, later in the tables session,
-// message, part and todo of opencode.db, with the same JSON but for the IDs. A message has parts. A step of the model begins
-// with a part "step-start", and its calls contain their results. IDs sort by time.
-
-// openCodeStore is one of the two ways in which OpenCode keeps its sessions. The sequences are in the order of time.
-type openCodeStore interface {
-	session(ctx context.Context, id string) (object, error)
-	children(ctx context.Context, id string) ([]string, error)
-	messages(ctx context.Context, id string, f func(place string, data []byte) error) error
-	parts(ctx context.Context, id string, f func(place string, data []byte) error) error
-	todo(ctx context.Context, id string) ([]object, error)
-	io.Closer
-}
+// The sessions of OpenCode, as versions 1.2 to 1.4 keep them: in the tables session, message, part and todo of opencode.db. The data of a
+// message and of a part is JSON. A step of the model begins with a part "step-start", and its calls contain their results. IDs sort by
+// time.
 
 type openCodeReader struct {
 	b          *builder
-	store      openCodeStore
+	db         *openCodeDB
 	last       int
 	side       bool
 	compacting object          // the part that asked for a compaction whose summary has not come yet
@@ -47,12 +35,12 @@ type openCodeMessage struct {
 }
 
 func readOpenCode(ctx context.Context, s Source, b *builder) error {
-	store, err := openOpenCode(ctx, s.File)
+	db, err := openOpenCode(ctx, s.File)
 	if err != nil {
 		return err
 	}
-	defer store.Close() // read-only
-	info, err := store.session(ctx, s.ID)
+	defer db.Close() // read-only
+	info, err := db.session(ctx, s.ID)
 	if err != nil {
 		return fmt.Errorf("%s: session %s: %w", s.File, s.ID, err)
 	}
@@ -60,10 +48,10 @@ func readOpenCode(ctx context.Context, s Source, b *builder) error {
 	b.setDir(info.text("directory"), shortName(s.File))
 	seen := map[string]bool{}
 	read := func(id string, side bool) (*openCodeReader, error) {
-		r := &openCodeReader{b: b, store: store, last: root, side: side, nodes: map[string]int{}, seen: seen}
-		return r, store.messages(ctx, id, func(place string, data []byte) error { return r.message(ctx, place, data) })
+		r := &openCodeReader{b: b, db: db, last: root, side: side, nodes: map[string]int{}, seen: seen}
+		return r, db.messages(ctx, id, func(place string, data []byte) error { return r.message(ctx, place, data) })
 	}
-	err = descend(s.ID, func(id string) ([]string, error) { return store.children(ctx, id) }, func(child string) error {
+	err = descend(s.ID, func(id string) ([]string, error) { return db.children(ctx, id) }, func(child string) error {
 		_, err := read(child, true)
 		return err
 	})
@@ -77,7 +65,7 @@ func readOpenCode(ctx context.Context, s Source, b *builder) error {
 	if n, ok := r.nodes[info.text("revert.messageID")]; ok {
 		b.leaf = b.nodes[n].parent
 	}
-	items, err := store.todo(ctx, s.ID)
+	items, err := db.todo(ctx, s.ID)
 	if err != nil {
 		b.losses.add("todo list", shortName(s.File), err.Error())
 		return nil
@@ -98,7 +86,7 @@ func (r *openCodeReader) message(ctx context.Context, place string, data []byte)
 	}
 	r.seen[m.id] = true
 	room := maxLine
-	err = r.store.parts(ctx, m.id, func(place string, data []byte) error {
+	err = r.db.parts(ctx, m.id, func(place string, data []byte) error {
 		if room -= len(data); room < 0 {
 			r.b.losses.add("part of a message that is too long", place, "")
 			return nil

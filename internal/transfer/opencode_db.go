@@ -5,26 +5,14 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"os"
+	"path/filepath"
 )
 
 // openCodeDB is opencode.db.
 type openCodeDB struct{ *database }
 
-func openOpenCode(ctx context.Context, file string) (openCodeStore, error) {
-	f, _, err := openRegular(file)
-	if err != nil {
-		return nil, err
-	}
-	head := make([]byte, 16)
-	_, _ = f.Read(head) // a shorter file is no database
-	_ = f.Close()
-	if !isDatabase(head) {
-		return newOpenCodeFiles(file)
-	}
-	return openOpenCodeDB(ctx, file)
-}
-
-func openOpenCodeDB(ctx context.Context, file string) (*openCodeDB, error) {
+func openOpenCode(ctx context.Context, file string) (*openCodeDB, error) {
 	d, err := openDatabase(ctx, file, "session", "message", "part", "todo")
 	if err != nil {
 		return nil, err
@@ -41,8 +29,8 @@ func (d *database) isOpenCode() bool {
 		d.has("message", "id", "session_id", "time_created", "data") && d.has("part", "id", "message_id", "data")
 }
 
-func listOpenCodeDB(ctx context.Context, file string) ([]Source, error) {
-	d, err := openOpenCodeDB(ctx, file)
+func listOpenCode(ctx context.Context, file string) ([]Source, error) {
+	d, err := openOpenCode(ctx, file)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +73,7 @@ func (d *openCodeDB) messages(ctx context.Context, id string, f func(string, []b
 	return nil
 }
 
-// data returns the JSON of a row. As in the files, its ID is in it, unless it has one of its own.
+// data returns the JSON of a row, with its ID in it unless it has one of its own.
 func (d *openCodeDB) data(ctx context.Context, table, id string) (data []byte, err error) {
 	err = d.QueryRowContext(ctx, `SELECT CASE WHEN length(data) > ? THEN '"too long"' WHEN json_valid(data) AND json_type(data) = 'object'
 		THEN json_patch(json_object('id', id), data) ELSE data END FROM `+table+` WHERE id = ? LIMIT 1`, maxLine, id).Scan(&data)
@@ -123,4 +111,18 @@ func (d *openCodeDB) todo(ctx context.Context, id string) (items []object, err e
 		items = append(items, item)
 	}
 	return items, err
+}
+
+// ---- Discovery.
+
+func findOpenCode(ctx context.Context, p Places) ([]Source, error) {
+	base := p.Getenv("XDG_DATA_HOME")
+	if !filepath.IsAbs(base) {
+		base = p.base("", ".local", "share")
+	}
+	file := filepath.Join(base, "opencode", "opencode.db")
+	if _, err := os.Stat(file); base == "" || err != nil {
+		return nil, nil
+	}
+	return listOpenCode(ctx, file)
 }

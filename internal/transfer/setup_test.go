@@ -142,15 +142,18 @@ func crushDB(t testing.TB) string {
 	return database(t, filepath.Join(t.TempDir(), "tool", ".crush", "crush.db"), string(text))
 }
 
-// openCodeDB is the fixture of OpenCode in the form of its database.
+// openCodeTables are the tables of OpenCode.
+const openCodeTables = `
+	CREATE TABLE session (id text PRIMARY KEY, project_id text, parent_id text, slug text, directory text, title text, version text, revert text,
+		time_created integer, time_updated integer);
+	CREATE TABLE message (id text PRIMARY KEY, session_id text, time_created integer, time_updated integer, data text);
+	CREATE TABLE part (id text PRIMARY KEY, message_id text, session_id text, time_created integer, time_updated integer, data text);
+	CREATE TABLE todo (session_id text, content text, status text, priority text, position integer)`
+
+// openCodeDB is the fixture of OpenCode.
 func openCodeDB(t testing.TB) string {
 	t.Helper()
-	file := database(t, filepath.Join(t.TempDir(), "opencode", "opencode.db"), `
-		CREATE TABLE session (id text PRIMARY KEY, project_id text, parent_id text, slug text, directory text, title text, version text, revert text,
-			time_created integer, time_updated integer);
-		CREATE TABLE message (id text PRIMARY KEY, session_id text, time_created integer, time_updated integer, data text);
-		CREATE TABLE part (id text PRIMARY KEY, message_id text, session_id text, time_created integer, time_updated integer, data text);
-		CREATE TABLE todo (session_id text, content text, status text, priority text, position integer)`)
+	file := database(t, filepath.Join(t.TempDir(), "opencode", "opencode.db"), openCodeTables)
 	db, err := sql.Open("sqlite", file)
 	if err != nil {
 		t.Fatal(err)

@@ -77,7 +77,7 @@ func formats() []format {
 		{Tenon, nil, lookTenon, nil},
 		lineFormat(Codex, codexFiles, lookCodex, readCodex),
 		lineFormat(Pi, piFiles, lookPi, readPi),
-		{OpenCode, findOpenCode, lookOpenCode, readOpenCode},
+		{OpenCode, findOpenCode, nil, readOpenCode},
 		lineFormat(Claude, claudeFiles, lookClaude, readClaude),
 		{Crush, findCrush, nil, readCrush},
 	}
