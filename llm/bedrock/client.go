@@ -20,10 +20,6 @@ type Options struct {
 	Region   string        // such as us-east-1; default: that of the base URL or the model's ARN, then that of the environment or the profile
 	Profile  string        // of ~/.aws/config; default: AWS_PROFILE, then "default"
 	NoStream bool          // ask for the whole answer at once
-
-	// AdditionalFields become additionalModelRequestFields: settings of a model beyond the protocol. They override the fields
-	// that the client sets there.
-	AdditionalFields map[string]any
 }
 
 // Client is a model on Bedrock. It is safe for concurrent use.

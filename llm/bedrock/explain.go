@@ -24,7 +24,7 @@ func explain(err error, profile string) string {
 	operation, _ := errors.AsType[*smithy.OperationError](err)
 	if _, ok := errors.AsType[config.SharedConfigProfileNotExistError](err); ok {
 		return "AWS has no profile of that name: " + text + ": `aws configure list-profiles` shows those that are in ~/.aws/config, " +
-			"and AWS_PROFILE or the profile of the provider in the configuration chooses one"
+			"and AWS_PROFILE chooses one"
 	}
 	if _, ok := errors.AsType[config.AssumeRoleTokenProviderNotSetError](err); ok {
 		return "the role of the AWS profile demands a code of an MFA device, which cannot be asked for here: begin a session that has it, " +

@@ -1,7 +1,6 @@
 package bedrock
 
 import (
-	"maps"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -125,12 +124,6 @@ func (c *Client) request(req *llm.Request) *request {
 	c.mark(r, req.Cache)
 	if c.model.Has(llm.QuirkNoSystem) {
 		r.lowerSystem()
-	}
-	if len(c.options.AdditionalFields) > 0 {
-		if r.Fields == nil {
-			r.Fields = make(map[string]any)
-		}
-		maps.Copy(r.Fields, c.options.AdditionalFields)
 	}
 	return r
 }

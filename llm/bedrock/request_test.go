@@ -186,12 +186,6 @@ func TestRequestFields(t *testing.T) {
 		{"a window that is full", "claude", llm.Request{System: strings.Repeat("word ", 115_000)}, bedrock.Options{}, []string{`"maxTokens":7`}},
 		{"a limit beyond the model's", "claude", llm.Request{Settings: llm.Settings{MaxTokens: 1e6}}, bedrock.Options{}, []string{`"maxTokens":64000`}},
 		{"a limit of a model that is not known", "gpt_oss", llm.Request{}, bedrock.Options{}, []string{`!maxTokens`}},
-		{
-			"fields of the user", "claude",
-			llm.Request{Settings: llm.Settings{Thinking: llm.ThinkLow}},
-			bedrock.Options{AdditionalFields: map[string]any{"anthropic_beta": []string{"x"}, "thinking": nil}},
-			[]string{`{"anthropic_beta":["x"],"thinking":null}`},
-		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -150,17 +150,3 @@ func secretLibrary() []string {
 		"Library/Application Support/tenon", "Library/Group Containers", "Library/Containers",
 	}
 }
-
-// ToolCaches returns the stores of toolchains below home that no variable can send elsewhere without losing what they hold.
-// They can be read. Making them writable lets downloads work as outside, and lets a command swap what the next build outside
-// uses; that is for the person to decide. Nothing that holds programs, such as ~/.cargo/bin, is among them.
-func ToolCaches(home string) []string {
-	var dirs []string
-	for _, name := range []string{
-		".cargo/registry", ".cargo/git", ".m2/repository", ".gradle/caches", ".gradle/native", ".gradle/daemon", ".ivy2/cache",
-		".nuget/packages", ".local/share/pnpm/store", ".cache/composer",
-	} {
-		dirs = append(dirs, filepath.Join(home, filepath.FromSlash(name)))
-	}
-	return dirs
-}
