@@ -151,7 +151,7 @@ func (f *flight) settle(used func() llm.Usage) {
 func (f *flight) done(m llm.Message) llm.Usage {
 	u := m.Usage
 	if u.Total() == 0 && u.Cost == 0 {
-		f.output = max(f.output, contentBytes(m.Content), 1)
+		f.output = max(f.output, m.Content.Bytes(), 1)
 		return f.written()
 	}
 	u.Cost = f.Model().Price.Cost(u)

@@ -14,13 +14,8 @@ func tokens(bytes int) int64 { return int64(bytes+bytesPerToken-1) / bytesPerTok
 
 // estimate returns about how many tokens a request has.
 func estimate(r *llm.Request) int64 {
-	n := len(r.System) + len(r.Schema)
-	for _, t := range r.Tools {
-		n += len(t.Name) + len(t.Description) + len(t.Schema)
-	}
 	media := int64(0)
 	for _, m := range r.Messages {
-		n += contentBytes(m.Content)
 		for _, p := range m.Content {
 			switch p := p.(type) {
 			case llm.Image:
@@ -30,22 +25,7 @@ func estimate(r *llm.Request) int64 {
 			}
 		}
 	}
-	return tokens(n) + media
-}
-
-func contentBytes(c llm.Content) int {
-	n := 0
-	for _, p := range c {
-		switch p := p.(type) {
-		case llm.Text:
-			n += len(p.Text)
-		case llm.Thinking:
-			n += len(p.Text)
-		case llm.ToolCall:
-			n += len(p.Name) + len(p.Arguments)
-		}
-	}
-	return n
+	return tokens(r.Bytes()) + media
 }
 
 // most returns the most that a request to one of the models is expected to draw: all of its input is written to the cache, and its answer is

@@ -67,6 +67,22 @@ type UnknownPart struct {
 	JSON json.RawMessage // the whole object, "type" included
 }
 
+// Bytes returns the size of the texts, the thinking and the calls, by which callers estimate tokens.
+func (c Content) Bytes() int {
+	n := 0
+	for _, p := range c {
+		switch p := p.(type) {
+		case Text:
+			n += len(p.Text)
+		case Thinking:
+			n += len(p.Text)
+		case ToolCall:
+			n += len(p.Name) + len(p.Arguments)
+		}
+	}
+	return n
+}
+
 func (Text) partType() string          { return "text" }
 func (Thinking) partType() string      { return "thinking" }
 func (ToolCall) partType() string      { return "tool_call" }

@@ -20,6 +20,18 @@ type Request struct {
 	Settings
 }
 
+// Bytes returns the size of the texts of the request, by which callers estimate tokens. Images and documents do not count.
+func (r *Request) Bytes() int {
+	n := len(r.System) + len(r.Schema)
+	for _, t := range r.Tools {
+		n += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	for _, m := range r.Messages {
+		n += m.Content.Bytes()
+	}
+	return n
+}
+
 // Tool describes a tool to a model.
 type Tool struct {
 	Name        string          `json:"name"`        // 1 to 64 of a-z A-Z 0-9 _ -

@@ -31,7 +31,7 @@ func (p server) keysOf() ([]key, error) {
 		return all, nil
 	}
 	names, err := p.o.Keys.Names(p.name, p.keyVars()...)
-	if shared := p.sharesKeysOf(); shared != "" && len(names) == 0 && err == nil {
+	if shared := baseOf(p.name); shared != p.name && len(names) == 0 && err == nil {
 		p.name = shared
 		names, err = p.o.Keys.Names(shared)
 	}
@@ -46,14 +46,14 @@ func (p server) keysOf() ([]key, error) {
 	return nil, err
 }
 
-// sharesKeysOf returns the provider whose stored keys p also uses.
-func (p provider) sharesKeysOf() string {
+// baseOf returns the provider whose stored keys and models a provider also has: another protocol has a name of its own.
+func baseOf(provider string) string {
 	for _, suffix := range []string{"-chat", "-responses"} {
-		if base, ok := strings.CutSuffix(p.name, suffix); ok && (base == "openai" || base == "azure") {
+		if base, ok := strings.CutSuffix(provider, suffix); ok && (base == "openai" || base == "azure") {
 			return base
 		}
 	}
-	return ""
+	return provider
 }
 
 // keyVars returns the environment variable with a key of p for its present address: the first one that is set, because people set several to

@@ -289,12 +289,7 @@ func (r *Registry) facts(ref Ref) (Facts, bool) {
 // model returns the facts of the catalog about a model, with the configured facts in their place.
 func (r *Registry) model(ref Ref) llm.Model {
 	c := r.Catalog()
-	provider := ref.Provider
-	for _, suffix := range []string{"-chat", "-responses"} { // other protocols for the same models
-		if base, ok := strings.CutSuffix(provider, suffix); ok && (base == "openai" || base == "azure") {
-			provider = base
-		}
-	}
+	provider := baseOf(ref.Provider)
 	m, ok := c.Model(provider, ref.Model)
 	if !ok {
 		m, _ = c.Guess(provider, ref.Model)

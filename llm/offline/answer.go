@@ -161,7 +161,7 @@ func withoutSaid(text string, after []llm.Message) string {
 
 // limit cuts m at the output limit; 0 is no limit. It marks a call that does not fit as truncated, and the call must not run.
 func limit(m llm.Message, most int) llm.Message {
-	if most <= 0 || contentTokens(m.Content) <= int64(most) {
+	if most <= 0 || tokens(m.Content.Bytes()) <= int64(most) {
 		return m
 	}
 	left := most * bytesPerToken

@@ -36,7 +36,7 @@ func (c client) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Even
 		}
 		m := answer(req)
 		m.Model = c.Model().Ref()
-		m.Usage = llm.Usage{Input: requestTokens(req), Output: contentTokens(m.Content)}
+		m.Usage = llm.Usage{Input: tokens(req.Bytes()), Output: tokens(m.Content.Bytes())}
 		if stream(ctx, m, yield) {
 			yield(llm.Done{Message: m}, nil)
 		}
@@ -47,7 +47,7 @@ func (c client) check(req *llm.Request) error {
 	fail := func(kind llm.Kind, format string, args ...any) error {
 		return &llm.Error{Kind: kind, Model: c.Model().Ref(), Message: fmt.Sprintf(format, args...)}
 	}
-	if n := requestTokens(req); n > contextTokens {
+	if n := tokens(req.Bytes()); n > contextTokens {
 		return fail(llm.KindContextOverflow,
 			"the request has about %d tokens, this model takes %d: begin a new session, send less at once, or choose a model with a larger window",
 			n, contextTokens)
@@ -57,34 +57,6 @@ func (c client) check(req *llm.Request) error {
 			"the built-in offline model cannot answer by a JSON schema: ask without one, or choose another model")
 	}
 	return nil
-}
-
-func requestTokens(req *llm.Request) int64 {
-	n := len(req.System)
-	for _, t := range req.Tools {
-		n += len(t.Name) + len(t.Description) + len(t.Schema)
-	}
-	for _, m := range req.Messages {
-		n += contentBytes(m.Content)
-	}
-	return tokens(n)
-}
-
-func contentTokens(c llm.Content) int64 { return tokens(contentBytes(c)) }
-
-func contentBytes(c llm.Content) int {
-	n := 0
-	for _, p := range c {
-		switch p := p.(type) {
-		case llm.Text:
-			n += len(p.Text)
-		case llm.Thinking:
-			n += len(p.Text)
-		case llm.ToolCall:
-			n += len(p.Name) + len(p.Arguments)
-		}
-	}
-	return n
 }
 
 // tokens estimates how many tokens n bytes are, rounded up.
