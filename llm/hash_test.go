@@ -46,39 +46,6 @@ func TestSegmentHashes(t *testing.T) {
 	}
 }
 
-// TestRequestHash checks that a request is identified by what reaches a provider, and by nothing else.
-func TestRequestHash(t *testing.T) {
-	answer := said(llm.Text{Text: "a"})
-	request := func(change func(*llm.Request)) string {
-		r := &llm.Request{System: "s", Messages: []llm.Message{llm.UserText("q"), answer, llm.UserText("r")}}
-		change(r)
-		return r.Hash()
-	}
-	plain := request(func(*llm.Request) {})
-	sameWay := request(func(r *llm.Request) {
-		r.Messages[1].Model, r.Messages[1].Stop = "p/m", llm.StopEnd
-		r.Messages[1].Usage = llm.Usage{Input: 7, Cost: 0.1}
-	})
-	if plain != sameWay {
-		t.Error("the facts about an earlier answer change the hash")
-	}
-	for name, change := range map[string]func(*llm.Request){
-		"system":      func(r *llm.Request) { r.System = "t" },
-		"message":     func(r *llm.Request) { r.Messages = r.Messages[:2] },
-		"tool":        func(r *llm.Request) { r.Tools = []llm.Tool{{Name: "x"}} },
-		"tool choice": func(r *llm.Request) { r.ToolChoice = llm.ToolNone },
-		"schema":      func(r *llm.Request) { r.Schema = json.RawMessage(`{}`) },
-		"max tokens":  func(r *llm.Request) { r.MaxTokens = 1 },
-		"temperature": func(r *llm.Request) { r.Temperature = new(0.0) },
-		"thinking":    func(r *llm.Request) { r.Thinking = llm.ThinkLow },
-		"cache":       func(r *llm.Request) { r.Cache = llm.CacheOff },
-	} {
-		if request(change) == plain {
-			t.Errorf("the %s does not change the hash", name)
-		}
-	}
-}
-
 func TestSettingsWith(t *testing.T) {
 	hot, cold := new(1.0), new(0.0)
 	base := llm.Settings{MaxTokens: 100, Temperature: hot, Thinking: llm.ThinkLow}

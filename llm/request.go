@@ -49,20 +49,6 @@ const (
 	ToolNone     ToolChoice = "none"
 )
 
-// Hash identifies a request: two requests have the same hash if providers receive the same. It covers everything but the [Message.Model],
-// [Message.Stop] and [Message.Usage] of earlier answers, which are no part of the conversation.
-func (r *Request) Hash() string {
-	w := hasher{hash: sha256.New()}
-	for _, s := range r.SegmentHashes() {
-		w.text(s)
-	}
-	w.text(string(r.ToolChoice), string(r.Schema), strconv.Itoa(r.MaxTokens), string(r.Thinking), string(r.Cache))
-	if r.Temperature != nil {
-		w.text(strconv.FormatFloat(*r.Temperature, 'g', -1, 64))
-	}
-	return hex.EncodeToString(w.hash.Sum(nil))
-}
-
 // SegmentHashes returns one hash for each segment of the request, in the order in which providers cache them: every tool, the system prompt,
 // every message. Two requests share a prefix up to the first segment whose hashes differ.
 func (r *Request) SegmentHashes() []string {
