@@ -21,9 +21,9 @@ func TestAgentsShareTheLimitOfTheDay(t *testing.T) {
 		defer mu.Unlock()
 		billed += request
 		m := calls("list", `{}`)
-		m.Usage = llm.Usage{Input: 40_000}
+		m.Usage = llm.Usage{Output: 100} // all that a reservation counts with
 		return m, nil
-	}, llmtest.WithModel(llm.Model{Provider: "test", ID: "dear", Context: 200_000, MaxOutput: 100, Price: llm.Price{Input: 1}}))
+	}, llmtest.WithModel(llm.Model{Provider: "test", ID: "dear", Context: 200_000, MaxOutput: 100, Price: llm.Price{Output: 400}}))
 	w.spec.Limits.DayCost = limit
 	var all sync.WaitGroup
 	ends := make([]session.RunEnded, agents)
