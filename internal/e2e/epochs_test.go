@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
+	"github.com/tenon-agent/tenon/internal/testkit/sample"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/anthropic"
 	"github.com/tenon-agent/tenon/llm/bedrock"
@@ -46,7 +47,10 @@ var protocols = []struct {
 // A session of two hundred turns with large outputs, context files that are edited, other tools and another model: within each epoch
 // every request goes on from the one before, in what is sent to the provider too, and every epoch has its reason.
 func TestTwoHundredTurns(t *testing.T) {
-	for _, p := range protocols {
+	for i, p := range protocols {
+		if !sample.Takes(i, 1, len(protocols)) {
+			continue
+		}
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			s := &twoHundred{t: t, store: memory.New(), turns: 200, rules: "Rule one."}

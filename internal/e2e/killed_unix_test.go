@@ -298,7 +298,7 @@ func TestKilledWhileItTakesBack(t *testing.T) {
 			restore := p.backup()
 			at := 1
 			for ; ; at++ {
-				if !sample.Takes(at+i, 2, 4) {
+				if !sample.Takes(at+i, 2, 6) {
 					continue
 				}
 				lived, r := p.dies(at, "", args...)

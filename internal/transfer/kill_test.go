@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenon-agent/tenon/internal/testkit/sample"
 	"github.com/tenon-agent/tenon/internal/transfer"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/index"
@@ -89,7 +90,10 @@ func TestKilled(t *testing.T) {
 	const messages = 400
 	file := endless(t, messages, 9000)
 	data := filepath.Join(t.TempDir(), "sessions.db")
-	for _, after := range []string{"0", "1", "200", "401"} {
+	for i, after := range []string{"0", "1", "200", "401"} {
+		if !sample.Takes(i, 1, 3) {
+			continue
+		}
 		store := killed(t, t.Name(), data, file, after)
 		if n := sessionsIn(t, store); n != 0 {
 			t.Errorf("killed after %s entries: %d sessions are to be seen", after, n)

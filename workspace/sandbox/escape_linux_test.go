@@ -127,8 +127,10 @@ func escapes() []escape {
 }
 
 func TestNoWayOut(t *testing.T) {
+	t.Parallel()
 	for _, e := range escapes() {
 		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
 			g := newGround(t)
 			got := g.run(e.script)
 			g.whole()

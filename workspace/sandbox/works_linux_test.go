@@ -31,6 +31,7 @@ func has(t *testing.T, programs ...string) {
 
 // What people and agents do all day works inside.
 func TestToolsWork(t *testing.T) {
+	t.Parallel()
 	for _, tool := range []struct {
 		name, script, want string
 		needs              []string
@@ -45,6 +46,7 @@ func TestToolsWork(t *testing.T) {
 		{"the exit code", `(exit 3); echo "got $?"`, "got 3", nil},
 	} {
 		t.Run(tool.name, func(t *testing.T) {
+			t.Parallel()
 			has(t, tool.needs...)
 			g := newGround(t)
 			if got := g.works(tool.script); !strings.Contains(got.out, tool.want) || len(got.blocked) > 0 {
@@ -57,6 +59,7 @@ func TestToolsWork(t *testing.T) {
 // A module is built and tested, with a server of its own on 127.0.0.1, without a network. The compiled standard library
 // is taken from outside, so that the test need not wait for it.
 func TestGoWorks(t *testing.T) {
+	t.Parallel()
 	g := newGround(t)
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {
@@ -399,6 +402,7 @@ func TestAsNobody(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("the tests run as somebody without rights already")
 	}
+	t.Parallel()
 	const nobody = 65534
 	dir, err := os.MkdirTemp("", "nobody")
 	if err != nil {
