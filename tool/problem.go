@@ -10,7 +10,6 @@ import (
 	"github.com/tenon-agent/tenon/internal/spelling"
 )
 
-// join returns the path of a member.
 func join(path, name string) string {
 	if !validName(name) {
 		return fmt.Sprintf("%s[%q]", path, clip(name))
@@ -21,7 +20,6 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// wanted describes the values of a schema.
 func wanted(s *jsonschema.Schema) string {
 	switch s.Type {
 	case "":
@@ -43,7 +41,6 @@ func wanted(s *jsonschema.Schema) string {
 	return "a " + s.Type
 }
 
-// given describes a value.
 func given(v any) string {
 	switch v := v.(type) {
 	case nil:

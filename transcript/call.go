@@ -65,7 +65,6 @@ func (c *Call) Took() time.Duration {
 	return c.Ended.Sub(c.Started)
 }
 
-// add folds an event of the call.
 func (c *Call) add(e session.Event) {
 	switch b := e.Body.(type) {
 	case session.CallStarted:
@@ -183,7 +182,6 @@ func (c *Call) Pretty() string {
 	return c.Arguments
 }
 
-// lines counts the lines of a text.
 func lines(text string) int {
 	n := strings.Count(text, "\n")
 	if text != "" && !strings.HasSuffix(text, "\n") {

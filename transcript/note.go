@@ -112,7 +112,6 @@ func summarized(b session.Summarized) string {
 	return title
 }
 
-// summaryReason returns the reason for a summary.
 func summaryReason(reason string) string {
 	switch reason {
 	case "full":

@@ -348,5 +348,4 @@ func (t *Transcript) ofCall(e session.Event) *Item {
 	return t.answer
 }
 
-// line returns text on one line.
 func line(text string) string { return tool.Line(text) }

@@ -114,7 +114,6 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec, resumed bo
 	return ag, nil
 }
 
-// serve lets a conversation carry out the requests of any process to change the agent.
 func (a *Agent) serve(l *conversation.Local) { a.changes <- l }
 
 // change carries out a request to change the agent. A request may be in the journal before the conversation is there.
@@ -246,7 +245,6 @@ func (a *Agent) announce(b session.Body) {
 	a.Announce(b)
 }
 
-// asker asks people the questions of a model.
 type asker struct{ broker *approval.Broker }
 
 // Ask implements [plan.Asker].

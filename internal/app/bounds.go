@@ -69,7 +69,6 @@ func network(hosts []string) sandbox.Network {
 	return sandbox.Network{Open: slices.Contains(hosts, "*"), Hosts: hosts}
 }
 
-// reaching returns the bounds with other hosts.
 func (b Bounds) reaching(hosts []string) Bounds {
 	b.Hosts = hosts
 	if b.Sandbox != nil {

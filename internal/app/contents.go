@@ -21,7 +21,6 @@ func (w *site) keep(ctx context.Context, _ llm.ToolCall, text string) (path stri
 	return w.workspace.KeepOutput(ctx, text)
 }
 
-// artifacts are the options of the artifact tool of a session.
 func (a *App) artifacts(id session.SessionID) artifact.Options {
 	dir := filepath.Join(a.Contents(id), "artifacts")
 	return artifact.Options{

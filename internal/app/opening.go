@@ -122,7 +122,6 @@ func OpenConversation(ctx context.Context, o Opening) (_ *Opened, err error) {
 	return out, err
 }
 
-// converse makes the conversation of the agent.
 func (o *Opened) converse(from Opening) {
 	ag := o.agent
 	o.Conversation = conversation.New(ag.Agent, o.app.Store, conversation.Options{
@@ -220,7 +219,6 @@ func (out *Opened) setUp(ctx context.Context, o Opening, dir string) (err error)
 	return nil
 }
 
-// choose chooses the model.
 func (out *Opened) choose(ctx context.Context, o Opening, dir, former string) (err error) {
 	if err := out.setUp(ctx, o, dir); err != nil {
 		return err

@@ -193,7 +193,6 @@ func (w *site) tools(tools []tool.Tool) []tool.Tool {
 	})
 }
 
-// enter adds the directories of paths to the guide.
 func (w *site) enter(used []tool.Path) {
 	for _, p := range used {
 		if p.Tree {

@@ -83,7 +83,6 @@ func projectSkills(dir string) []skill.Folder {
 	return out
 }
 
-// trusted reports whether a person trusts the project that contains a directory.
 func (s *Setup) trusted(dir string) (bool, error) {
 	if s.Dir == "" {
 		return false, nil
@@ -107,7 +106,6 @@ func merge(a, b []skill.Skill) []skill.Skill {
 	return out
 }
 
-// skillDirs returns the directories of skills.
 func skillDirs(skills []skill.Skill) []string {
 	var out []string
 	for _, s := range skills {

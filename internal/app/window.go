@@ -89,7 +89,6 @@ func (w Windowing) strategy(by window.Summarizer) window.Strategy {
 	}
 }
 
-// isOffline reports whether a client is the offline model.
 func isOffline(c llm.Client) bool { return c.Model().Provider == "offline" }
 
 // summaries lets a model write summaries. It chooses the writer when a summary is due.

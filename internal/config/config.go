@@ -17,7 +17,6 @@ import (
 	"github.com/tenon-agent/tenon/permission"
 )
 
-// fileName is the name of the configuration file of the user and of a project.
 const fileName = "tenon.json"
 
 // Options set where Load looks. With the zero value, Load finds only the built-in defaults.
@@ -206,7 +205,6 @@ func (c *Config) checkNames(builtin []string, errs *Errors) {
 	}
 }
 
-// checkModel checks that a pool or the provider of a model exists.
 func (c *Config) checkModel(n named, builtin []string, errs *Errors) {
 	provider, _, ref := strings.Cut(n.name, "/")
 	if _, there := c.Pools[n.name]; !ref && !there && n.name != alone {

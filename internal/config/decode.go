@@ -37,7 +37,6 @@ type place struct {
 	quiet bool // an element of a list; the decoder records the whole list
 }
 
-// file decodes a file and adds its mistakes to errs.
 func (d *decoder) file() {
 	object, err := d.parse()
 	if err != nil {
@@ -67,7 +66,6 @@ func (d *decoder) settle() {
 	}
 }
 
-// fail adds a mistake at a value.
 func (d *decoder) fail(v *hujson.Value, p place, format string, args ...any) bool {
 	if d.errs.full() {
 		d.errs.More++
@@ -82,7 +80,6 @@ func (d *decoder) failAt(key, message string) bool {
 	return d.fail(&hujson.Value{StartOffset: d.config.offsets[key]}, place{key: key}, "%s", message)
 }
 
-// record stores the value and the origin of a key.
 func (d *decoder) record(v *hujson.Value, p place, shown string) {
 	d.set[p.key] = true
 	if p.quiet {
@@ -141,7 +138,6 @@ func (d *decoder) is(ok bool, v *hujson.Value, p place, expected string) bool {
 	return ok || d.fail(v, p, "expected %s, found %s", expected, kindName(v))
 }
 
-// object decodes an object with known keys.
 func (d *decoder) object(o *hujson.Object, dst reflect.Value, p place) bool {
 	t := dst.Type()
 	known, ok := d.fields[t]
@@ -367,7 +363,6 @@ func (d *decoder) wider(dst reflect.Value, p place, s string, known []string) bo
 	return d.project && p.field.layer == "narrow" && slices.Index(known, s) > slices.Index(known, dst.String())
 }
 
-// reference decodes a string with references.
 func (d *decoder) reference(v *hujson.Value, dst reflect.Value, p place) bool {
 	if !d.is(v.Value.Kind() == '"', v, p, "a string") {
 		return false

@@ -11,7 +11,6 @@ import (
 	"github.com/tenon-agent/tenon/redact"
 )
 
-// commandTime is the timeout of a command in a reference.
 const commandTime = 10 * time.Second
 
 // environment resolves references.

@@ -25,7 +25,6 @@ type rule struct {
 
 const durationPattern = `^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$`
 
-// rules returns the rule that a tag names.
 func rules(name string) (rule, bool) {
 	const (
 		word     = `[A-Za-z0-9][A-Za-z0-9._-]*`

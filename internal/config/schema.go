@@ -56,7 +56,6 @@ func (b *schemaBuilder) object(t reflect.Type) object {
 	return s
 }
 
-// of returns the schema of a type, with the tags of its field.
 func (b *schemaBuilder) of(t reflect.Type, f field) object {
 	switch t {
 	case reflect.TypeFor[redact.Value]():
@@ -111,7 +110,6 @@ func bounds(s object, f field) object {
 	return s
 }
 
-// ref returns a reference to the definition of a struct.
 func (b *schemaBuilder) ref(t reflect.Type) object {
 	if _, ok := b.defs[t.Name()]; !ok {
 		b.defs[t.Name()] = nil // this ends the recursion of a struct that contains itself

@@ -21,7 +21,6 @@ const (
 	mostNesting = 64
 )
 
-// source is the text of a file.
 type source struct {
 	file   string
 	text   []byte
@@ -224,7 +223,6 @@ func scan(text []byte) (deep, open int) {
 	return -1, brackets[len(brackets)-1]
 }
 
-// kindName returns the kind of a value.
 func kindName(v *hujson.Value) string {
 	switch v.Value.Kind() {
 	case '{':

@@ -14,7 +14,6 @@ import (
 	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
-// change is how a call changed one file.
 type change struct {
 	session.FileDiff
 	Note string // the reason if there is no text
@@ -119,7 +118,6 @@ func fromArguments(arguments string) (d change, ok bool) {
 	return d, d.Text != ""
 }
 
-// kind returns the kind of a line of a diff.
 func kind(line string) string {
 	switch {
 	case strings.HasPrefix(line, "@@"):

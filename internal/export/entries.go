@@ -20,7 +20,6 @@ func entry(it item, class string, inside ...markup.Node) markup.Node {
 		markup.Class("entry", class, dead).Set("id", fmt.Sprintf("e%d", it.Seq)).Set("data-id", string(it.ID)), inside...)
 }
 
-// numbered is the number of an item, as a link to it.
 func numbered(it item) markup.Node {
 	return markup.El("a", markup.Class("anchor").Set("href", fmt.Sprintf("#e%d", it.Seq)).Set("title", "Link to entry "+string(it.ID)),
 		markup.Text(fmt.Sprintf("#%d", it.Seq)))
@@ -31,7 +30,6 @@ func titleLine(it item) markup.Node {
 	return markup.El("h2", markup.Class("line"), span("who", it.Who()), markup.Leaf("time", "", clock(it.Time)), markup.Text(" "), numbered(it))
 }
 
-// span is words of a class, with a space after them.
 func span(class, words string) markup.Node {
 	return markup.Nodes{markup.Leaf("span", class, words), markup.Text(" ")}
 }
@@ -161,7 +159,6 @@ func (p *page) details(c *transcript.Call, changes []change) (out markup.Nodes) 
 
 const elsewhere = "(cut; the exports as JSON have all of it)"
 
-// lineCount is the numbers of added and removed lines.
 func lineCount(added, removed int) markup.Node {
 	return markup.El("span", markup.Class("count"),
 		span("plus", fmt.Sprintf("+%d", added)), markup.Leaf("span", "minus", fmt.Sprintf("−%d", removed)))
@@ -189,7 +186,6 @@ func diff(c change) markup.Node {
 	return markup.El("div", markup.Class("diff"), out...)
 }
 
-// note is an item between messages.
 func (p *page) note(it item) markup.Node {
 	n := p.over.note(it.Item)
 	title := markup.Nodes{span("title", n.Title), numbered(it)}

@@ -9,7 +9,6 @@ import (
 	"github.com/tenon-agent/tenon/transcript"
 )
 
-// head is the head of the page.
 func (p *page) head() markup.Node {
 	meta := func(name, content string) markup.Node {
 		return markup.El("meta", markup.Set("name", name).Set("content", content))

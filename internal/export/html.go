@@ -55,7 +55,6 @@ func HTML(ctx context.Context, w io.Writer, store index.Store, s index.Summary, 
 // valid returns a writer that replaces invalid UTF-8.
 func valid(w io.Writer) *transform.Writer { return transform.NewWriter(w, runes.ReplaceIllFormed()) }
 
-// page writes a page.
 type page struct {
 	w    *markup.Writer
 	o    Options
@@ -96,7 +95,6 @@ func (p *page) end() error {
 	return p.w.Flush()
 }
 
-// item writes one item of the transcript.
 func (p *page) item(it item) error {
 	switch it.Kind {
 	case transcript.KindPrompt:

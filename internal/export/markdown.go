@@ -41,7 +41,6 @@ func Markdown(ctx context.Context, w io.Writer, store index.Store, s index.Summa
 	return cmp.Or(p.err, p.w.Flush(), text.Close())
 }
 
-// mdPage writes Markdown.
 type mdPage struct {
 	w    *bufio.Writer
 	over *overview
@@ -208,7 +207,6 @@ func mdText(text string) string {
 	return b.String()
 }
 
-// mdLine returns a text on one line without Markdown.
 func mdLine(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 	return strings.NewReplacer(

@@ -168,7 +168,6 @@ type fact struct {
 	value []string
 }
 
-// facts returns the facts for people.
 func (o *overview) facts() (facts []fact) {
 	add := func(name string, value ...string) { facts = append(facts, fact{name, value}) }
 	if o.Dir != "" {
@@ -224,5 +223,4 @@ func whither(to int64, reason string) string {
 	return words
 }
 
-// clock returns a time for people.
 func clock(t time.Time) string { return t.UTC().Format(time.DateTime) }

@@ -77,7 +77,6 @@ func laborious(text string) bool {
 	return false
 }
 
-// harmless renders the nodes that could be harmful.
 type harmless struct{}
 
 // RegisterFuncs implements [renderer.NodeRenderer].

@@ -64,7 +64,6 @@ func Changes(name string) bool {
 	return slices.Contains([]string{nameWrite, nameEdit, nameMultiEdit, namePatch, nameDelete}, name)
 }
 
-// changer makes a tool that changes files from the function that plans a call.
 func changer[A any](
 	e editor, name, description string,
 	effects func(ctx context.Context, args A) (tool.Effects, error),

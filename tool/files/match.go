@@ -123,7 +123,6 @@ func equal(a, b []string) bool {
 	return true
 }
 
-// block is the match of old with whole lines of a text at an offset.
 func block(lines []string, offset int, old, new string) match {
 	body := strings.Join(lines, "")
 	m := match{start: offset, end: offset + len(body), new: indentLike(lines, splitLines(old), new)}

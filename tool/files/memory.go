@@ -36,7 +36,6 @@ func parseVersion(text string) (v version, ok bool) {
 	return version(data), true
 }
 
-// knowledge is what the model knows of a file.
 type knowledge struct {
 	version
 	whole bool   // the model read or wrote all of it
@@ -44,7 +43,6 @@ type knowledge struct {
 	spans []span // the lines that the model read, sorted and apart from each other
 }
 
-// span is the lines from first to last.
 type span struct{ first, last int }
 
 // add joins lines to the known ones.

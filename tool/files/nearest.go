@@ -41,7 +41,6 @@ func notFound(name, text, old, new string) error {
 	return tool.Codef("tool.no_match", "%s%s", b.String(), difference(name, lines[first:first+n], oldLines, first))
 }
 
-// difference reports the first line in which the texts differ.
 func difference(name string, lines, old []string, first int) string {
 	for i := range min(len(lines), len(old)) {
 		a, b := strings.TrimRight(lines[i], "\r\n"), strings.TrimRight(old[i], "\r\n")

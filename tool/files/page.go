@@ -141,7 +141,6 @@ func (p *page) take(line []byte, size int) {
 	p.out.WriteByte('\n')
 }
 
-// invalid counts the bytes that are not UTF-8.
 func invalid(text []byte) (n int) {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
@@ -153,7 +152,6 @@ func invalid(text []byte) (n int) {
 	return n
 }
 
-// trimEnd removes the line ending.
 func trimEnd(line []byte, size int) ([]byte, int) {
 	if len(line) == size {
 		text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\r'})

@@ -15,7 +15,6 @@ type patchArguments struct {
 	Patch string `json:"patch" min:"1"`
 }
 
-// title names the files of a patch.
 func (a patchArguments) title() string {
 	var names []string
 	sections, _, _ := parsePatch(a.Patch) // the effects return the error

@@ -30,7 +30,6 @@ type patched struct {
 	notes  []string
 }
 
-// placed is a hunk with its place.
 type placed struct {
 	from, to int // lines of the original text
 	new      []string

@@ -73,7 +73,6 @@ var kinds = map[string]string{
 	"add": "add", "create": "add", "update": "update", "modify": "update", "delete": "delete", "remove": "delete",
 }
 
-// parser reads a patch line by line.
 type parser struct {
 	lines    []string
 	at       int // the next line
@@ -138,7 +137,6 @@ func (p *parser) join() {
 	}
 }
 
-// number is the number of the current line in the patch.
 func (p *parser) number() int { return p.first + p.at - 1 }
 
 func (p *parser) section() error {
@@ -249,7 +247,6 @@ func (p *parser) updated(s *section, lines []string, first int) error {
 	return nil
 }
 
-// diffHeader reports whether the lines begin with the header of a unified diff.
 func diffHeader(lines []string) bool {
 	return len(lines) > 1 && strings.HasPrefix(lines[0], "--- ") && strings.HasPrefix(lines[1], "+++ ")
 }

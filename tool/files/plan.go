@@ -29,7 +29,6 @@ type plan struct {
 	notes []string // for the model
 }
 
-// step is the change of one file.
 type step struct {
 	workspace.Edit
 	diff  tool.FileDiff
@@ -103,7 +102,6 @@ func (e editor) step(abs string, base *version, before, after string, data []byt
 	return one
 }
 
-// gone is the step that removes a path.
 func (e editor) gone(abs, verb string, kind fs.FileMode) step {
 	return step{Edit: workspace.Edit{Path: abs, Exact: true}, diff: tool.FileDiff{Path: e.ws.Rel(abs), Deleted: true}, verb: verb, kind: kind}
 }
@@ -188,7 +186,6 @@ func (p plan) changes() (all []Change) {
 	return all
 }
 
-// diffs is the changes of a plan for people.
 func (p plan) diffs() (all []tool.FileDiff) {
 	for _, one := range p.steps {
 		all = append(all, one.diff)
@@ -219,7 +216,6 @@ func (p plan) brief() string {
 	return text
 }
 
-// preview is the diff that a plan would make.
 func (p plan) preview() string {
 	var b strings.Builder
 	for _, one := range p.steps {

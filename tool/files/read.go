@@ -57,7 +57,6 @@ func (a readArguments) title() string {
 	return a.Path
 }
 
-// brief is the shown part in one line.
 func (s Shown) brief() string {
 	unit := cmp.Or(s.Unit, "line")
 	if s.First > 0 && s.Last-s.First+1 < s.Lines {
@@ -98,14 +97,12 @@ func (r reader) tool() tool.Tool {
 		}, tool.WithTitle(readArguments.title))
 }
 
-// looked is the outcome of a read.
 type looked struct {
 	content llm.Content
 	shown   Shown
 	version version
 }
 
-// look reads a file by its kind.
 func (r reader) look(ctx context.Context, abs string, args readArguments) (looked, error) {
 	f, err := r.ws.OpenFile(abs)
 	if err != nil {
@@ -135,7 +132,6 @@ func (r reader) look(ctx context.Context, abs string, args readArguments) (looke
 	return l, err
 }
 
-// lookInto shows a content by its kind.
 func (r reader) lookInto(ctx context.Context, data []byte, args readArguments) (looked, error) {
 	switch kind := http.DetectContentType(data[:min(len(data), 512)]); {
 	case strings.HasPrefix(kind, "image/") && kind != "image/x-icon" && kind != "image/bmp":

@@ -22,7 +22,6 @@ func (e editor) writeTool() tool.Tool {
 		e.planWrite, func(args writeArguments) string { return args.Path })
 }
 
-// writes is the effects of a change of one file.
 func (e editor) writes(name string) (tool.Effects, error) {
 	abs, err := e.ws.Resolve(name)
 	return tool.Effects{Writes: []tool.Path{tool.File(abs)}}, err

@@ -67,7 +67,6 @@ func question(asker Asker) tool.Tool {
 		}, tool.WithTitle(func(args questionArguments) string { return args.Questions[0].Text }))
 }
 
-// brief is the answers in one line.
 func brief(answers []Answer) string {
 	var all []string
 	for _, a := range answers {
@@ -78,7 +77,6 @@ func brief(answers []Answer) string {
 	return strings.Join(all, "; ")
 }
 
-// checkQuestions returns all problems of questions.
 func checkQuestions(questions []Question) error {
 	if len(questions) == 0 || len(questions) > maxQuestions {
 		return tool.Codef("tool.arguments", "%d questions; ask 1 to %d at a time", len(questions), maxQuestions)
@@ -109,7 +107,6 @@ func checkQuestions(questions []Question) error {
 	return errors.Join(problems...)
 }
 
-// answered returns the answers for the model.
 func answered(questions []Question, answers []Answer) string {
 	var b strings.Builder
 	for i, answer := range answers {

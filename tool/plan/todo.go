@@ -54,7 +54,6 @@ func todo(record func(context.Context, []Item) error) tool.Tool {
 		}, tool.WithTitle(todoTitle))}
 }
 
-// todoTitle returns the item that is in progress.
 func todoTitle(args todoArguments) string {
 	for _, item := range args.Items {
 		if item.Status == InProgress {
@@ -95,7 +94,6 @@ func (o *ordered) Prepare(ctx context.Context, arguments string) (*tool.Call, er
 	return call, nil
 }
 
-// checkItems returns all problems of a list.
 func checkItems(items []Item) error {
 	var problems []error
 	if len(items) > maxItems {

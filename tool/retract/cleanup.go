@@ -41,7 +41,6 @@ func cleanup(c Conversation) tool.Tool {
 		}, tool.WithTitle(func(args cleanupArguments) string { return args.Reason }))
 }
 
-// choose returns the one result that the arguments identify.
 func (a cleanupArguments) choose(results []Result) (Result, error) {
 	var fits []Result
 	var places []string

@@ -71,10 +71,8 @@ func (s set) grep() tool.Tool {
 		}, tool.WithTitle(func(args grepArguments) string { return title(args.Pattern, args.Path) }))
 }
 
-// limits bounds the result.
 type limits struct{ matches, text int }
 
-// grep is one search.
 type grep struct {
 	set
 	limits

@@ -76,7 +76,6 @@ func (g *grep) run(parent context.Context) error {
 	return nil
 }
 
-// walk creates the jobs.
 func (g *grep) walk(ctx context.Context, todo, ordered chan<- job) {
 	var files []file
 	size := 1

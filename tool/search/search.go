@@ -25,13 +25,11 @@ func New(ws *workspace.Workspace) []tool.Tool {
 
 type set struct{ ws *workspace.Workspace }
 
-// reads is the effects of a search in a tree.
 func (s set) reads(name string) (tool.Effects, error) {
 	abs, err := s.ws.Resolve(cmp.Or(name, "."))
 	return tool.Effects{Reads: []tool.Path{tool.Tree(abs)}, Idempotent: true}, err
 }
 
-// title is a pattern and the path of the search.
 func title(pattern, path string) string {
 	if path == "" || path == "." {
 		return pattern
@@ -51,7 +49,6 @@ func (s set) start(ctx context.Context, name string) (string, error) {
 	return s.ws.Rel(abs), err
 }
 
-// nameFilter matches paths with a glob pattern.
 type nameFilter struct {
 	pattern string
 	anyDir  bool // the pattern matches names in all directories
@@ -95,7 +92,6 @@ func unseen(some []string, all int) string {
 	return text
 }
 
-// reason returns an error without the path.
 func reason(err error) string {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err.Error()

@@ -100,7 +100,6 @@ func (c call) advice() string {
 	return c.git()
 }
 
-// habit is a group of programs that need a terminal.
 type habit struct {
 	programs string
 	options  string // with one of these, a program needs no terminal

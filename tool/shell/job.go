@@ -100,7 +100,6 @@ func (s *set) find(id string) (*workspace.Job, error) {
 	return nil, tool.Codef("tool.not_found", "job %q not found; the jobs are %s", id, strings.Join(known, ", "))
 }
 
-// show reports the new output and the state of a job.
 func (s *set) show(job *workspace.Job, cursor int64, waited string) tool.Result {
 	s.mu.Lock()
 	defer s.mu.Unlock()

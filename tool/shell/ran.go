@@ -77,7 +77,6 @@ func (r Ran) brief(o workspace.Output) string {
 	return strings.Join(append(parts, lineCount(o)), ", ")
 }
 
-// lineCount returns the number of lines of the output.
 func lineCount(o workspace.Output) string {
 	n := int64(strings.Count(o.Head, "\n")+strings.Count(o.Tail, "\n")) + o.Lines
 	if end := cmp.Or(o.Tail, o.Head); end != "" && !strings.HasSuffix(end, "\n") {
@@ -131,7 +130,6 @@ func ending(done workspace.Finished) string {
 	return fmt.Sprintf("exit code %d", done.ExitCode)
 }
 
-// kept names the file with all output.
 func kept(o workspace.Output) string {
 	much := "all"
 	if o.FileBytes < o.Size {

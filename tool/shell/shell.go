@@ -27,7 +27,6 @@ type arguments struct {
 	Background  bool   `json:"background,omitempty" jsonschema:"start a background job, without timeout"`
 }
 
-// sandboxed is the arguments in a workspace with a sandbox.
 type sandboxed struct {
 	arguments
 	Unconfined bool   `json:"unconfined,omitempty" jsonschema:"outside the sandbox; needs approval"`

@@ -106,7 +106,6 @@ func (f Folder) look(name string) (Skill, error) {
 	return s, nil
 }
 
-// checkName returns an error for an invalid name.
 func checkName(name string) error {
 	plain := strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 	if name == "" || len(name) > 64 || !plain || strings.HasPrefix(name, "-") || strings.HasSuffix(name, "-") {

@@ -85,7 +85,6 @@ func (o Options) find(name string) (Skill, error) {
 	return o.Skills[i], nil
 }
 
-// load returns the text of a skill for the model.
 func (s Skill) load(most int) (tool.Result, error) {
 	text, size, err := read(s.Dir, maxFile)
 	if err != nil {
@@ -110,7 +109,6 @@ func (s Skill) load(most int) (tool.Result, error) {
 	return tool.TextResult(b.String()).With(tool.Count(len(shown), "byte"), Details{Name: s.Name, Dir: s.Dir, Bytes: size, Cut: cut}), nil
 }
 
-// others names the other files of a skill.
 func (s Skill) others() []string {
 	var out []string
 	more := 0

@@ -105,7 +105,6 @@ func (g *guard) allows(host string, addr netip.AddrPort) error {
 	return &AddressError{Host: host, Address: ip.String(), Kind: kind}
 }
 
-// literal checks the host of a target if it is an address, and reports whether it is one.
 func (g *guard) literal(t target) (is bool, err error) {
 	ip, err := netip.ParseAddr(t.host)
 	if err != nil {

@@ -126,7 +126,6 @@ func (r *renderer) endCode() {
 	r.line(2)
 }
 
-// longestRun returns the length of the longest run of backquotes.
 func longestRun(text string) (most int) {
 	run := 0
 	for _, b := range []byte(text) {

@@ -18,7 +18,6 @@ const (
 	userAgent    = "tenon"
 )
 
-// client requests pages.
 type client struct {
 	guard  *guard
 	allow  func(context.Context, string, int) error

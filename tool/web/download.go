@@ -129,7 +129,6 @@ func (s *set) save(ctx context.Context, t target, name, abs string, report tool.
 	}, nil
 }
 
-// progress reports the progress of a long download.
 type progress struct {
 	in       io.Reader
 	report   tool.Report

@@ -147,7 +147,6 @@ func (e *engine) request(ctx context.Context, query string, count int) (*http.Re
 	return r, nil
 }
 
-// refused explains a status, with the text of the engine.
 func (e *engine) refused(status int, data []byte) error {
 	text := fmt.Sprintf("%s at %s: %d %s", e.name, e.at, status, http.StatusText(status))
 	switch {

@@ -152,7 +152,6 @@ func isImage(kind string) bool {
 	return slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind)
 }
 
-// result shows a page from an offset.
 func (p *page) result(offset int) tool.Result {
 	shown := p.Fetched
 	switch {
@@ -205,7 +204,6 @@ type pages struct {
 	kept map[pageKey]*page
 }
 
-// get returns a page or nil.
 func (p *pages) get(key pageKey) *page {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -53,7 +53,6 @@ type renderer struct {
 	inside, inTitle int // nesting
 }
 
-// table is an open table.
 type table struct {
 	layout      bool
 	rows, cells int

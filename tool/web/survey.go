@@ -7,10 +7,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxTitle is the most bytes of a title.
 const maxTitle = 300
 
-// region is a part of a page.
 type region int
 
 const (
@@ -57,7 +55,6 @@ func (s *survey) noData() {
 	}
 }
 
-// enter counts the main parts and articles.
 func (s *survey) enter(e *element, attrs []html.Attribute) {
 	if e.tag == atom.Main || attr(attrs, "role") == "main" {
 		e.begins = true

@@ -13,7 +13,6 @@ import (
 	"github.com/tenon-agent/tenon/tool"
 )
 
-// maxURL is the most bytes of a URL.
 const maxURL = 8 << 10
 
 // target is a valid URL with its canonical host.

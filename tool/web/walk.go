@@ -14,14 +14,12 @@ const (
 	maxAttrs = 64  // attributes of an element
 )
 
-// handler receives the content of a page.
 type handler interface {
 	start(e *element, attrs []html.Attribute)
 	text(text string)
 	end(e *element)
 }
 
-// element is an open element.
 type element struct {
 	tag  atom.Atom
 	skip bool // it is not content
@@ -170,7 +168,6 @@ func (w *walker) endWithin(a, b atom.Atom, tags ...atom.Atom) {
 	}
 }
 
-// mainPart reports whether an element declares that it is the main part.
 func mainPart(tag atom.Atom, attrs []html.Attribute) bool {
 	return tag == atom.Main || tag == atom.Article || attr(attrs, "role") == "main"
 }

@@ -55,7 +55,6 @@ func New(ws *workspace.Workspace, o Options) ([]tool.Tool, error) {
 	return tools, nil
 }
 
-// set is one set of tools.
 type set struct {
 	ws      *workspace.Workspace
 	client  *client

@@ -141,7 +141,6 @@ func looksLikeKey(word string) bool {
 	return digits && letters && len(word) >= longest
 }
 
-// placedKey is a key with its place, and its JSON.
 type placedKey struct {
 	Provider string     `json:"provider"`
 	Name     string     `json:"name"`
@@ -210,7 +209,6 @@ func keptKeys(kept []keys.Entry, provider models.ProviderStatus) []placedKey {
 	return list
 }
 
-// keyTable lists keys for people.
 func keyTable(env *command.Env, list []placedKey) string {
 	var rows [][]string
 	for _, k := range list {

@@ -117,7 +117,6 @@ func logIn(env *command.Env, c *cobra.Command, s *app.Setup, provider string, o 
 	return modelcmd.Test(env, c, s, []string{ref}, o.json, false)
 }
 
-// showLogin prints the place of a stored key.
 func showLogin(env *command.Env, s *app.Setup, e keys.Entry, asJSON bool) error {
 	where := "the keyring of the system"
 	if e.Place == keys.InFile {

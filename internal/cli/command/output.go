@@ -21,7 +21,6 @@ type Result struct {
 	Note string // and after that on standard error
 }
 
-// lines are values that are printed as JSON on a line each.
 type lines []any
 
 // Lines makes [Env.Print] write each value as JSON on its own line.

@@ -51,7 +51,6 @@ A file names it with "$schema": "/path/to/tenon.schema.json".`,
 	}
 }
 
-// shownConfig is the JSON of tenon config show.
 type shownConfig struct {
 	UserFile    string          `json:"user_file"`
 	ProjectFile string          `json:"project_file,omitzero"` // the file that takes effect
@@ -105,7 +104,6 @@ func showConfig(s *app.Setup) shownConfig {
 	return shown
 }
 
-// configTable lists settings for people.
 func configTable(env *command.Env, shown shownConfig, origin bool) string {
 	paint := env.Paint()
 	keys := 0
@@ -143,7 +141,6 @@ Exit codes: 0 no mistakes, 1 mistakes.`,
 	return c
 }
 
-// checkedConfig is the JSON of tenon config check.
 type checkedConfig struct {
 	Files    []string        `json:"files"` // that were checked
 	Mistakes []*config.Error `json:"mistakes"`
@@ -173,7 +170,6 @@ func checkConfig(env *command.Env, args []string, asJSON bool) error {
 	return err
 }
 
-// check reads the files.
 func check(o config.Options) (checkedConfig, error) {
 	out := checkedConfig{Files: []string{}, Mistakes: []*config.Error{}, Warnings: []string{}}
 	c, err := config.Load(o)
@@ -222,7 +218,6 @@ func mistakes(c *config.Config, err error) []*config.Error {
 	return out
 }
 
-// checkText returns the mistakes and warnings for people.
 func checkText(env *command.Env, c checkedConfig) string {
 	paint := env.Paint()
 	var b strings.Builder
@@ -272,7 +267,6 @@ type placedFile struct {
 	Exists bool   `json:"exists"`
 }
 
-// pathsOf returns the paths of the files.
 func pathsOf(env *command.Env) []placedFile {
 	all := []placedFile{}
 	add := func(what, path string) {

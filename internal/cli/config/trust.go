@@ -99,7 +99,6 @@ func listTrusted(env *command.Env, store *config.TrustStore, asJSON bool) error 
 	return env.Print(asJSON, r)
 }
 
-// revokeTrust removes a directory from the list, or the project that contains it.
 func revokeTrust(env *command.Env, ctx context.Context, store *config.TrustStore, dir string, asJSON bool) error {
 	before, err := store.List()
 	if err != nil {

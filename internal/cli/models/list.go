@@ -16,7 +16,6 @@ import (
 	"github.com/tenon-agent/tenon/models"
 )
 
-// listOptions is the flags of tenon models list.
 type listOptions struct {
 	all, discover bool
 	provider      string
@@ -41,7 +40,6 @@ type chosenModel struct {
 	Why string `json:"why"`
 }
 
-// listedModel is a line of the list.
 type listedModel struct {
 	Ref     string `json:"ref"`
 	Default bool   `json:"default"`
@@ -84,7 +82,6 @@ func noSuchModel(c *cobra.Command, filters []string) error {
 		strings.Join(filters, " "))
 }
 
-// newModelList collects models, pools, roles and servers.
 func newModelList(ctx context.Context, s *app.Setup, o listOptions, getenv func(string) string) *modelList {
 	l := &modelList{
 		Pools: s.Config.Pools, Roles: s.Config.Roles, Providers: s.Models.Providers(), Warnings: slices.Clone(s.Config.Warnings),

@@ -20,7 +20,6 @@ var facts = command.Figures{{"CTX", 7, 0}, {"OUT", 7, 60}, {"$/M IN/OUT", 13, 0}
 // canWidth is the width of the abilities, which narrow terminals lack.
 const canWidth, canFrom = 15, 60
 
-// modelTable returns the list for people.
 func modelTable(env *command.Env, l *modelList) string {
 	paint := env.Paint()
 	columns := env.Columns()

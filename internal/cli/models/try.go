@@ -122,7 +122,6 @@ func Test(env *command.Env, c *cobra.Command, s *app.Setup, names []string, asJS
 	return nil
 }
 
-// trialRefs returns the references of the names.
 func trialRefs(env *command.Env, c *cobra.Command, s *app.Setup, names []string) ([]string, error) {
 	if len(names) == 0 {
 		s.Look(c.Context(), "")
@@ -230,7 +229,6 @@ func (e *trialError) words() string {
 	return bare.Error()
 }
 
-// words describes the trial of a model that answers.
 func (t *Trial) words(paint term.Palette) string {
 	var b strings.Builder
 	answer := term.Fit(term.OneLine(t.Answer), 40)
@@ -277,7 +275,6 @@ func limitWords(l *llm.RateLimits) string {
 	return strings.Join(parts, ", ")
 }
 
-// onThisMachine reports whether a base URL is of a server on this machine.
 func onThisMachine(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {

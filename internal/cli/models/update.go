@@ -100,7 +100,6 @@ func updateModels(env *command.Env, ctx context.Context, s *app.Setup, address s
 	return u, nil
 }
 
-// entries returns the models of the catalog by reference.
 func entries(file string) map[string]catalog.Entry {
 	all := map[string]catalog.Entry{}
 	c, _ := catalog.Open(file) // an unreadable catalog counts as none

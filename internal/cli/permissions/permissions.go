@@ -18,7 +18,6 @@ const (
 	exitDenies = 11
 )
 
-// permissionOptions is the flags for a policy and a call.
 type permissionOptions struct {
 	rules            command.RuleFlags
 	dir              string
@@ -112,7 +111,6 @@ func (o *permissionOptions) flags(c *cobra.Command) {
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 }
 
-// proposed returns the policy and the call of the arguments.
 func proposed(env *command.Env, c *cobra.Command, o permissionOptions, args []string) (*permission.Policy, permission.Call, error) {
 	var call permission.Call
 	switch {

@@ -44,7 +44,6 @@ func (j *job) finish(ctx context.Context, err error) error {
 	return command.ExitCode(r.ExitCode)
 }
 
-// advise prints advice about an error of a model.
 func (j *job) advise(err error) {
 	e, ok := errors.AsType[*llm.Error](err)
 	switch {
@@ -74,7 +73,6 @@ func (j *job) last(r *report) {
 	}
 }
 
-// code returns the exit code.
 func (j *job) code(ctx context.Context, err error) int {
 	interrupted := context.Cause(ctx) != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded)
 	if _, usage := errors.AsType[*command.UsageError](err); usage {

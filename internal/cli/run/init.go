@@ -81,7 +81,6 @@ Every session reads the file when it starts, and again when it changes.`,
 	return c
 }
 
-// initPrompt returns the prompt that asks for the file.
 func initPrompt(draft string, there, force bool) string {
 	var b strings.Builder
 	switch {

@@ -64,7 +64,6 @@ func newReport() *report {
 	return &report{Type: "tenon.result", Version: streamVersion, Errors: []errorReport{}, Denied: []deniedReport{}}
 }
 
-// event adds an event to the report.
 func (r *report) event(e session.Event) {
 	switch b := e.Body.(type) {
 	case session.Message:
@@ -137,7 +136,6 @@ func (r *report) fail(err error) {
 	}
 }
 
-// ofStore reports whether an error is about the store of sessions.
 func ofStore(err error) bool {
 	for _, target := range []error{session.ErrNotFound, session.ErrFull, session.ErrIO, session.ErrCorrupt, session.ErrUnwritable, session.ErrNewer} {
 		if errors.Is(err, target) {

@@ -16,7 +16,6 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// answerSchema is the schema of --schema for the answer.
 type answerSchema struct {
 	raw      json.RawMessage
 	resolved *jsonschema.Resolved
@@ -124,7 +123,6 @@ func (s *answerSchema) instruct(prompt string) string {
 	return prompt + "\n\nYour final answer must be one JSON object that satisfies this JSON Schema, and nothing else:\n" + string(s.raw)
 }
 
-// thinkingFlag is a flag for a level of thinking.
 func thinkingFlag(to *llm.Thinks) pflag.Value {
 	return command.Choice((*string)(to), []string{
 		string(llm.ThinkOff), string(llm.ThinkMinimal), string(llm.ThinkLow), string(llm.ThinkMedium), string(llm.ThinkHigh),

@@ -14,7 +14,6 @@ import (
 	"github.com/tenon-agent/tenon/transcript"
 )
 
-// view shows a run in one of the output formats.
 type view interface {
 	// begin is called once, before the first event.
 	begin(h header) error

@@ -203,7 +203,6 @@ func either(is bool, yes, no string) string {
 	return no
 }
 
-// existing returns the paths that exist.
 func existing(names []string) (out []string) {
 	for _, name := range names {
 		if _, err := os.Lstat(name); err == nil {
@@ -213,7 +212,6 @@ func existing(names []string) (out []string) {
 	return out
 }
 
-// textTable is a text of names with values.
 type textTable struct {
 	env  *command.Env
 	text strings.Builder

@@ -34,7 +34,6 @@ Saved file contents (for undo) and artifacts are not in the file. 'tenon session
 	})
 }
 
-// restoreBackup replaces all sessions by those of a backup.
 func restoreBackup(env *command.Env, c *cobra.Command, from string, yes, asJSON bool) error {
 	if !yes {
 		if err := env.Confirm(c, fmt.Sprintf("Replace all sessions by those in %s?", from)); err != nil {

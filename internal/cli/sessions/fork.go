@@ -47,7 +47,6 @@ Both work in the same directory: a fork copies the conversation, not the files.`
 	})
 }
 
-// check checks the command line.
 func (o *forking) check(c *cobra.Command) (err error) {
 	given := c.Flags().Changed
 	switch {
@@ -82,7 +81,6 @@ func forkSession(env *command.Env, ctx context.Context, store index.Store, s ind
 	}, nil
 }
 
-// point returns the entry that a fork continues.
 func (o forking) point(ctx context.Context, store index.Store, id session.SessionID) (session.Origin, error) {
 	from := session.Origin{Session: id}
 	switch {

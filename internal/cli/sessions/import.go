@@ -173,7 +173,6 @@ func named(all []transfer.Source, prefix string) (transfer.Source, error) {
 	return transfer.Source{}, fmt.Errorf("the ID prefix %q matches %d sessions; use a longer one", prefix, len(found))
 }
 
-// source is a row of a list, in JSON.
 type source struct {
 	transfer.Source
 	Imported session.SessionID `json:"imported,omitzero"` // its session here, if it was imported
@@ -216,7 +215,6 @@ func listSources(env *command.Env, ctx context.Context, found []transfer.Source,
 	return env.Print(o.asJSON, r)
 }
 
-// skipped is a source that was not imported, in JSON.
 type skipped struct {
 	Source  transfer.Source   `json:"source"`
 	Session session.SessionID `json:"session"` // imported before

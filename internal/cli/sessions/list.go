@@ -81,7 +81,6 @@ func (w whereabouts) directory(c *cobra.Command) (string, error) {
 	return command.PlaceOf(w.dir)
 }
 
-// collect returns the values of a sequence.
 func collect[T any](all iter.Seq2[T, error]) ([]T, error) {
 	var out []T
 	for one, err := range all {
@@ -104,7 +103,6 @@ func none(what string, q index.Query) string {
 	return term.Harmless(what)
 }
 
-// sessionTable lists sessions.
 func sessionTable(env *command.Env, found []index.Summary, q index.Query) string {
 	heads := []string{"ID", "CHANGED", ">MSGS", "TITLE"}
 	if q.Deleted {

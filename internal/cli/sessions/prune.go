@@ -63,7 +63,6 @@ space. Tenon never prunes by itself.`,
 	return c
 }
 
-// pruned is a session that is pruned.
 type pruned struct {
 	Session session.SessionID `json:"session"`
 	Title   string            `json:"title"`

@@ -16,7 +16,6 @@ import (
 	"github.com/tenon-agent/tenon/transcript"
 )
 
-// searching is the flags of sessions search.
 type searching struct {
 	query  search.Request
 	from   whereabouts
@@ -110,7 +109,6 @@ func showSearch(env *command.Env, c *cobra.Command, o searching) error {
 	return env.Print(o.asJSON, r)
 }
 
-// found is the hits of a search in one session.
 type found struct {
 	Session session.SessionID `json:"session"`
 	Title   string            `json:"title"`

@@ -51,7 +51,6 @@ func newShow(env *command.Env) *cobra.Command {
 	})
 }
 
-// talk writes a conversation for people.
 type talk struct {
 	out     io.Writer
 	shown   func(string) string
@@ -63,7 +62,6 @@ type talk struct {
 	inherited map[session.ID]bool // entries that have their numbers in another journal
 }
 
-// inherited returns the entries of a branch that a fork inherited.
 func inherited(ctx context.Context, branch view.Path, s index.Summary) (map[session.ID]bool, error) {
 	if !s.Fork {
 		return nil, nil

@@ -76,7 +76,6 @@ func tagArgs(c *cobra.Command, args []string) (words []string, asJSON bool, err 
 	return words, asJSON, nil
 }
 
-// retagged returns the tags after the changes.
 func retagged(c *cobra.Command, tags, changes []string) ([]string, error) {
 	const most = 50
 	out := slices.Clone(tags)
@@ -99,10 +98,8 @@ func notInTag(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && !strings.ContainsRune("._-/:", r)
 }
 
-// tagWords returns tags for people.
 func tagWords(tags []string) string { return "#" + strings.Join(tags, " #") }
 
-// completeTags completes tags that are in use.
 func completeTags(env *command.Env) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		var tags []string

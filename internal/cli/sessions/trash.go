@@ -16,7 +16,6 @@ import (
 	"github.com/tenon-agent/tenon/transcript"
 )
 
-// deleting is the flags of sessions delete.
 type deleting struct{ forever, yes, asJSON bool }
 
 func newDelete(env *command.Env) *cobra.Command {
@@ -80,7 +79,6 @@ func deleteSession(env *command.Env, c *cobra.Command, a *app.App, o deleting, p
 	return env.Print(o.asJSON, r)
 }
 
-// remove moves a session to the trash, or purges it.
 func remove(ctx context.Context, a *app.App, id session.SessionID, forever bool) error {
 	if !forever {
 		return command.Locked(a.Store.Delete(ctx, id))

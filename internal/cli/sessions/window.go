@@ -57,7 +57,6 @@ another model, if the environment changes, or if the context window is full.`,
 	})
 }
 
-// windowText writes a request for people.
 type windowText struct {
 	out     io.Writer
 	shown   func(string) string
@@ -203,7 +202,6 @@ func sum(numbers []int) int {
 	return n
 }
 
-// windowJSON is a request for programs.
 type windowJSON struct {
 	Session  session.SessionID `json:"session"`
 	Request  int               `json:"request"`  // its number, from 1

@@ -62,7 +62,6 @@ func oneModel(requests []ledger.Request) bool {
 	return true
 }
 
-// cacheTable writes requests for people.
 type cacheTable struct {
 	out      io.Writer
 	palette  term.Palette
@@ -117,7 +116,6 @@ func (t cacheTable) row(r ledger.Request) {
 	}
 }
 
-// cacheWords returns the remarks on a request.
 func cacheWords(r ledger.Request) string {
 	var parts []string
 	if r.Epoch != "" {
@@ -197,7 +195,6 @@ func lostWords(m ledger.Miss, l ledger.Lost) string {
 // percent returns a share in at most four characters.
 func percent(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) }
 
-// cacheReport is the requests of a session for programs.
 type cacheReport struct {
 	Session  session.SessionID `json:"session"`
 	Requests []cacheRequest    `json:"requests"`
@@ -224,7 +221,6 @@ type cacheRequest struct {
 	Cost     float64           `json:"cost"` // of the lost tokens, in US dollars
 }
 
-// sumJSON is a sum of requests for programs.
 type sumJSON struct {
 	Requests int                         `json:"requests"`
 	Usage    command.UsageJSON           `json:"usage"`

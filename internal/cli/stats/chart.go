@@ -86,7 +86,6 @@ func (c chart) draw(days []ledger.Row) (picture markup.Node, about string) {
 		Set("role", "img").Set("aria-label", c.name+": "+about), chartScale(c.top, step, c.words), dayBars(days, c.top, c.words, c.bars)), about
 }
 
-// The height of the bars.
 const chartBars = chartHeight - chartBottom - chartTop
 
 // chartScale is the lines behind the bars, with their values.
@@ -128,7 +127,6 @@ func rectangle(class string, x, y, width, height float64) markup.Node {
 		Set("width", chartLength(width)).Set("height", chartLength(height)))
 }
 
-// chartLength is a length in a chart.
 func chartLength(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) }
 
 // dayWords is the title of a bar.

@@ -12,7 +12,6 @@ import (
 	"github.com/tenon-agent/tenon/transcript"
 )
 
-// statsData is the content of the page.
 type statsData struct {
 	Since, Until, Made string
 	Dir                string
@@ -28,7 +27,6 @@ type statsGroup struct {
 	rows     []ledger.Row
 }
 
-// statsPage writes the page.
 func statsPage(env *command.Env, ctx context.Context, a *ledger.Account, o statsOptions) error {
 	var data *statsData
 	err := command.NewFile(o.html, o.force, func(w io.Writer) error {

@@ -155,7 +155,6 @@ func byUse(rows []ledger.Row) {
 	})
 }
 
-// keyWords returns the name of a row for people.
 func keyWords(by string, r ledger.Row) string {
 	switch {
 	case by == "session" && r.Title != "":
@@ -168,7 +167,6 @@ func keyWords(by string, r ledger.Row) string {
 	return term.OneLine(r.Key)
 }
 
-// statsTable writes an account for people.
 type statsTable struct {
 	out     io.Writer
 	palette term.Palette
@@ -176,7 +174,6 @@ type statsTable struct {
 	by      string
 }
 
-// figures are the columns of usage.
 var figures = command.Figures{
 	{"REQS", 6, 0}, {"INPUT", 8, 0}, {"READ", 8, 60}, {"WROTE", 8, 70}, {"HIT", 6, 0}, {"OUTPUT", 8, 60}, {"COST", 9, 0}, {"MISSED", 8, 80},
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-// taken is a plan in JSON.
 type taken struct {
 	Session session.SessionID `json:"session"`
 	Done    bool              `json:"done"` // false: a preview
@@ -35,7 +34,6 @@ type takenFile struct {
 	Then    *session.FileState `json:"then,omitzero"`
 }
 
-// showPlan prints the plan of an undo or a redo.
 func showPlan(env *command.Env, plan *undo.Plan, o taking, done bool) error {
 	out := taken{
 		Session: plan.Session, Done: done, Redo: plan.Redo, To: plan.To, Head: plan.Head, Resumed: plan.Finishes != "",
@@ -134,7 +132,6 @@ func action(f undo.File) string {
 	return "restore"
 }
 
-// firstLines returns the beginning of a text.
 func firstLines(text string, most int) string {
 	lines := strings.SplitAfter(text, "\n")
 	if len(lines) <= most {
@@ -143,7 +140,6 @@ func firstLines(text string, most int) string {
 	return strings.Join(lines[:most], "") + fmt.Sprintf("… %s\n", transcript.Count(len(lines)-most, "more line"))
 }
 
-// harmlessLines makes each line of a text harmless.
 func harmlessLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

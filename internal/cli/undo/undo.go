@@ -20,7 +20,6 @@ import (
 	"github.com/tenon-agent/tenon/workspace/contents"
 )
 
-// taking is the flags of undo and redo.
 type taking struct {
 	dir, to                       string
 	turns                         int // of the conversation; 0: use to, or the last run

@@ -8,7 +8,6 @@ import (
 // maxMap is the most entries of a character map.
 const maxMap = 1 << 17
 
-// cmap maps codes to text.
 type cmap struct {
 	chars  map[string]string
 	ranges []coderange
@@ -102,7 +101,6 @@ func units(s text) []uint16 {
 	return out
 }
 
-// text returns the text of a code.
 func (m *cmap) text(code string) (string, bool) {
 	if s, ok := m.chars[code]; ok {
 		return s, true

@@ -2,7 +2,6 @@ package pdf
 
 import "golang.org/x/text/encoding/charmap"
 
-// font maps the codes of a string to text and widths.
 type font struct {
 	unicode *cmap       // from codes to text, if the file has one
 	wide    bool        // a composite font: its codes have two bytes

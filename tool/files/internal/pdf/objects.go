@@ -174,7 +174,6 @@ func (f *File) load(number int) any {
 	return v
 }
 
-// resolve follows references.
 func (f *File) resolve(v any) any {
 	for range maxDepth {
 		r, ok := v.(ref)

@@ -242,7 +242,6 @@ func (p *painter) advance(x float64) {
 	p.text = matrix{1, 0, 0, 1, x, 0}.times(p.text)
 }
 
-// show writes a string at the current place.
 func (p *painter) show(s text) {
 	p.font.decode(s, func(text string, width float64, space bool) {
 		if !p.spend(1) || p.out.Len() > maxText {

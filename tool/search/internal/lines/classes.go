@@ -96,7 +96,6 @@ func distinct(prog *syntax.Prog) []*syntax.Inst {
 	return out
 }
 
-// takes reports whether an instruction consumes a rune.
 func takes(inst *syntax.Inst) bool {
 	switch inst.Op {
 	case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:

@@ -56,7 +56,6 @@ func alike(a, b texts) (texts, texts) {
 	return a, b
 }
 
-// or returns the texts of an alternative.
 func (t texts) or(other texts) texts {
 	if len(t.all) == 0 || len(other.all) == 0 || len(t.all)+len(other.all) > maxTexts {
 		return texts{}
@@ -65,7 +64,6 @@ func (t texts) or(other texts) texts {
 	return texts{slices.Concat(t.all, other.all), t.fold, t.pure && other.pure}
 }
 
-// then returns the texts of a concatenation.
 func (t texts) then(other texts) texts {
 	if len(t.all)*len(other.all) > maxTexts {
 		return texts{}
@@ -154,7 +152,6 @@ func literal(re *syntax.Regexp) texts {
 	return texts{[]string{text}, fold, !strings.Contains(text, "\r")}
 }
 
-// class returns the runes of a small class.
 func class(ranges []rune) texts {
 	t := texts{pure: true}
 	for i := 0; i < len(ranges); i += 2 {

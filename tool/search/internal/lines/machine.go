@@ -93,7 +93,6 @@ func newMachine(a *automaton) *machine {
 
 func (m *machine) eol() uint8 { return uint8(m.stride - 2) }
 
-// reset removes all states.
 func (m *machine) reset() {
 	m.table, m.states, m.size = append(m.table[:0], make([]int32, m.stride)...), m.states[:0], 0
 	m.ids = map[string]int32{}

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// outcome is the result of a scan.
 type outcome int
 
 const (
