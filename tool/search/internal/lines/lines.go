@@ -1,8 +1,7 @@
 // Package lines finds the lines of a text that match a regular expression, fast.
 //
-// Most matches contain literal text. The package first looks for the rarest byte of this text. An automaton reads the candidate lines,
-// or all lines, byte by byte. Package regexp handles patterns that are too large for the automaton. The result is always the lines that
-// package regexp finds.
+// Most matches contain literal text. The package looks for the rarest byte of this text, and package regexp reads only the lines that have
+// the text. It reads all lines if the pattern requires no text. The result is always the lines that package regexp finds.
 package lines
 
 import (
@@ -16,8 +15,7 @@ import (
 // Pattern is a compiled pattern. It is safe for concurrent use.
 type Pattern struct {
 	re    *regexp.Regexp
-	texts texts      // every match contains one of them; none: unknown
-	auto  *automaton // nil: too large
+	texts texts // every match contains one of them; none: unknown
 }
 
 // Compile compiles a pattern. It reads an invalid regular expression as plain text; invalid is the reason.
@@ -44,8 +42,7 @@ func compile(expr string, ignoreCase bool) (*Pattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	parsed = parsed.Simplify()
-	return &Pattern{re: re, texts: required(parsed), auto: newAutomaton(parsed)}, nil
+	return &Pattern{re: re, texts: required(parsed.Simplify())}, nil
 }
 
 // Find returns the offset of the first match in a line, or -1. It is much slower than finding the line.
@@ -56,48 +53,33 @@ func (p *Pattern) Find(line []byte) int {
 	return -1
 }
 
-// Searcher searches texts one by one in the same memory, at most a few megabytes. It is not safe for concurrent use.
+// Searcher searches texts one by one. It is not safe for concurrent use.
 type Searcher struct {
 	*Pattern
 	finder
-	machine *machine // nil: use package regexp
 }
 
 // Searcher returns a new searcher for the pattern.
 func (p *Pattern) Searcher() *Searcher {
 	s := &Searcher{Pattern: p, finder: finder{probes: probes(p.texts)}}
 	s.nexts = make([]int, len(s.probes))
-	if p.auto != nil {
-		s.machine = newMachine(p.auto)
-	}
 	return s
 }
 
 // Each calls yield for each matching line until yield returns false or ctx ends. The arguments are the bounds of the line without its
 // newline, and a place in the line near the match.
 func (s *Searcher) Each(ctx context.Context, data []byte, yield func(start, end, place int) bool) {
-	at := 0
-	if len(s.probes) > 0 && !s.otherForms(data) {
-		at = s.likely(ctx, data, yield)
-	}
-	for at < len(data) && s.machine != nil {
-		place, result := s.machine.scan(ctx, data, at)
-		switch result {
-		case ended, stopped:
-			return
-		case gaveUp:
-			s.machine, at = nil, place
-		case found:
-			start, end, after := around(data, place)
-			if !yield(start, end, place) {
+	likely := len(s.probes) > 0 && !s.otherForms(data)
+	s.reset()
+	for at := 0; at < len(data) && ctx.Err() == nil; {
+		place := at
+		if likely {
+			if place = s.next(data, at); place == len(data) {
 				return
 			}
-			at = after
 		}
-	}
-	for at < len(data) && ctx.Err() == nil {
-		_, end, after := around(data, at)
-		if s.re.Match(data[at:end]) && !yield(at, end, at) {
+		start, end, after := around(data, place)
+		if (likely && s.texts.pure || s.re.Match(data[start:end])) && !yield(start, end, place) {
 			return
 		}
 		at = after
@@ -107,39 +89,6 @@ func (s *Searcher) Each(ctx context.Context, data []byte, yield func(start, end,
 // otherForms reports whether data has a letter beyond ASCII that folds to an ASCII letter.
 func (s *Searcher) otherForms(data []byte) bool {
 	return s.texts.fold && (bytes.Contains(data, []byte("\u212a")) || bytes.Contains(data, []byte("\u017f")))
-}
-
-// likely searches the lines that have one of the texts. It returns the end, or the place where it gave up because the texts are too
-// frequent.
-func (s *Searcher) likely(ctx context.Context, data []byte, yield func(start, end, place int) bool) int {
-	s.reset()
-	for at := 0; at < len(data) && ctx.Err() == nil; {
-		place := s.next(data, at)
-		if place == len(data) {
-			break
-		}
-		start, end, after := around(data, place)
-		if (s.texts.pure || s.matches(ctx, data[start:after], end-start)) && !yield(start, end, place) {
-			break
-		}
-		at = after
-		if s.looks += 4; s.machine != nil && s.looks > 256+at/16 {
-			return at
-		}
-	}
-	return len(data)
-}
-
-// matches reports whether a line with its newline matches.
-func (s *Searcher) matches(ctx context.Context, line []byte, length int) bool {
-	if s.machine != nil {
-		_, result := s.machine.scan(ctx, line, 0)
-		if result != gaveUp {
-			return result == found
-		}
-		s.machine = nil
-	}
-	return s.re.Match(line[:length])
 }
 
 // around returns the bounds of the line at a place, and the start of the next line.

@@ -47,14 +47,13 @@ func rarity(c byte, fold bool) int {
 	return rank
 }
 
-// next returns the first place of the text in data from an offset, or len(data). It counts the candidates.
-func (p *probe) next(data []byte, from int, looks *int) int {
+// next returns the first place of the text in data from an offset, or len(data).
+func (p *probe) next(data []byte, from int) int {
 	for i := from + p.at; i < len(data); i++ {
 		n := bytes.IndexByte(data[i:], p.rare)
 		if n < 0 {
 			break
 		}
-		*looks++
 		i += n
 		if start := i - p.at; len(data)-start >= len(p.text) && p.is(data[start:start+len(p.text)]) {
 			return start
@@ -79,11 +78,9 @@ func (p *probe) is(data []byte) bool {
 type finder struct {
 	probes []probe
 	nexts  []int // the next place of each probe
-	looks  int
 }
 
 func (f *finder) reset() {
-	f.looks = 0
 	for i := range f.nexts {
 		f.nexts[i] = -1
 	}
@@ -94,7 +91,7 @@ func (f *finder) next(data []byte, from int) int {
 	first := len(data)
 	for i := range f.probes {
 		if f.nexts[i] < from {
-			f.nexts[i] = f.probes[i].next(data, from, &f.looks)
+			f.nexts[i] = f.probes[i].next(data, from)
 		}
 		first = min(first, f.nexts[i])
 	}
