@@ -35,20 +35,19 @@ func (s *Setup) Skills(dir string) (SkillSet, error) {
 		own = append(own, skill.Folder{Dir: name})
 	}
 	set := SkillSet{MaxSize: c.MaxSize}
-	project := ProjectSkills(dir)
-	if len(project.Skills)+len(project.Problems) > 0 {
+	if project := ProjectSkills(dir); len(project.Skills)+len(project.Problems) > 0 {
 		trusted, err := s.trusted(dir)
-		if err != nil {
+		switch {
+		case err != nil:
 			return set, err
-		}
-		if !trusted {
+		case trusted:
+			own = append(own, projectSkills(dir)...)
+		default:
 			set.Inert = len(project.Skills)
-			project = skill.Found{}
 		}
 	}
 	found := skill.Find(own)
-	set.Skills = merge(found.Skills, project.Skills)
-	set.Problems = append(found.Problems, project.Problems...)
+	set.Skills, set.Problems = found.Skills, found.Problems
 	return set, nil
 }
 
@@ -88,22 +87,6 @@ func (s *Setup) trusted(dir string) (bool, error) {
 		return false, nil
 	}
 	return config.NewTrustStore(s.Dir).Trusted(config.ProjectRoot(dir))
-}
-
-// merge returns the skills of both lists by name. If both have a name, the skill of the second list counts.
-func merge(a, b []skill.Skill) []skill.Skill {
-	out := a[:0:0]
-	for len(a)+len(b) > 0 {
-		switch {
-		case len(b) == 0 || len(a) > 0 && a[0].Name < b[0].Name:
-			out, a = append(out, a[0]), a[1:]
-		case len(a) > 0 && a[0].Name == b[0].Name:
-			a = a[1:]
-		default:
-			out, b = append(out, b[0]), b[1:]
-		}
-	}
-	return out
 }
 
 func skillDirs(skills []skill.Skill) []string {

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
-	"github.com/gofrs/flock"
 	"github.com/tailscale/hujson"
 )
 
@@ -20,14 +18,11 @@ func Grant(ctx context.Context, file, rule string) (err error) {
 	if target, err := filepath.EvalSymlinks(file); err == nil {
 		file = target // this preserves a link
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return fmt.Errorf("cannot create the configuration directory: %w", err)
+	unlock, err := lock(ctx, file+".lock")
+	if err != nil {
+		return err
 	}
-	lock := flock.New(file+".lock", flock.SetPermissions(0o600))
-	if _, err := lock.TryLockContext(ctx, lockEvery); err != nil {
-		return fmt.Errorf("cannot lock the configuration: %w", err)
-	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
+	defer func() { err = errors.Join(err, unlock()) }()
 	text, err := readRegular(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -105,14 +105,11 @@ func (s *TrustStore) file() string { return filepath.Join(s.dir, "trust.json") }
 
 // change rewrites the list and holds a lock against other processes.
 func (s *TrustStore) change(ctx context.Context, edit func([]Folder) []Folder) (err error) {
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return fmt.Errorf("cannot create the configuration directory: %w", err)
+	unlock, err := lock(ctx, filepath.Join(s.dir, "trust.lock"))
+	if err != nil {
+		return err
 	}
-	lock := flock.New(filepath.Join(s.dir, "trust.lock"), flock.SetPermissions(0o600))
-	if _, err := lock.TryLockContext(ctx, lockEvery); err != nil {
-		return fmt.Errorf("cannot lock the list of trusted folders: %w", err)
-	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
+	defer func() { err = errors.Join(err, unlock()) }()
 	folders, err := s.List()
 	if err != nil {
 		return err
@@ -125,6 +122,18 @@ func (s *TrustStore) change(ctx context.Context, edit func([]Folder) []Folder) (
 		return fmt.Errorf("cannot write the list of trusted folders: %w", err)
 	}
 	return nil
+}
+
+// lock locks a file against other processes, until ctx ends, and creates it with its directory.
+func lock(ctx context.Context, file string) (unlock func() error, err error) {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return nil, fmt.Errorf("cannot create the configuration directory: %w", err)
+	}
+	lock := flock.New(file, flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, lockEvery); err != nil {
+		return nil, fmt.Errorf("cannot lock the configuration: %w", err)
+	}
+	return lock.Close, nil
 }
 
 // replace replaces the content of a file atomically. Only the owner can read the file.
