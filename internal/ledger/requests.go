@@ -21,29 +21,29 @@ import (
 
 // Request is one request of a session with its result.
 type Request struct {
-	Number int           // in its session, from 1
-	Entry  session.Event // the [session.Requested]
-	Run    session.RunID
-	Agent  string // as [index.AgentOf] names it
-	Model  string // "provider/model" that was asked
+	Number int           `json:"number"` // in its session, from 1
+	Entry  session.Event `json:"-"`      // the [session.Requested]
+	Run    session.RunID `json:"-"`
+	Agent  string        `json:"-"`     // as [index.AgentOf] names it
+	Model  string        `json:"model"` // "provider/model" that was asked
 
-	Segments int    // that it was made of
-	Same     int    // of these, at its beginning, that are those of the request before on its branch
-	Estimate int64  // tokens, as the window saw it
-	Epoch    string // why one began with it; empty: none did
-	Broken   string // which segment changed within an epoch: a defect
+	Segments int    `json:"segments"`        // that it was made of
+	Same     int    `json:"same"`            // of these, at its beginning, that are those of the request before on its branch
+	Estimate int64  `json:"estimate"`        // tokens, as the window saw it
+	Epoch    string `json:"epoch,omitzero"`  // why one began with it; empty: none did
+	Broken   string `json:"broken,omitzero"` // which segment changed within an epoch: a defect
 
-	Answer   session.ID // the answer; empty: there is none
-	Answered string     // "provider/model" that wrote it
-	Usage    llm.Usage  // that was reported for it
+	Answer   session.ID `json:"-"`                 // the answer; empty: there is none
+	Answered string     `json:"answered,omitzero"` // "provider/model" that wrote it
+	Usage    llm.Usage  `json:"-"`                 // that was reported for it
 
-	First    bool          // there is none before it on its branch
-	Idle     time.Duration // since the last request of the session
-	Reusable int64         // tokens that it begins with as the request before did
-	Before   int64         // tokens of the request before
-	Miss     Miss          // the cause of a cache miss; empty: none
-	Lost     int64         // tokens that the provider read again although its cache could have had them
-	Cost     float64       // of the lost tokens, in US dollars, as far as prices are known
+	First    bool          `json:"-"`             // there is none before it on its branch
+	Idle     time.Duration `json:"-"`             // since the last request of the session
+	Reusable int64         `json:"reusable"`      // tokens that it begins with as the request before did
+	Before   int64         `json:"-"`             // tokens of the request before
+	Miss     Miss          `json:"miss,omitzero"` // the cause of a cache miss; empty: none
+	Lost     int64         `json:"lost"`          // tokens that the provider read again although its cache could have had them
+	Cost     float64       `json:"-"`             // of the lost tokens, in US dollars, as far as prices are known
 
 	begun session.ID     // the request before on its branch
 	epoch *session.Epoch // it is in; nil: none, which no agent writes

@@ -14,23 +14,23 @@ import (
 
 // Sent is the content of a request.
 type Sent struct {
-	Number  int                // of the request in its session, from 1
-	Of      int                // requests of the session
-	Next    bool               // it was not sent yet: the next request of the branch
-	Entry   session.Event      // the [session.Requested]; of the next request the end of the branch
-	Record  *session.Requested // its entry in the journal; nil for the next request
-	Epoch   session.Event      // the zero Event: there is none yet
-	Summary session.Event      // the newest summary; the zero Event: none
+	Number  int                `json:"request"`  // of the request in its session, from 1
+	Of      int                `json:"requests"` // requests of the session
+	Next    bool               `json:"next"`     // it was not sent yet: the next request of the branch
+	Entry   session.Event      `json:"-"`        // the [session.Requested]; of the next request the end of the branch
+	Record  *session.Requested `json:"-"`        // its entry in the journal; nil for the next request
+	Epoch   session.Event      `json:"-"`        // the zero Event: there is none yet
+	Summary session.Event      `json:"-"`        // the newest summary; the zero Event: none
 
-	Model   llm.Model
-	Request llm.Request
-	Blocks  []window.Block // of its messages, with their tokens
-	System  int            // tokens of the system prompt, about
-	Tools   []int          // tokens of each tool, about
-	Tokens  int            // of all, as the window estimates them
-	Usable  int            // tokens that a request may have
-	Level   window.Level
-	Differs string // first part that differs from the sent request, according to the hashes
+	Model   llm.Model      `json:"-"`
+	Request llm.Request    `json:"-"`
+	Blocks  []window.Block `json:"-"`      // of its messages, with their tokens
+	System  int            `json:"-"`      // tokens of the system prompt, about
+	Tools   []int          `json:"-"`      // tokens of each tool, about
+	Tokens  int            `json:"tokens"` // of all, as the window estimates them
+	Usable  int            `json:"usable"` // tokens that a request may have
+	Level   window.Level   `json:"level"`
+	Differs string         `json:"differs,omitzero"` // first part that differs from the sent request, according to the hashes
 }
 
 // NoRequestError says that a session has no such request.

@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -203,24 +202,18 @@ func sum(numbers []int) int {
 }
 
 type windowJSON struct {
-	Session  session.SessionID `json:"session"`
-	Request  int               `json:"request"`  // its number, from 1
-	Requests int               `json:"requests"` // that were made
-	Next     bool              `json:"next"`     // it is the next one
-	Entry    session.ID        `json:"entry"`    // of the request; of the next one the end of the branch
-	Time     time.Time         `json:"time"`     // of that entry
-	Model    string            `json:"model"`    // "provider/model"; empty before the first request
-	Thinking llm.Thinks        `json:"thinking,omitzero"`
-	Epoch    windowEpoch       `json:"epoch"`
-	Summary  session.ID        `json:"summary,omitzero"` // the entry of the newest summary
-	Proved   bool              `json:"proved"`           // the hashes equal the original
-	Differs  string            `json:"differs,omitzero"` // the part that differs
-	Level    window.Level      `json:"level"`
-	Tokens   int               `json:"tokens"` // estimated, as all numbers of tokens here
-	Usable   int               `json:"usable"` // tokens that a request may have
-	System   windowSystem      `json:"system"`
-	Tools    []windowTool      `json:"tools"`
-	Messages []windowMessage   `json:"messages"`
+	Session session.SessionID `json:"session"`
+	*ledger.Sent
+	Entry    session.ID      `json:"entry"` // of the request; of the next one the end of the branch
+	Time     time.Time       `json:"time"`  // of that entry
+	Model    string          `json:"model"` // "provider/model"; empty before the first request
+	Thinking llm.Thinks      `json:"thinking,omitzero"`
+	Epoch    windowEpoch     `json:"epoch"`
+	Summary  session.ID      `json:"summary,omitzero"` // the entry of the newest summary
+	Proved   bool            `json:"proved"`           // the hashes equal the original
+	System   windowSystem    `json:"system"`
+	Tools    []windowTool    `json:"tools"`
+	Messages []windowMessage `json:"messages"`
 }
 
 type windowEpoch struct {
@@ -234,10 +227,8 @@ type windowSystem struct {
 }
 
 type windowTool struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Schema      json.RawMessage `json:"schema,omitzero"`
-	Tokens      int             `json:"tokens"`
+	llm.Tool
+	Tokens int `json:"tokens"`
 }
 
 type windowMessage struct {
@@ -247,15 +238,15 @@ type windowMessage struct {
 
 func windowOf(id session.SessionID, s *ledger.Sent) windowJSON {
 	w := windowJSON{
-		Session: id, Request: s.Number, Requests: s.Of, Next: s.Next, Entry: s.Entry.ID, Time: s.Entry.Time, Thinking: s.Request.Thinking,
-		Summary: s.Summary.ID, Proved: s.Record != nil && s.Differs == "", Differs: s.Differs, Level: s.Level, Tokens: s.Tokens, Usable: s.Usable,
-		System: windowSystem{s.Request.System, s.System}, Tools: []windowTool{}, Messages: []windowMessage{},
+		Session: id, Sent: s, Entry: s.Entry.ID, Time: s.Entry.Time, Thinking: s.Request.Thinking, Summary: s.Summary.ID,
+		Proved: s.Record != nil && s.Differs == "", System: windowSystem{s.Request.System, s.System},
+		Tools: []windowTool{}, Messages: []windowMessage{},
 	}
 	if e, ok := s.Epoch.Body.(session.Epoch); ok {
 		w.Model, w.Epoch = s.Model.Ref(), windowEpoch{s.Epoch.ID, e.Reason}
 	}
 	for i, t := range s.Request.Tools {
-		w.Tools = append(w.Tools, windowTool{t.Name, t.Description, json.RawMessage(t.Schema), s.Tools[i]})
+		w.Tools = append(w.Tools, windowTool{t, s.Tools[i]})
 	}
 	for i, m := range s.Request.Messages {
 		w.Messages = append(w.Messages, windowMessage{s.Blocks[i], m})

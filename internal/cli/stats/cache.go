@@ -202,23 +202,13 @@ type cacheReport struct {
 }
 
 type cacheRequest struct {
-	Number   int               `json:"number"`
-	Entry    session.ID        `json:"entry"`
-	Time     time.Time         `json:"time"`
-	Model    string            `json:"model"`
-	Answered string            `json:"answered,omitzero"` // "provider/model" that answered
-	Segments int               `json:"segments"`
-	Same     int               `json:"same"`
-	Reusable int64             `json:"reusable"` // tokens of the same segments
-	Estimate int64             `json:"estimate"` // tokens of the request, before Tenon sent it
-	Usage    command.UsageJSON `json:"usage"`    // as the provider reported it
-	Hits     float64           `json:"hits"`     // share of the prompt that came from the cache, 0 to 1
-	Idle     float64           `json:"idle"`     // seconds since the last request
-	Epoch    string            `json:"epoch,omitzero"`
-	Broken   string            `json:"broken,omitzero"`
-	Miss     ledger.Miss       `json:"miss,omitzero"`
-	Lost     int64             `json:"lost"` // tokens
-	Cost     float64           `json:"cost"` // of the lost tokens, in US dollars
+	ledger.Request
+	Entry session.ID        `json:"entry"`
+	Time  time.Time         `json:"time"`
+	Usage command.UsageJSON `json:"usage"` // as the provider reported it
+	Hits  float64           `json:"hits"`  // share of the prompt that came from the cache, 0 to 1
+	Idle  float64           `json:"idle"`  // seconds since the last request
+	Cost  float64           `json:"cost"`  // of the lost tokens, in US dollars
 }
 
 type sumJSON struct {
@@ -242,9 +232,7 @@ func cacheJSON(id session.SessionID, requests []ledger.Request, total ledger.Sum
 	r := cacheReport{Session: id, Requests: []cacheRequest{}, Total: sumOf(total)}
 	for _, q := range requests {
 		r.Requests = append(r.Requests, cacheRequest{
-			Number: q.Number, Entry: q.Entry.ID, Time: q.Entry.Time, Model: q.Model, Answered: q.Answered, Segments: q.Segments, Same: q.Same,
-			Reusable: q.Reusable, Estimate: q.Estimate, Usage: command.UsageJSON(q.Usage), Hits: command.Round(q.Usage.CacheHits()), Idle: q.Idle.Seconds(),
-			Epoch: q.Epoch, Broken: q.Broken, Miss: q.Miss, Lost: q.Lost, Cost: command.Round(q.Cost),
+			q, q.Entry.ID, q.Entry.Time, command.UsageJSON(q.Usage), command.Round(q.Usage.CacheHits()), q.Idle.Seconds(), command.Round(q.Cost),
 		})
 	}
 	return r
