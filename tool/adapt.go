@@ -38,7 +38,6 @@ func adapt(s *jsonschema.Schema, v any) any {
 	return v
 }
 
-// adaptText reads the JSON within a string if the schema has another type.
 func adaptText(s *jsonschema.Schema, v string) any {
 	text := unfence(v)
 	var inner any

@@ -88,7 +88,6 @@ func (c *Call) add(e session.Event) {
 	}
 }
 
-// finish folds the result.
 func (c *Call) finish(e session.Event, m session.Message) {
 	c.Result, c.Seq, c.Entry, c.Ended, c.Diffs, c.Progress = &m, e.Seq, e.ID, e.Time, m.Diffs, ""
 	switch m.Outcome {

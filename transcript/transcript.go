@@ -170,7 +170,6 @@ func (t *Transcript) Running() []*Call {
 	return all
 }
 
-// begin makes a new answer the newest.
 func (t *Transcript) begin(e session.Event) *Item {
 	t.answer = &Item{Kind: KindAnswer, Seq: e.Seq, ID: e.ID, Time: e.Time, Open: true, Partial: true, Speaker: session.Speaker{Kind: session.SpeakerModel}}
 	t.calls = make(map[string]*Call)

@@ -147,7 +147,6 @@ func (a *Agent) tools(s Spec, artifacts artifact.Options) ([]tool.Tool, error) {
 	), nil
 }
 
-// plan records the plan of the model.
 func (a *Agent) plan(ctx context.Context, items []plan.Item) error {
 	t := session.Todo{Items: make([]session.TodoItem, len(items))}
 	for i, item := range items {

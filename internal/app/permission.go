@@ -80,7 +80,6 @@ func (s *Setup) try(o permission.Options, user, project permission.Layer) error 
 // wholly reports whether the sandbox confines commands well enough to run them without a question.
 func wholly(l sandbox.Level) bool { return l == sandbox.Namespaces || l == sandbox.Seatbelt }
 
-// rulesOf returns the rules of the user or of the project.
 func rulesOf(c *config.Permissions, project bool) (out permission.Config) {
 	for _, list := range []struct {
 		from []config.Rule

@@ -29,7 +29,6 @@ Make independent calls together. A denied call stays denied: do not work around 
 You may begin with the user's intent in one line, as <intent>…</intent>. End with a short answer: what you found or
 changed, with file names and line numbers, what you checked, and what remains open. Say plainly what failed.`
 
-// facts returns the facts about the working directory for the model.
 func facts(dir, root, may string, now time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Working directory: %s\n", dir)

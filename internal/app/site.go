@@ -120,7 +120,6 @@ func (w *site) close() error {
 	return err
 }
 
-// jobs returns the states of the background jobs.
 func (w *site) jobs() (all []workspace.JobStatus) {
 	for _, j := range w.workspace.Jobs() {
 		all = append(all, j.Status())

@@ -62,7 +62,6 @@ func (a *Agent) newTitles(t Titling) *conversation.Titles {
 	}
 }
 
-// newWindow makes the window of an agent.
 func (a *Agent) newWindow(w Windowing) *window.Window {
 	o := window.Options{
 		Threshold: w.Threshold, Manual: w.Manual || w.Strategy == config.StrategyFull,

@@ -31,7 +31,6 @@ func (e *Error) Error() string {
 	return s + e.Message
 }
 
-// where returns the position in the file.
 func (e *Error) where() string {
 	switch {
 	case e.Line == 0:

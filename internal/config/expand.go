@@ -13,7 +13,6 @@ import (
 
 const commandTime = 10 * time.Second
 
-// environment resolves references.
 type environment struct {
 	getenv  func(string) string
 	dir     string // the directory of commands; not the project, because they must not find its programs

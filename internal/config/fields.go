@@ -5,7 +5,6 @@ import (
 	"strconv"
 )
 
-// field is a key of a struct with the values of its tags.
 type field struct {
 	name     string
 	index    []int

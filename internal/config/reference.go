@@ -17,7 +17,6 @@ type part struct {
 // deepest limits the nesting of fallbacks.
 const deepest = 8
 
-// referenceParser reads references.
 type referenceParser struct {
 	s     string
 	i     int

@@ -98,7 +98,6 @@ type spot struct {
 	key    string
 }
 
-// error returns a mistake at the spot.
 func (s spot) error(message string) *Error { return s.errorAt(s.offset, s.key, message) }
 
 // line returns the index of the line that contains an offset.
@@ -110,7 +109,6 @@ func (s *source) line(offset int) int {
 	return line
 }
 
-// errorAt returns a mistake at an offset.
 func (s *source) errorAt(offset int, key, message string) *Error {
 	offset = min(max(offset, 0), len(s.text))
 	line := s.line(offset)

@@ -30,7 +30,6 @@ type Folder struct {
 	Time time.Time `json:"time"` // the time when the user first trusted it
 }
 
-// trustFile is the format of trust.json.
 type trustFile struct {
 	Folders []Folder `json:"folders"`
 }

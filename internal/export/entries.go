@@ -10,7 +10,6 @@ import (
 	"github.com/tenon-agent/tenon/transcript"
 )
 
-// entry is the frame of an item.
 func entry(it item, class string, inside ...markup.Node) markup.Node {
 	dead := ""
 	if it.Dead {
@@ -111,7 +110,6 @@ func (p *page) call(c *transcript.Call) markup.Node {
 	return markup.El("details", attrs, markup.El("summary", nil, line...), markup.El("div", markup.Class("inside"), p.details(c, changes)...))
 }
 
-// outcome returns the outcome of a call in one line.
 func outcome(c *transcript.Call) string {
 	if c.Result == nil && c.Denied != "" {
 		return "denied"
@@ -164,7 +162,6 @@ func lineCount(added, removed int) markup.Node {
 		span("plus", fmt.Sprintf("+%d", added)), markup.Leaf("span", "minus", fmt.Sprintf("−%d", removed)))
 }
 
-// diff is the change of one file.
 func diff(c change) markup.Node {
 	const most = 600
 	lines, more := c.lines(most)

@@ -52,7 +52,6 @@ func HTML(ctx context.Context, w io.Writer, store index.Store, s index.Summary, 
 	return cmp.Or(p.end(), text.Close())
 }
 
-// valid returns a writer that replaces invalid UTF-8.
 func valid(w io.Writer) *transform.Writer { return transform.NewWriter(w, runes.ReplaceIllFormed()) }
 
 type page struct {

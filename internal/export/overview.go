@@ -64,7 +64,6 @@ type part struct {
 	Inner       bool  // another part continues its end
 }
 
-// begin adds a part.
 func (o *overview) begin(seq, to int64) {
 	from, found := slices.BinarySearchFunc(o.Parts, to, func(p part, seq int64) int { return cmp.Compare(p.First, seq) })
 	if !found {
@@ -157,7 +156,6 @@ func (o *overview) add(e session.Event, models map[string]*modelUse) {
 	}
 }
 
-// name returns the title of the export.
 func (o *overview) name() string {
 	return cmp.Or(transcript.Headline(o.Title, 200), "Session "+string(o.ID))
 }

@@ -27,7 +27,6 @@ func CodeOf(err error) string {
 	return ""
 }
 
-// codedError is an error of this program with a code.
 type codedError struct {
 	error
 	code string

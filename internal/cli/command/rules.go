@@ -8,10 +8,7 @@ import (
 )
 
 // RuleFlags is the flags that extend the permissions of the configuration.
-type RuleFlags struct {
-	Mode             permission.Mode
-	Allow, ask, deny []string
-}
+type RuleFlags struct{ app.Permissions }
 
 // Flags adds the flags to c.
 func (r *RuleFlags) Flags(c *cobra.Command) {
@@ -22,8 +19,8 @@ func (r *RuleFlags) Flags(c *cobra.Command) {
 	f := c.Flags()
 	ChoiceFlag(c, (*string)(&r.Mode), "mode", modes, "MODE", OrList(modes)+" (default: ask)")
 	f.StringArrayVar(&r.Allow, "allow", nil, "allow calls by `rule`, such as 'shell(go test *)'; repeatable")
-	f.StringArrayVar(&r.ask, "ask", nil, "ask about calls by `rule`; repeatable")
-	f.StringArrayVar(&r.deny, "deny", nil, "deny calls by `rule`, in every mode; repeatable")
+	f.StringArrayVar(&r.Ask, "ask", nil, "ask about calls by `rule`; repeatable")
+	f.StringArrayVar(&r.Deny, "deny", nil, "deny calls by `rule`, in every mode; repeatable")
 }
 
 // Check returns a usage error for an invalid rule.
@@ -31,7 +28,7 @@ func (r *RuleFlags) Check(c *cobra.Command) error {
 	for _, list := range []struct {
 		action permission.Action
 		rules  []string
-	}{{permission.Allow, r.Allow}, {permission.Ask, r.ask}, {permission.Deny, r.deny}} {
+	}{{permission.Allow, r.Allow}, {permission.Ask, r.Ask}, {permission.Deny, r.Deny}} {
 		for _, text := range list.rules {
 			if _, err := permission.ParseRule(list.action, permission.Session, text); err != nil {
 				return Usagef(c, "--%s: %w", list.action, err)
@@ -41,15 +38,10 @@ func (r *RuleFlags) Check(c *cobra.Command) error {
 	return nil
 }
 
-// Permissions returns the mode and the rules of the flags.
-func (r *RuleFlags) Permissions() app.Permissions {
-	return app.Permissions{Mode: r.Mode, Allow: r.Allow, Ask: r.ask, Deny: r.deny}
-}
-
 // Policy returns the policy of the configuration and the flags.
 func (r *RuleFlags) Policy(c *cobra.Command, s *app.Setup, b app.Bounds) (*permission.Policy, error) {
 	if err := r.Check(c); err != nil {
 		return nil, err
 	}
-	return s.Policy(b, r.Permissions())
+	return s.Policy(b, r.Permissions)
 }

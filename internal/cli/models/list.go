@@ -157,7 +157,6 @@ func (l *modelList) served() []string {
 	return refs
 }
 
-// pick keeps the models that the options and filters select.
 func (l *modelList) pick(o listOptions, filters []string) {
 	l.Models = slices.DeleteFunc(l.Models, func(m listedModel) bool {
 		if o.provider != "" && m.Provider != o.provider {

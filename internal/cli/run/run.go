@@ -166,7 +166,6 @@ func viewOf(env *command.Env, o runOptions, s *term.Screen) view {
 	}
 }
 
-// job is one tenon run.
 type job struct {
 	env     *command.Env
 	command *cobra.Command
@@ -243,7 +242,7 @@ func (j *job) begin(ctx context.Context, schema *answerSchema, prompted bool) (d
 		Waiting: j.env.Waiting, Getenv: j.env.Getenv, Version: version, Owner: "tenon run",
 		Which: conversation.Which{Dir: o.dir, ID: o.session, Last: o.resume},
 		Again: !prompted, TakeOver: o.takeOver, Model: o.model, Client: j.env.Client, System: o.system,
-		Settings: llm.Settings{Thinking: o.thinking}, Limits: o.limits, Permissions: o.rules.Permissions(), NoSkills: o.noSkills,
+		Settings: llm.Settings{Thinking: o.thinking}, Limits: o.limits, Permissions: o.rules.Permissions, NoSkills: o.noSkills,
 	}
 	if schema != nil {
 		opening.Settings.Schema = schema.raw

@@ -282,7 +282,6 @@ func (v *textView) note(line string) {
 	}
 }
 
-// end shows the end of the run.
 func (v *textView) end(r *report) error {
 	v.screen.Status(nil)
 	var err error
