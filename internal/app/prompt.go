@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/tenon-agent/tenon/guidance"
 	"github.com/tenon-agent/tenon/permission"
 )
 
@@ -64,17 +65,7 @@ func (b Bounds) May(mode permission.Mode, asks bool) string {
 
 // branch returns the git branch of the working tree of dir. It reads two small files and starts no process.
 func branch(dir string) string {
-	const none = "no repository"
-	for {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			break
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return none
-		}
-		dir = parent
-	}
+	dir = guidance.Root(dir)
 	git := filepath.Join(dir, ".git")
 	if link, ok := strings.CutPrefix(firstLine(git), "gitdir: "); ok { // a worktree or a submodule
 		if !filepath.IsAbs(link) {
@@ -90,7 +81,7 @@ func branch(dir string) string {
 		return "branch " + name
 	}
 	if head == "" {
-		return none
+		return "no repository"
 	}
 	return "detached head"
 }
