@@ -75,18 +75,3 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
-
-// Whatever a notebook is, it is shown or taken for text.
-func FuzzNotebook(f *testing.F) {
-	f.Add([]byte(`{"nbformat":4,"cells":[{"cell_type":"code","source":["a\n","b"],"execution_count":1,"outputs":[{"text":"x"},{"data":{"image/png":"AA","text/plain":["y"]}},{"ename":"E","evalue":"v","traceback":["\u001b[31mt"]}]}]}`), 1, 10)
-	f.Add([]byte(`{"nbformat":4,"cells":[{"source":{"a":1},"outputs":[{"data":{"application/json":{"k":[1]}}}]},{}]}`), 2, 1)
-	f.Fuzz(func(t *testing.T, data []byte, offset, limit int) {
-		if offset < 1 || limit < 1 || offset > 1<<30 || limit > 1<<30 {
-			return
-		}
-		l, ok := lookAtNotebook(data, readArguments{Offset: offset, Limit: limit})
-		if ok && (len(l.content.Text()) > maxRead+1000 || l.shown.Last > l.shown.Lines) {
-			t.Errorf("%d bytes, %+v", len(l.content.Text()), l.shown)
-		}
-	})
-}

@@ -158,41 +158,6 @@ func TestReadImagesThatAreNotShown(t *testing.T) {
 	}
 }
 
-const notebook = `{"cells": [
- {"cell_type": "markdown", "source": ["# Title\n", "text"]},
- {"cell_type": "code", "execution_count": 3, "source": "print(1)\nplot()", "outputs": [
-  {"output_type": "stream", "name": "stdout", "text": ["1\n"]},
-  {"output_type": "display_data", "data": {"image/png": "aGVsbG8=", "text/plain": ["<Figure>"]}},
-  {"output_type": "error", "ename": "ValueError", "evalue": "bad \u001b[31mred\u001b[0m", "traceback": ["..."]}]},
- {"cell_type": "code", "execution_count": null, "source": [], "outputs": []}
-], "metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
-`
-
-func TestReadNotebook(t *testing.T) {
-	p := newProject(t, map[string]string{"n.ipynb": notebook, "old.ipynb": `{"nbformat": 3}`, "broken.ipynb": "{", "empty.ipynb": `{"nbformat":4,"cells":[]}`})
-	const note = "; a notebook: to change it, read it with raw]"
-	p.ok("read", `{"path":"n.ipynb"}`, "[cell 1, markdown]\n# Title\ntext\n[cell 2, code, python, executed 3]\nprint(1)\nplot()\n[output]\n1\n"+
-		"[output, also image/png, not shown]\n<Figure>\n[error]\nValueError: bad red\n[cell 3, code, python]\n[cells 1-3 of 3"+note)
-	p.ok("read", `{"path":"n.ipynb","offset":1,"limit":1}`, "[cell 1, markdown]\n# Title\ntext\n[cells 1-1 of 3; continue with offset 2"+note)
-	p.ok("read", `{"path":"n.ipynb","offset":9}`, "[the file has 3 cells; cell 9 is past its end"+note)
-	p.ok("read", `{"path":"empty.ipynb"}`, "[no cells"+note)
-	p.ok("read", `{"path":"old.ipynb"}`, "1\t{\"nbformat\": 3}\n[lines 1-1 of 1; no newline at the end]")
-	p.ok("read", `{"path":"broken.ipynb"}`, "1\t{\n[lines 1-1 of 1; no newline at the end]")
-	// It is changed as the JSON that it is; to replace all of it, that must have been read.
-	p.ok("edit", `{"path":"n.ipynb","old_text":"print(1)","new_text":"print(2)"}`, "edited n.ipynb: 1 line added, 1 removed")
-	p.fails("write", `{"path":"n.ipynb","content":"{}"}`, "n.ipynb was not read whole")
-	if text, _, err := p.call("read", `{"path":"n.ipynb","raw":true}`); err != nil || !strings.HasPrefix(text, "1\t{\"cells\": [\n") {
-		t.Errorf("%q, %v", text, err)
-	}
-	p.ok("write", `{"path":"n.ipynb","content":"{}\n"}`, "replaced n.ipynb: 1 line added, 8 removed")
-
-	long := strings.Replace(notebook, `"1\n"`, `"`+strings.Repeat(`line of output\n`, 10_000)+`"`, 1)
-	p.put("n.ipynb", long)
-	if text, _, err := p.call("read", `{"path":"n.ipynb"}`); err != nil || len(text) > 4000 || !strings.Contains(text, "lines, ") {
-		t.Errorf("a long output: %d bytes, %v", len(text), err)
-	}
-}
-
 // pdfOf is a file of pages with a text each.
 func pdfOf(pages ...string) string {
 	var b strings.Builder

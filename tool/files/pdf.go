@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ func (r reader) lookAtPDF(ctx context.Context, data []byte, args readArguments) 
 		return unseen(err)
 	}
 	words := false
-	l, err := parts("page", f.Pages(), args, pdfPages, true, func(i int) (string, error) {
+	l, err := pages(f.Pages(), args, func(i int) (string, error) {
 		text, err := f.Page(limited, i)
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
@@ -62,5 +63,36 @@ func (r reader) lookAtPDF(ctx context.Context, data []byte, args readArguments) 
 		llm.Text{Text: fmt.Sprintf("[PDF of %s without text; the file itself follows]", tool.Count(f.Pages(), "page"))},
 		llm.Document{MIME: "application/pdf", Name: args.Path, Data: data},
 	}
+	return l, nil
+}
+
+// pages shows the requested ones of n pages, up to maxRead bytes.
+func pages(n int, args readArguments, page func(i int) (string, error)) (looked, error) {
+	l := looked{shown: Shown{Lines: n, Unit: "page"}}
+	if args.Offset > n {
+		l.content = textOf(fmt.Sprintf("[the file has %s; page %d is past its end]", tool.Count(n, "page"), args.Offset))
+		return l, nil
+	}
+	var b strings.Builder
+	last := min(n, args.Offset-1+cmp.Or(args.Limit, pdfPages))
+	for i := args.Offset; i <= last; i++ {
+		text, err := page(i)
+		if err != nil {
+			return l, err
+		}
+		bounded, lost := tool.Bound(text, maxRead)
+		if b.Len() > 0 && b.Len()+len(bounded) > maxRead {
+			break
+		}
+		l.shown.Cut = l.shown.Cut || lost > 0
+		fmt.Fprintf(&b, "%s\n", strings.TrimRight(bounded, "\n"))
+		l.shown.First, l.shown.Last = args.Offset, i
+	}
+	note := fmt.Sprintf("pages %d-%d of %d", l.shown.First, l.shown.Last, n)
+	if l.shown.Last < n {
+		note += fmt.Sprintf("; continue with offset %d", l.shown.Last+1)
+	}
+	l.shown.Whole = l.shown.First == 1 && l.shown.Last == n && !l.shown.Cut
+	l.content = textOf(b.String() + "[" + note + "]")
 	return l, nil
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"path/filepath"
 	"strings"
 
 	"github.com/tenon-agent/tenon/llm"
@@ -29,7 +28,6 @@ type readArguments struct {
 	Path   string `json:"path" min:"1"`
 	Offset int    `json:"offset,omitempty" jsonschema:"first line, from 1" min:"0"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"lines, default 2000" min:"1"`
-	Raw    bool   `json:"raw,omitempty" jsonschema:"a notebook as JSON"`
 }
 
 // Shown is the details of a read: the part of a file that the model saw, and its version. [Set.Recall] reads it.
@@ -38,7 +36,7 @@ type Shown struct {
 	First int    `json:"first,omitzero"` // line numbers, from 1; 0: no line was shown
 	Last  int    `json:"last,omitzero"`
 	Lines int    `json:"lines"`         // of the whole file
-	Unit  string `json:"unit,omitzero"` // "page" or "cell" if the numbers do not count lines
+	Unit  string `json:"unit,omitzero"` // "page" if the numbers do not count lines
 	Bytes int64  `json:"bytes"`
 	Cut   bool   `json:"cut,omitzero"`   // some of the lines are incomplete
 	Hash  string `json:"hash,omitzero"`  // SHA-256 of the whole file, in hex
@@ -138,10 +136,6 @@ func (r reader) lookInto(ctx context.Context, data []byte, args readArguments) (
 		return r.lookAtImage(ctx, data, kind)
 	case kind == "application/pdf":
 		return r.lookAtPDF(ctx, data, args)
-	case strings.EqualFold(filepath.Ext(args.Path), ".ipynb") && !args.Raw:
-		if l, ok := lookAtNotebook(data, args); ok {
-			return l, nil
-		}
 	}
 	if len(data) > maxEdit {
 		return stream(ctx, bytes.NewReader(data), int64(len(data)), args)
@@ -177,38 +171,4 @@ func notShown(kind string, size int64, why error) looked {
 		text += ": " + why.Error()
 	}
 	return looked{content: textOf(text + "]"), shown: Shown{Whole: true, Bytes: size}}
-}
-
-// parts shows numbered parts of a file, such as pages, up to maxRead bytes. If every part is complete text, whole is set, and a read of
-// all parts shows the whole file.
-func parts(unit string, n int, args readArguments, most int, whole bool, part func(i int) (string, error)) (looked, error) {
-	l := looked{shown: Shown{Lines: n, Unit: unit}}
-	if n > 0 && args.Offset > n {
-		l.content = textOf(fmt.Sprintf("[the file has %s; %s %d is past its end]", tool.Count(n, unit), unit, args.Offset))
-		return l, nil
-	}
-	var b strings.Builder
-	last := min(n, args.Offset-1+cmp.Or(args.Limit, most))
-	for i := args.Offset; i <= last; i++ {
-		text, err := part(i)
-		if err != nil {
-			return l, err
-		}
-		bounded, lost := tool.Bound(text, maxRead)
-		if b.Len() > 0 && b.Len()+len(bounded) > maxRead {
-			break
-		}
-		l.shown.Cut = l.shown.Cut || lost > 0
-		fmt.Fprintf(&b, "%s\n", strings.TrimRight(bounded, "\n"))
-		l.shown.First, l.shown.Last = args.Offset, i
-	}
-	note := fmt.Sprintf("%ss %d-%d of %d", unit, l.shown.First, l.shown.Last, n)
-	if n == 0 {
-		note = fmt.Sprintf("no %ss", unit)
-	} else if l.shown.Last < n {
-		note += fmt.Sprintf("; continue with offset %d", l.shown.Last+1)
-	}
-	l.shown.Whole = whole && l.shown.First == 1 && l.shown.Last == n && !l.shown.Cut
-	l.content = textOf(b.String() + "[" + note + "]")
-	return l, nil
 }
