@@ -15,10 +15,7 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-const (
-	maxDownload = 100 << 20 // bytes of a file
-	reportEvery = 8 << 20   // bytes between two progress reports
-)
+const maxDownload = 100 << 20 // bytes of a file
 
 type downloadArguments struct {
 	URL  string `json:"url"`
@@ -47,7 +44,7 @@ func (s *set) download() tool.Tool {
 			abs, err := s.ws.Resolve(args.Path)
 			return tool.Effects{Hosts: []string{t.String()}, Writes: []tool.Path{tool.File(abs)}}, err
 		},
-		func(ctx context.Context, args downloadArguments, report tool.Report) (tool.Result, error) {
+		func(ctx context.Context, args downloadArguments, _ tool.Report) (tool.Result, error) {
 			t, err := s.client.target(args.URL)
 			if err != nil {
 				return tool.Result{}, err
@@ -61,7 +58,7 @@ func (s *set) download() tool.Tool {
 			}
 			ctx, cancel := within(ctx, s.downloadTime)
 			defer cancel()
-			done, err := s.save(ctx, t, args.Path, abs, report)
+			done, err := s.save(ctx, t, args.Path, abs)
 			if err != nil {
 				return tool.Result{}, err
 			}
@@ -89,7 +86,7 @@ func (s *set) replaceable(name, abs string) error {
 }
 
 // save writes an answer to a path. It uses a temporary file, so that the workspace has the whole file or none.
-func (s *set) save(ctx context.Context, t target, name, abs string, report tool.Report) (Downloaded, error) {
+func (s *set) save(ctx context.Context, t target, name, abs string) (Downloaded, error) {
 	answer, err := s.client.get(ctx, t, "*/*")
 	if err != nil {
 		return Downloaded{}, err
@@ -108,8 +105,7 @@ func (s *set) save(ctx context.Context, t target, name, abs string, report tool.
 	defer func() { _ = os.Remove(temp.Name()) }()
 	defer temp.Close()
 	hash := sha256.New()
-	in := &progress{in: answer.Body, report: report, total: answer.ContentLength}
-	size, err := io.Copy(io.MultiWriter(temp, hash), io.LimitReader(in, maxDownload+1))
+	size, err := io.Copy(io.MultiWriter(temp, hash), io.LimitReader(answer.Body, maxDownload+1))
 	switch {
 	case err != nil:
 		return Downloaded{}, fmt.Errorf("%s: broke off after %d bytes, nothing was saved: %w", t.url, size, broken(ctx, err))
@@ -127,26 +123,4 @@ func (s *set) save(ctx context.Context, t target, name, abs string, report tool.
 	return Downloaded{
 		URL: answer.Request.URL.String(), Path: s.ws.Rel(abs), MIME: kind, Bytes: size, SHA256: hex.EncodeToString(hash.Sum(nil)),
 	}, nil
-}
-
-type progress struct {
-	in       io.Reader
-	report   tool.Report
-	total    int64 // -1: unknown
-	done     int64
-	reported int64
-}
-
-func (p *progress) Read(b []byte) (int, error) {
-	n, err := p.in.Read(b)
-	p.done += int64(n)
-	if p.done-p.reported >= reportEvery {
-		p.reported = p.done
-		if p.total > 0 {
-			p.report(fmt.Sprintf("%d of %d bytes\n", p.done, p.total))
-		} else {
-			p.report(fmt.Sprintf("%d bytes\n", p.done))
-		}
-	}
-	return n, err
 }
