@@ -2,8 +2,6 @@ package run
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -41,11 +39,7 @@ type textView struct {
 
 	turn  int
 	model transcript.Transcript
-	alike map[string]int // successful calls of this turn by tool
 }
-
-// maxAlike is the number of successful calls of one tool that one turn shows. The view counts further ones.
-const maxAlike = 10
 
 func (v *textView) begin(header) error {
 	v.phase("starting", time.Now())
@@ -58,8 +52,6 @@ func (v *textView) event(e session.Event) error {
 	case live.TurnStarted:
 		v.turn = e.Turn
 		v.phase("waiting for the model", e.Time)
-	case live.TurnEnded:
-		v.countAlike()
 	case live.MessageStarted:
 		v.message()
 		v.phase("waiting for the model", e.Time)
@@ -224,26 +216,7 @@ func (v *textView) phase(what string, since time.Time) {
 
 func (v *textView) result(c *transcript.Call) {
 	v.calling()
-	if c.OK() {
-		if v.alike == nil {
-			v.alike = make(map[string]int)
-		}
-		v.alike[c.Name]++
-		if v.alike[c.Name] > maxAlike {
-			return
-		}
-	}
 	v.note(v.resultLine(c))
-}
-
-// countAlike shows the number of calls that this turn did not show.
-func (v *textView) countAlike() {
-	for _, tool := range slices.Sorted(maps.Keys(v.alike)) {
-		if more := v.alike[tool] - maxAlike; more > 0 {
-			v.note(v.palette.Green("✓") + " " + term.OneLine(tool) + v.palette.Dim(fmt.Sprintf(" · %d more", more)))
-		}
-	}
-	clear(v.alike)
 }
 
 // resultLine returns the line of a call: name, title, outcome, duration.

@@ -153,27 +153,3 @@ func TestEveryOutcomeIsTold(t *testing.T) {
 		}
 	}
 }
-
-func TestManyCallsAlikeAreCounted(t *testing.T) {
-	var told bytes.Buffer
-	v := &textView{screen: &term.Screen{Out: io.Discard, Err: &told}}
-	look := func(failed bool) {
-		m := session.Message{Message: llm.ToolText(llm.ToolCall{Name: "read"}, "x", failed)}
-		if err := v.event(session.Event{Body: m}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 2 {
-		for range maxAlike + 3 {
-			look(false)
-		}
-		look(true)
-		if err := v.event(session.Event{Body: live.TurnEnded{}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	turn := strings.Repeat("✓ read · 1 line\n", maxAlike) + "✗ read · x\n✓ read · 3 more\n"
-	if told.String() != turn+turn {
-		t.Errorf("got\n%s", told.String())
-	}
-}
