@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -130,38 +130,23 @@ func brief(m session.Message) string {
 	return strings.ReplaceAll(string(m.Outcome), "_", " ") + ": " + line(head)
 }
 
-// maxTitled is the length of the arguments that are searched for a title, in bytes.
-const maxTitled = 1 << 20
-
 // titleOf returns a title for a call without one, because it did not start or comes from another program: its most telling argument, or
-// the first argument that is a text or a list of texts.
+// the first argument by name that is a text or a list of texts.
 func titleOf(arguments string) string {
 	telling := []string{"command", "cmd", "path", "file_path", "filePath", "pattern", "query", "url"}
-	d := json.NewDecoder(strings.NewReader(arguments[:min(len(arguments), maxTitled)]))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return ""
-	}
-	title, rank := "", len(telling)+1
-	for d.More() {
-		name, err := d.Token()
-		var raw json.RawMessage
-		if err != nil || d.Decode(&raw) != nil {
-			break
-		}
+	var args map[string]json.RawMessage
+	_ = json.Unmarshal([]byte(arguments), &args) // a call with other arguments has no title
+	for _, name := range append(telling, slices.Sorted(maps.Keys(args))...) {
 		var text string
 		var list []string
-		if json.Unmarshal(raw, &text) != nil && json.Unmarshal(raw, &list) == nil {
+		if json.Unmarshal(args[name], &text) != nil && json.Unmarshal(args[name], &list) == nil {
 			text = strings.Join(list, " ")
 		}
-		r := slices.Index(telling, fmt.Sprint(name))
-		if r < 0 {
-			r = len(telling)
-		}
-		if r < rank && strings.TrimSpace(text) != "" {
-			title, rank = line(text), r
+		if strings.TrimSpace(text) != "" {
+			return line(text)
 		}
 	}
-	return title
+	return ""
 }
 
 // Pretty returns the arguments for people: a command as text, others as JSON with one member on each line.

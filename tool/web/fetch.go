@@ -189,7 +189,7 @@ func (p *page) result(offset int) tool.Result {
 	return tool.TextResult(text+"["+strings.Join(notes, "; ")+"]").With("", shown)
 }
 
-// maxPages is how many long pages a set keeps, so that their parts fit together and need one request.
+// maxPages is how many long pages a set keeps, so that their parts fit together and need one request. Then it forgets them.
 const maxPages = 4
 
 type pageKey struct {
@@ -200,7 +200,6 @@ type pageKey struct {
 // pages is the last long pages.
 type pages struct {
 	mu   sync.Mutex
-	keys []pageKey // the oldest first
 	kept map[pageKey]*page
 }
 
@@ -213,13 +212,8 @@ func (p *pages) get(key pageKey) *page {
 func (p *pages) put(key pageKey, one *page) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.kept == nil {
+	if p.kept == nil || len(p.kept) == maxPages {
 		p.kept = map[pageKey]*page{}
 	}
-	p.keys = append(slices.DeleteFunc(p.keys, func(k pageKey) bool { return k == key }), key)
 	p.kept[key] = one
-	if len(p.keys) > maxPages {
-		delete(p.kept, p.keys[0])
-		p.keys = p.keys[1:]
-	}
 }
