@@ -13,12 +13,17 @@ import (
 type group struct {
 	mu   sync.Mutex
 	jobs []*job
+	busy int // > 0: writers shared one of the last commits; the goroutine that has the turn uses it
 }
+
+// busyCommits is how many commits of one job it takes to call a store quiet.
+const busyCommits = 8
 
 // job is a change in a transaction that it may share with others. It may run more than once, and only the last run counts.
 type job struct {
 	f       func(*txn) error
 	sync    bool // a sync follows, and the head is kept after it
+	synced  bool // the commit has synced it
 	err     error
 	changed session.SessionID
 	head    *head
@@ -68,11 +73,7 @@ func (s *committer) share(ctx context.Context, what string, sync bool, f func(*t
 		}
 		<-j.done
 	}
-	err := j.err
-	if err == nil && sync {
-		err = s.sync(j)
-	}
-	return s.fail(what, err)
+	return s.fail(what, s.settle(j))
 }
 
 // lead commits all waiting jobs, unless another goroutine has done j. The caller has the turn.
@@ -82,13 +83,23 @@ func (s *committer) lead(ctx context.Context, j *job) {
 		return
 	default:
 	}
-	runtime.Gosched() // writers whose appends were just committed may join with their next ones
+	if s.group.busy > 0 {
+		runtime.Gosched() // writers whose appends were just committed may join with their next ones
+	}
+	if err := s.lane.syncs(ctx, j.sync && s.group.busy <= 0); err != nil {
+		s.group.drop(j)
+		j.err = err
+		return
+	}
 	if err := s.begin(ctx); err != nil {
 		s.group.drop(j)
 		j.err = err
 		return
 	}
 	jobs := s.group.takeAll()
+	if s.group.busy--; len(jobs) > 1 {
+		s.group.busy = busyCommits
+	}
 	if err := s.commit(jobs); err != nil {
 		for _, one := range jobs {
 			if one.err = err; len(jobs) > 1 {

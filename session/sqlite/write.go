@@ -23,6 +23,7 @@ type lane struct {
 	stmts  map[string]*sql.Stmt
 	agents agents                       // of the last runs
 	rows   map[session.SessionID]stored // that were changed last
+	full   bool                         // SQLite syncs within COMMIT
 	closed bool
 	slow   func() // is called if another process keeps the database locked for a while; may be nil
 }
@@ -131,6 +132,23 @@ func (l *lane) update(text string, args ...any) (rows int64, err error) {
 	return result.RowsAffected()
 }
 
+// syncs sets whether SQLite syncs within COMMIT. That is the fastest sync if nobody else appends meanwhile.
+func (l *lane) syncs(ctx context.Context, full bool) error {
+	if full == l.full {
+		return nil
+	}
+	mode := "PRAGMA synchronous = NORMAL"
+	if full {
+		mode = "PRAGMA synchronous = FULL"
+	}
+	err := l.connect(ctx)
+	if err == nil {
+		err = l.exec(mode)
+	}
+	l.full = full && err == nil
+	return err
+}
+
 // row runs a prepared query for one row, into dest.
 func (l *lane) row(text string, args []any, dest ...any) error {
 	stmt, err := l.stmt(text)
@@ -162,14 +180,24 @@ func (s *committer) write(ctx context.Context, what string, sync bool, f func(*t
 		return err
 	}
 	j := &job{f: f, sync: sync}
-	if err = s.begin(ctx); err == nil {
-		err = s.commit([]*job{j})
+	if j.err = s.begin(ctx); j.err == nil {
+		j.err = s.commit([]*job{j})
 	}
 	s.lane.turn <- struct{}{}
-	if err == nil && sync {
-		err = s.sync(j)
+	return s.fail(what, s.settle(j))
+}
+
+// settle syncs the change of a job if that is still to be done, and keeps its head. It returns the error of the job.
+func (s *committer) settle(j *job) error {
+	switch {
+	case j.err != nil:
+		return j.err
+	case j.sync && !j.synced:
+		return s.sync(j)
+	case j.head != nil && j.head.seq > 0:
+		s.heads.keep(j.head, false)
 	}
-	return s.fail(what, err)
+	return nil
 }
 
 // sync waits until the change of a job is on the disk.
@@ -227,7 +255,10 @@ func (s *committer) commit(jobs []*job) error {
 		if j.err != nil || j.changed == "" {
 			continue
 		}
-		if j.head != nil && (!j.sync || j.head.seq == 0) { // of a purged session at once: its entries are gone
+		if j.synced = l.full; j.synced && j.head != nil {
+			j.head.synced = j.head.seq
+		}
+		if j.head != nil && j.head.seq == 0 { // of a purged session at once: its entries are gone
 			s.heads.keep(j.head, false)
 		}
 		if !rang {
