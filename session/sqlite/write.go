@@ -24,6 +24,7 @@ type lane struct {
 	agents agents                       // of the last runs
 	rows   map[session.SessionID]stored // that were changed last
 	full   bool                         // SQLite syncs within COMMIT
+	synced int64                        // such commits
 	closed bool
 	slow   func() // is called if another process keeps the database locked for a while; may be nil
 }
@@ -132,7 +133,7 @@ func (l *lane) update(text string, args ...any) (rows int64, err error) {
 	return result.RowsAffected()
 }
 
-// syncs sets whether SQLite syncs within COMMIT. That is the fastest sync if nobody else appends meanwhile.
+// syncs sets whether SQLite syncs within COMMIT. It is the fastest sync if no other goroutine appends meanwhile.
 func (l *lane) syncs(ctx context.Context, full bool) error {
 	if full == l.full {
 		return nil
@@ -249,6 +250,9 @@ func (s *committer) commit(jobs []*job) error {
 	if err != nil {
 		_ = l.exec("ROLLBACK") // SQLite may have done so itself
 		return err
+	}
+	if l.full {
+		l.synced++
 	}
 	rang := false
 	for _, j := range jobs {
