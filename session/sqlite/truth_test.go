@@ -151,7 +151,7 @@ func copied(t *testing.T, path string, change func(name string, data []byte) []b
 }
 
 var (
-	flips = flag.Int("flips", 25, "how many bits TestDamageIsNeverReadAsTruth flips")
+	flips = flag.Int("flips", 50, "how many bits TestDamageIsNeverReadAsTruth flips")
 	seed  = flag.Uint64("flip-seed", 1, "chooses the bits")
 )
 
