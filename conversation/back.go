@@ -28,7 +28,7 @@ func (b Back) Plan(ctx context.Context, store index.Store, id session.SessionID)
 // Apply plans b for the session of w, and carries the plan out with the saved contents of files. Shared connects it with the workspaces
 // that are open in the directory; nil: none are. Apply returns the plan also with an [*undo.ProblemsError].
 func (b Back) Apply(
-	ctx context.Context, store index.Store, w session.Writer, kept *contents.Dir, shared *workspace.Shared,
+	ctx context.Context, store index.Store, w session.Writer, kept contents.Store, shared *workspace.Shared,
 ) (*undo.Plan, error) {
 	plan, err := b.Plan(ctx, store, w.Session())
 	if err != nil || b.DryRun {

@@ -44,14 +44,14 @@ func (d *Data) Contents(id session.SessionID) string {
 func (d *Data) Baselines() string { return filepath.Join(d.Dir, BaselinesName) }
 
 // Checkpoints returns the contents of the files that a session changed, from before the changes.
-func (d *Data) Checkpoints(id session.SessionID) *contents.Dir {
+func (d *Data) Checkpoints(id session.SessionID) contents.Store {
 	return contents.NewDir(filepath.Join(d.Contents(id), "files"), contents.Options{})
 }
 
 // Rewind carries out b in a session that this process does not have open, or plans it. The error is a [*session.LockedError] if another
 // process has the session open, unless l takes it over. show receives the plan with the saved contents, and an [*undo.ProblemsError].
 func (d *Data) Rewind(
-	ctx context.Context, id session.SessionID, b Back, l session.Lease, show func(*undo.Plan, *contents.Dir, error) error,
+	ctx context.Context, id session.SessionID, b Back, l session.Lease, show func(*undo.Plan, contents.Store, error) error,
 ) (err error) {
 	kept := d.Checkpoints(id)
 	if err := d.Recover(ctx, id, kept); err != nil {
@@ -76,7 +76,7 @@ func (d *Data) Rewind(
 
 // Recover records the changes of the commands that ran when the process of a session died. If another process has the session open,
 // Recover does nothing. It changes no files of the project.
-func (d *Data) Recover(ctx context.Context, id session.SessionID, kept *contents.Dir) error {
+func (d *Data) Recover(ctx context.Context, id session.SessionID, kept contents.Store) error {
 	if !workspace.MayRecover(d.Baselines(), string(id)) {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (d *Data) Recover(ctx context.Context, id session.SessionID, kept *contents
 
 // Complete prepares a session to be resumed: it does the work of Recover, decides the outcome of interrupted calls that change files, and
 // finishes an interrupted undo.
-func (d *Data) Complete(ctx context.Context, id session.SessionID, kept *contents.Dir) error {
+func (d *Data) Complete(ctx context.Context, id session.SessionID, kept contents.Store) error {
 	return d.leased(ctx, id, func(w session.Writer) error {
 		if err := undo.Recover(ctx, d.Store, w, d.Baselines(), kept); err != nil {
 			return err

@@ -24,7 +24,7 @@ import (
 type Options struct {
 	Dir      string            // working directory
 	Version  string            // of the program, for forks
-	Contents *contents.Dir     // saved contents of files, for Rewind
+	Contents contents.Store    // saved contents of files, for Rewind
 	Shared   *workspace.Shared // with the workspaces that are open in the directory, for Rewind
 	Settings llm.Settings      // of the agent's requests
 

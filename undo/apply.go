@@ -31,7 +31,7 @@ func (e *ProblemsError) Code() string { return "undo.problems" }
 // program or person changed, or may have changed, and leaves out files that cannot come back.
 //
 // w must be the lease of the session since before the history was read.
-func (p *Plan) Apply(ctx context.Context, w session.Writer, kept *contents.Dir, force bool) error {
+func (p *Plan) Apply(ctx context.Context, w session.Writer, kept contents.Store, force bool) error {
 	edits, err := p.edits(force)
 	if err != nil {
 		return err

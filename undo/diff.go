@@ -34,7 +34,7 @@ const maxDiffed = 4 << 20
 
 // Diff compares the files at the time of an entry, or before the session, with the files now: those that the session has changed since, and
 // that are different.
-func (h *History) Diff(ctx context.Context, from string, kept *contents.Dir) ([]FileDiff, error) {
+func (h *History) Diff(ctx context.Context, from string, kept contents.Store) ([]FileDiff, error) {
 	seq := int64(0)
 	if from != "" {
 		p, err := h.find(from)
@@ -149,7 +149,7 @@ func text(s *session.FileState, read func() ([]byte, error)) (string, error) {
 func (p *Plan) Rel(path string) string { return paths.Show(p.dir, path) }
 
 // Difference returns the change that the plan would make to a file by force.
-func (p *Plan) Difference(ctx context.Context, f File, kept *contents.Dir) FileDiff {
+func (p *Plan) Difference(ctx context.Context, f File, kept contents.Store) FileDiff {
 	d := FileDiff{Path: p.Rel(f.Path), Before: f.Now, After: f.Want}
 	look, err := newLooker(p.dir)
 	if err != nil {

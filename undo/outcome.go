@@ -162,7 +162,7 @@ func (e *UnfinishedError) Code() string { return "undo.unfinished" }
 // session is opened to continue it. The error is an [*UnfinishedError] if files of it have changed since.
 //
 // w must be the lease of the session. Finish costs next to nothing if nothing was interrupted.
-func Finish(ctx context.Context, store index.Store, w session.Writer, kept *contents.Dir) error {
+func Finish(ctx context.Context, store index.Store, w session.Writer, kept contents.Store) error {
 	open, err := mayBeOpen(ctx, store, w.Session())
 	if err != nil || !open {
 		return err

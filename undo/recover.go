@@ -15,7 +15,7 @@ import (
 // next one does it.
 //
 // w must be the lease of the session.
-func Recover(ctx context.Context, store index.Store, w session.Writer, baselines string, kept *contents.Dir) error {
+func Recover(ctx context.Context, store index.Store, w session.Writer, baselines string, kept contents.Store) error {
 	known := func(since time.Time) (map[string]*workspace.State, error) {
 		told := map[string]*workspace.State{}
 		for e, err := range store.Read(ctx, w.Session(), 0, session.FilesChanged{}.Kind()) {

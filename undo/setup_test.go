@@ -47,7 +47,7 @@ func fewerChecks() {
 type state struct {
 	store  index.Store
 	writer session.Writer
-	kept   *contents.Dir
+	kept   contents.Store
 	shared *workspace.Shared
 }
 

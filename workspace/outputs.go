@@ -16,7 +16,7 @@ import (
 
 // outputs keep the long outputs of commands: in a file while a command runs, and then in a store of contents.
 type outputs struct {
-	store *contents.Dir // nil: they stay in the directory until the workspace is closed
+	store contents.Store // nil: they stay in the directory until the workspace is closed
 
 	mu   sync.Mutex
 	dir  string // of the files; made with the first one
@@ -38,7 +38,7 @@ const maxOutputs = 512 << 20
 func (o *outputs) tree(abs string) (tree, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.open == nil && o.store != nil && paths.Inside(o.store.Path(), abs) {
+	if d, is := o.store.(*contents.Dir); o.open == nil && is && paths.Inside(d.Path(), abs) {
 		_ = o.make() // of an earlier process
 	}
 	return tree{o.dir, o.open}, o.open != nil && paths.Inside(o.dir, abs) && o.dir != abs
@@ -59,8 +59,8 @@ func (o *outputs) make() (err error) {
 		return nil
 	}
 	var dir string
-	if o.store != nil {
-		dir, err = o.store.Path(), os.MkdirAll(o.store.Path(), 0o700)
+	if d, is := o.store.(*contents.Dir); is {
+		dir, err = d.Path(), os.MkdirAll(d.Path(), 0o700)
 	} else {
 		o.own = true
 		dir, err = os.MkdirTemp("", "tenon-output-")
@@ -119,7 +119,7 @@ func (o *outputs) put(ctx context.Context, r io.Reader) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return o.store.File(kept.Hash)
+	return contents.File(ctx, o.store, kept.Hash, o.dir)
 }
 
 func (o *outputs) remove() (err error) {

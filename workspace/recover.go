@@ -50,7 +50,7 @@ func Forget(baselines, session string) error {
 //
 // No other process may have the session open.
 func Recover(
-	ctx context.Context, baselines, session string, kept *contents.Dir, known func(since time.Time) (map[string]*State, error),
+	ctx context.Context, baselines, session string, kept contents.Store, known func(since time.Time) (map[string]*State, error),
 	tell func(context.Context, Interrupted) error,
 ) error {
 	if baselines == "" {

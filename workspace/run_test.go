@@ -96,40 +96,53 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// A long output is in the store of outputs, and a later workspace reads it.
+// A long output is in the store of outputs. A later workspace reads it, and so does one whose store has no files of its own.
 func TestLongOutputsStay(t *testing.T) {
-	store := contents.NewDir(filepath.Join(realDir(t), "outputs"), contents.Options{})
-	w := openWith(t, t.TempDir(), workspace.Options{Outputs: store})
-	done, err := w.Run(t.Context(), workspace.Command{Line: "seq 1 1000", Capture: 100})
-	if err != nil || done.Trouble != nil || !strings.HasSuffix(done.File, ".txt") {
-		t.Fatalf("the output is in %q, %v, %v", done.File, err, done.Trouble)
+	dir := contents.NewDir(filepath.Join(realDir(t), "outputs"), contents.Options{})
+	others := map[string][]byte{}
+	blobs := &contents.Blobs{
+		PutBlob: func(_ context.Context, data []byte) (string, error) {
+			others[hashOf(string(data))] = data
+			return hashOf(string(data)), nil
+		},
+		GetBlob: func(_ context.Context, hash string) ([]byte, error) { return others[hash], nil },
 	}
-	kept, err := w.KeepOutput(t.Context(), "a long text")
-	if err != nil {
-		t.Fatal(err)
-	}
-	job, err := w.Start(t.Context(), workspace.Command{Line: "seq 1 2000", Capture: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
-	status, err := job.Wait(t.Context())
-	if err != nil || status.File != job.Output(0, 0).File {
-		t.Errorf("the output of a job is in %q, %v", status.File, err)
-	}
-	later := openWith(t, t.TempDir(), workspace.Options{Outputs: store})
-	for file, want := range map[string]string{done.File: "\n1000\n", kept: "a long text", status.File: "\n2000\n"} {
-		if data, err := later.ReadFile(file, 1<<20); err != nil || !strings.HasSuffix(string(data), want) {
-			t.Errorf("%q has %d bytes, %v", file, len(data), err)
+	for name, store := range map[string]contents.Store{"directory": dir, "blobs": blobs} {
+		w := openWith(t, t.TempDir(), workspace.Options{Outputs: store})
+		done, err := w.Run(t.Context(), workspace.Command{Line: "seq 1 1000", Capture: 100})
+		if err != nil || done.Trouble != nil || !strings.HasSuffix(done.File, ".txt") {
+			t.Fatalf("%s: the output is in %q, %v, %v", name, done.File, err, done.Trouble)
 		}
-		if err := later.WriteFile(t.Context(), file, []byte("x"), nil); err == nil {
-			t.Errorf("%q can be written", file)
+		kept, err := w.KeepOutput(t.Context(), "a long text")
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if err := w.Close(); err != nil {
-		t.Error(err)
-	}
-	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(done.File), "tmp-*")); len(left) > 0 {
-		t.Errorf("%q are left", left)
+		job, err := w.Start(t.Context(), workspace.Command{Line: "seq 1 2000", Capture: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, err := job.Wait(t.Context())
+		if err != nil || status.File != job.Output(0, 0).File {
+			t.Errorf("%s: the output of a job is in %q, %v", name, status.File, err)
+		}
+		reader := w
+		if name == "directory" { // a later process
+			reader = openWith(t, t.TempDir(), workspace.Options{Outputs: store})
+		}
+		for file, want := range map[string]string{done.File: "\n1000\n", kept: "a long text", status.File: "\n2000\n"} {
+			if data, err := reader.ReadFile(file, 1<<20); err != nil || !strings.HasSuffix(string(data), want) {
+				t.Errorf("%s: %q has %d bytes, %v", name, file, len(data), err)
+			}
+			if err := reader.WriteFile(t.Context(), file, []byte("x"), nil); err == nil {
+				t.Errorf("%s: %q can be written", name, file)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(done.File), "tmp-*")); len(left) > 0 {
+			t.Errorf("%s: %q are left", name, left)
+		}
 	}
 	if _, err := openWith(t, t.TempDir(), workspace.Options{}).KeepOutput(t.Context(), "x"); err == nil {
 		t.Error("a workspace without a store keeps a text")

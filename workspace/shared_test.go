@@ -162,7 +162,7 @@ func TestSessionsShareOneBaseline(t *testing.T) {
 	dir, baselines := realDir(t), filepath.Join(t.TempDir(), "baselines")
 	write(t, dir, map[string]string{"of-a": "a before", "of-b": "b before", "untouched": "u"})
 	shared := &workspace.Shared{Baselines: baselines}
-	kept := map[string]*contents.Dir{}
+	kept := map[string]contents.Store{}
 	var all []*workspace.Workspace
 	for _, name := range []string{"a", "b"} {
 		kept[name] = contents.NewDir(filepath.Join(t.TempDir(), name), contents.Options{})

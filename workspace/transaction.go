@@ -21,7 +21,7 @@ import (
 type editor struct {
 	*boundary
 	shared  *Shared
-	kept    *contents.Dir
+	kept    contents.Store
 	changed func(ctx context.Context, changes []Change) error
 
 	temp  string          // begins the names of temporary files

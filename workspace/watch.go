@@ -26,7 +26,7 @@ type follower struct {
 	*boundary
 	shared  *Shared
 	session string
-	kept    *contents.Dir
+	kept    contents.Store
 	changed func(ctx context.Context, changes []Change) error
 	label   func(context.Context) string
 	guard   func() *gitdir.Guard // of git repositories; nil: there is none
@@ -283,7 +283,7 @@ func overlapped(sessions []string) string {
 }
 
 // keepBefore copies the contents before changes from a baseline to the store of a session.
-func keepBefore(ctx context.Context, base *baseline.Baseline, store *contents.Dir, changes []Change) error {
+func keepBefore(ctx context.Context, base *baseline.Baseline, store contents.Store, changes []Change) error {
 	var from []io.Reader
 	var states []*State
 	for i := range changes {

@@ -43,7 +43,7 @@ type Options struct {
 	Refuse func(name string) error
 
 	// Checkpoints keeps the content of files before they change. Nil: no content is kept.
-	Checkpoints *contents.Dir
+	Checkpoints contents.Store
 
 	// Session is the ID of the session that works here, in changes and jobs. The workspace removes temporary files that an earlier process of
 	// the same session left in the directories in which it changes files. No two processes may have a workspace of one session open at the
@@ -62,7 +62,7 @@ type Options struct {
 
 	// Outputs keeps the long outputs of commands. Their files may be read; a command in a sandbox reads them if its policy names their
 	// directory. Nil: they are in the system's directory for temporary files until the workspace is closed.
-	Outputs *contents.Dir
+	Outputs contents.Store
 
 	// Changed is called before a method of the workspace changes files, and its error stops the change; and after a command has changed
 	// files. No tool of the directory changes files meanwhile, and Changed must not, either.

@@ -50,7 +50,7 @@ func (a *App) enter(root string) (shared *workspace.Shared, leave func()) {
 // site is the part of a directory that belongs to one agent: its boundary with the policy, its jobs, and the contents that undo restores.
 type site struct {
 	workspace   *workspace.Workspace
-	checkpoints *contents.Dir
+	checkpoints contents.Store
 	shared      *workspace.Shared
 	leave       func()
 	seen        *files.Set      // files that the model has read

@@ -33,7 +33,7 @@ type arguments struct {
 type Kept struct {
 	Name  string `json:"name,omitzero"` // none for a list
 	Hash  string `json:"hash,omitzero"` // of the content in the store
-	File  string `json:"file,omitzero"` // with the content, absolute
+	File  string `json:"file,omitzero"` // with the content, absolute; empty if the store has no files
 	Bytes int    `json:"bytes"`         // of the artifact, or of all
 	Saved bool   `json:"saved,omitzero"`
 	Files int    `json:"files,omitzero"` // of a list
@@ -41,7 +41,7 @@ type Kept struct {
 
 // Options describe the artifacts of a session.
 type Options struct {
-	Store *contents.Dir // keeps the texts
+	Store contents.Store // keeps the texts
 
 	// Dir stands for the artifacts in the effects of a call, an absolute path. The tool writes nothing there.
 	Dir string
@@ -158,14 +158,22 @@ func (s *set) save(ctx context.Context, name, content string) (tool.Result, erro
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("artifact %s: %w", name, err)
 	}
-	file, _ := s.Store.File(kept.Hash) // it is not needed
-	k := Kept{Name: name, Hash: kept.Hash, File: file, Bytes: len(content), Saved: true}
+	k := Kept{Name: name, Hash: kept.Hash, File: s.file(ctx, kept.Hash), Bytes: len(content), Saved: true}
 	s.add(k)
 	verb := "saved"
 	if replaced {
 		verb = "replaced"
 	}
 	return tool.TextResult(fmt.Sprintf("%s %s: %d bytes", verb, name, len(content))).With(fmt.Sprintf("%s, %d bytes", verb, len(content)), k), nil
+}
+
+// file returns the file of a content, if the store has files.
+func (s *set) file(ctx context.Context, hash string) string {
+	if _, ok := s.Store.(*contents.Dir); !ok {
+		return ""
+	}
+	name, _ := contents.File(ctx, s.Store, hash, "") // it is not needed
+	return name
 }
 
 func (s *set) read(ctx context.Context, name string, offset int) (tool.Result, error) {

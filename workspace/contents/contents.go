@@ -1,8 +1,9 @@
 // Package contents keeps bytes by their SHA-256: the files that undo restores, artifacts, and long outputs. [Dir] keeps them as files
-// of a directory, and is bounded.
+// of a directory, [Blobs] in the blobs of a session store. Both are bounded.
 package contents
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -15,6 +16,17 @@ import (
 	"path/filepath"
 )
 
+// Store keeps contents. It is safe for concurrent use.
+type Store interface {
+	// Put keeps contents, and returns when they are durable. It reads each reader to its end, one after the other, also if it does
+	// not keep the content: then there is no error, and Kept.Lost has the reason. After an error the store may have some of them.
+	Put(ctx context.Context, from ...io.Reader) ([]Kept, error)
+
+	// Open opens a content. The caller closes it. The error is [ErrNotKept] if the store does not have it. If the content is not what
+	// it was, Open or Read returns a [*DamagedError].
+	Open(ctx context.Context, hash string) (io.ReadCloser, error)
+}
+
 // Kept is the outcome of putting one content into a store.
 type Kept struct {
 	Hash string // SHA-256 in lower-case hexadecimal
@@ -26,7 +38,7 @@ type Kept struct {
 type Options struct {
 	MaxFile  int64 // bytes of one content; default 16 MiB
 	MaxTotal int64 // bytes of all contents, about; default 512 MiB
-	Evict    bool  // remove the oldest contents of a full store, instead of keeping no more
+	Evict    bool  // remove the oldest contents of a full store, instead of keeping no more; only in a Dir
 }
 
 func (o Options) withDefaults() Options {
@@ -63,7 +75,7 @@ func (e *DamagedError) Unwrap() error { return e.Err }
 func (e *DamagedError) Code() string { return "contents.damaged" }
 
 // Put keeps one content in a store.
-func Put(ctx context.Context, s *Dir, r io.Reader) (Kept, error) {
+func Put(ctx context.Context, s Store, r io.Reader) (Kept, error) {
 	kept, err := s.Put(ctx, r)
 	if err != nil {
 		return Kept{}, err
@@ -72,7 +84,7 @@ func Put(ctx context.Context, s *Dir, r io.Reader) (Kept, error) {
 }
 
 // Get returns a whole content of a store, which may be as large as the bound of the store.
-func Get(ctx context.Context, s *Dir, hash string) ([]byte, error) {
+func Get(ctx context.Context, s Store, hash string) ([]byte, error) {
 	r, err := s.Open(ctx, hash)
 	if err != nil {
 		return nil, err
@@ -82,6 +94,34 @@ func Get(ctx context.Context, s *Dir, hash string) ([]byte, error) {
 		return nil, err
 	}
 	return data, nil
+}
+
+// File returns the path of a file with a content, for programs that open files. For a [Dir] it is the file of the store, which must not
+// be changed. For another store File writes a copy into dir, unless it is there, and makes dir for this user alone.
+func File(ctx context.Context, s Store, hash, dir string) (string, error) {
+	if d, ok := s.(*Dir); ok {
+		return d.file(hash)
+	}
+	r, err := s.Open(ctx, hash)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	name := filepath.Join(dir, nameOf(hash))
+	if _, err := os.Lstat(name); err == nil {
+		return name, nil
+	}
+	temp, err := writeTemp(dir, r)
+	if err == nil {
+		err = os.Rename(temp, name)
+	}
+	if err != nil {
+		return "", errors.Join(err, removeTemp(temp))
+	}
+	return name, nil
 }
 
 // tempPrefix begins the names of files that are not complete.
@@ -182,4 +222,53 @@ func (v *verified) Read(p []byte) (int, error) {
 		return n, &DamagedError{Hash: v.want}
 	}
 	return n, err
+}
+
+// Blobs is a [Store] in the blobs of a session store. PutBlob and GetBlob are those of one session, such as session.Log has them. They may be
+// called concurrently.
+type Blobs struct {
+	PutBlob func(ctx context.Context, data []byte) (hash string, err error)
+	GetBlob func(ctx context.Context, hash string) ([]byte, error)
+	Missing error // GetBlob wraps it if there is no such blob
+	Damaged error // GetBlob wraps it if the blob is not what it was
+
+	Options Options
+}
+
+// Put implements [Store]. The bound of all contents is that of the session store.
+func (b *Blobs) Put(ctx context.Context, from ...io.Reader) ([]Kept, error) {
+	all := make([]Kept, 0, len(from))
+	for _, r := range from {
+		l := newLimit(r, b.Options.withDefaults().MaxFile)
+		data, err := io.ReadAll(l)
+		if err != nil {
+			return nil, err
+		}
+		k, err := l.kept()
+		if err == nil && k.Lost == "" {
+			_, err = b.PutBlob(ctx, data)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, k)
+	}
+	return all, nil
+}
+
+// Open implements [Store].
+func (b *Blobs) Open(ctx context.Context, hash string) (io.ReadCloser, error) {
+	if err := check(hash); err != nil {
+		return nil, err
+	}
+	data, err := b.GetBlob(ctx, hash)
+	switch {
+	case err == nil:
+		return verify(io.NopCloser(bytes.NewReader(data)), hash), nil
+	case b.Missing != nil && errors.Is(err, b.Missing):
+		return nil, fmt.Errorf("%w: %w", ErrNotKept, err)
+	case b.Damaged != nil && errors.Is(err, b.Damaged):
+		return nil, &DamagedError{hash, err}
+	}
+	return nil, err
 }

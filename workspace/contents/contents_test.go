@@ -20,6 +20,9 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/memory"
+	"github.com/tenon-agent/tenon/session/sqlite"
 	"github.com/tenon-agent/tenon/workspace/contents"
 )
 
@@ -36,9 +39,51 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// open is a store that can be opened again.
+type open func(contents.Options) contents.Store
+
+// blobs are the contents of a session in its store.
+func blobs(t *testing.T, log session.Log) open {
+	t.Helper()
+	id, err := log.Create(t.Context(), session.Created{Dir: "/work"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return func(o contents.Options) contents.Store {
+		return &contents.Blobs{
+			PutBlob: func(ctx context.Context, data []byte) (string, error) { return log.PutBlob(ctx, id, data) },
+			GetBlob: log.Blob, Missing: session.ErrNotFound, Damaged: session.ErrCorrupt, Options: o,
+		}
+	}
+}
+
+// TestContract holds for every store.
 func TestContract(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "a", "store")
-	s := contents.NewDir(dir, contents.Options{MaxFile: 100 << 10})
+	for name, start := range map[string]func(t *testing.T) open{
+		"directory": func(t *testing.T) open {
+			dir := filepath.Join(t.TempDir(), "a", "store")
+			return func(o contents.Options) contents.Store { return contents.NewDir(dir, o) }
+		},
+		"blobs in memory": func(t *testing.T) open { return blobs(t, memory.New()) },
+		"blobs in SQLite": func(t *testing.T) open {
+			store, err := sqlite.Open(filepath.Join(t.TempDir(), "sessions.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return blobs(t, store)
+		},
+	} {
+		t.Run(name, func(t *testing.T) { contract(t, start(t)) })
+	}
+}
+
+func contract(t *testing.T, open open) {
+	s := open(contents.Options{MaxFile: 100 << 10})
 	noise := make([]byte, 100_000)
 	for i := range noise {
 		noise[i] = byte(i * i >> 3 * 7)
@@ -57,7 +102,7 @@ func TestContract(t *testing.T) {
 			t.Errorf("kept %+v, want %+v", kept[i], want)
 		}
 		has(t, s, text)
-		has(t, contents.NewDir(dir, contents.Options{}), text)
+		has(t, open(contents.Options{}), text)
 	}
 	for _, hash := range []string{"../../etc/passwd", "", strings.Repeat("g", 64), hashOf("x")[:63]} {
 		if _, err := s.Open(t.Context(), hash); err == nil || errors.Is(err, contents.ErrNotKept) {
@@ -108,8 +153,9 @@ func TestContract(t *testing.T) {
 	}
 
 	// A file for programs that open files.
+	dir := filepath.Join(t.TempDir(), "files")
 	for range 2 {
-		name, err := s.File(hashOf("short"))
+		name, err := contents.File(t.Context(), s, hashOf("short"), dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,12 +163,12 @@ func TestContract(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, data, err)
 		}
 	}
-	if _, err := s.File(hashOf("never")); !errors.Is(err, contents.ErrNotKept) {
+	if _, err := contents.File(t.Context(), s, hashOf("never"), dir); !errors.Is(err, contents.ErrNotKept) {
 		t.Errorf("the file of a content that was never put: %v", err)
 	}
 }
 
-func has(t testing.TB, s *contents.Dir, text string) {
+func has(t testing.TB, s contents.Store, text string) {
 	t.Helper()
 	if data, err := contents.Get(t.Context(), s, hashOf(text)); err != nil || string(data) != text {
 		t.Errorf("%.40q, %v; want %.40q", data, err, text)
@@ -217,7 +263,7 @@ func TestDamage(t *testing.T) {
 	if _, err := s.Put(t.Context(), strings.NewReader("the first content"), strings.NewReader("the second content")); err != nil {
 		t.Fatal(err)
 	}
-	name, err := s.File(hashOf("the first content"))
+	name, err := contents.File(t.Context(), s, hashOf("the first content"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,6 +294,25 @@ func TestDamage(t *testing.T) {
 	if _, err := contents.Get(t.Context(), s, hashOf("the first content")); err == nil || errors.Is(err, contents.ErrNotKept) {
 		t.Errorf("a directory: %v", err)
 	}
+}
+
+// A blob that the session store reports as damaged is a damaged content.
+func TestDamagedBlob(t *testing.T) {
+	s := &contents.Blobs{
+		GetBlob: func(context.Context, string) ([]byte, error) { return []byte("other"), nil },
+	}
+	if _, err := contents.Get(t.Context(), s, hashOf("x")); !isDamaged(err) {
+		t.Errorf("another content: %v", err)
+	}
+	s.Damaged, s.GetBlob = session.ErrCorrupt, func(context.Context, string) ([]byte, error) { return nil, session.ErrCorrupt }
+	if _, err := contents.Get(t.Context(), s, hashOf("x")); !isDamaged(err) || !errors.Is(err, session.ErrCorrupt) {
+		t.Errorf("a damaged blob: %v", err)
+	}
+}
+
+func isDamaged(err error) bool {
+	_, ok := errors.AsType[*contents.DamagedError](err)
+	return ok
 }
 
 // Several processes fill one directory, and every content is there in the end.

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Dir keeps contents in a directory: each is a file. It is safe for concurrent use, and several processes may use it.
+// Dir is a [Store] in a directory: each content is a file. Several processes may use it.
 type Dir struct {
 	dir     string
 	options Options
@@ -30,8 +30,7 @@ func NewDir(dir string, o Options) *Dir { return &Dir{dir: dir, options: o.withD
 // Path returns the directory.
 func (d *Dir) Path() string { return d.dir }
 
-// Put keeps contents, and returns when they are durable. It reads each reader to its end, one after the other, also if it does not keep the
-// content: then there is no error, and Kept.Lost has the reason. After an error the directory may have some of them.
+// Put implements [Store].
 func (d *Dir) Put(ctx context.Context, from ...io.Reader) ([]Kept, error) {
 	all := make([]Kept, 0, len(from))
 	var fresh []string
@@ -134,8 +133,7 @@ func (d *Dir) look(n int64) {
 	}
 }
 
-// Open opens a content. The caller closes it. The error is [ErrNotKept] if the directory does not have it. If the content is not what it was,
-// Open or Read returns a [*DamagedError].
+// Open implements [Store].
 func (d *Dir) Open(_ context.Context, hash string) (io.ReadCloser, error) {
 	if err := check(hash); err != nil {
 		return nil, err
@@ -158,8 +156,8 @@ func (d *Dir) Open(_ context.Context, hash string) (io.ReadCloser, error) {
 	return verify(f, hash), nil
 }
 
-// File returns the path of a content, for programs that open files. The file must not be changed.
-func (d *Dir) File(hash string) (string, error) {
+// file returns the path of a content.
+func (d *Dir) file(hash string) (string, error) {
 	if err := check(hash); err != nil {
 		return "", err
 	}

@@ -16,7 +16,7 @@ func Example() {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	s := contents.NewDir(dir, contents.Options{MaxFile: 20})
+	var s contents.Store = contents.NewDir(dir, contents.Options{MaxFile: 20})
 
 	kept, err := contents.Put(ctx, s, strings.NewReader("before"))
 	if err != nil {

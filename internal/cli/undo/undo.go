@@ -146,7 +146,7 @@ func takeBack(env *command.Env, c *cobra.Command, args []string, o taking) error
 			return err
 		}
 		lease := session.Lease{Owner: app.Owner(c.CommandPath()), TakeOver: o.takeOver}
-		return command.Locked(a.Rewind(c.Context(), s.ID, o.back(), lease, func(plan *undo.Plan, kept *contents.Dir, err error) error {
+		return command.Locked(a.Rewind(c.Context(), s.ID, o.back(), lease, func(plan *undo.Plan, kept contents.Store, err error) error {
 			if _, ok := errors.AsType[*undo.ProblemsError](err); ok {
 				return errors.Join(showPlan(env, plan, o, false), showProblems(c.Context(), env, plan, kept), fmt.Errorf("%w; see --dry-run and --force", err))
 			}
@@ -168,7 +168,7 @@ func (o taking) back() conversation.Back {
 }
 
 // showProblems shows the changes that --force would overwrite.
-func showProblems(ctx context.Context, env *command.Env, plan *undo.Plan, kept *contents.Dir) error {
+func showProblems(ctx context.Context, env *command.Env, plan *undo.Plan, kept contents.Store) error {
 	const most, lines = 10, 30
 	for i, f := range plan.Problems() {
 		if i == most {
