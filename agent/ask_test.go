@@ -71,10 +71,10 @@ func openQuestion(t *testing.T, b *bench) request.Question {
 
 const questionable = "call look {\"path\":\"/a\"}\ncall change {\"path\":\"/b\"}\n---\ntext Done."
 
-// A question outlives its process. Who opens the session next sees it; an answer lets the calls run when the session continues, whether it
-// comes before or after that.
+// A question outlives its process. The next process that opens the session sees it. An answer lets the calls run when the session continues,
+// whether it comes before or after that.
 func TestAQuestionOutlivesItsProcess(t *testing.T) {
-	for _, when := range []string{"before it continues", "after", "while nobody writes the session"} {
+	for _, when := range []string{"before it continues", "after", "while no process writes the session"} {
 		t.Run(when, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var b *bench
@@ -88,13 +88,13 @@ func TestAQuestionOutlivesItsProcess(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				if when == "while nobody writes the session" {
+				if when == "while no process writes the session" {
 					w, err := b.store.Open(t.Context(), b.Session(), session.Lease{TakeOver: true})
 					if err != nil {
 						t.Fatal(err)
 					}
 					_ = w.Close()
-					// The old agent is as good as dead: it notices with its next entry.
+					// The old agent notices the loss with its next entry.
 					b.Abort()
 					synctest.Wait()
 					respond()

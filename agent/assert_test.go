@@ -25,7 +25,7 @@ func bodies[B session.Body](events []session.Event) []B {
 	return out
 }
 
-// ending is how a run ended that is told in events, which must be the last that they tell.
+// ending returns the RunEnded of events, which must be their last event.
 func ending(t testing.TB, events []session.Event) session.RunEnded {
 	t.Helper()
 	ends := bodies[session.RunEnded](events)
@@ -111,7 +111,7 @@ func with(tools ...tool.Tool) func(*agent.Options) {
 // text is a text message of a user.
 func text(s string) llm.Message { return llm.UserText(s) }
 
-// outcomes is the conversation as texts tells it, with the outcome "ok" written out.
+// outcomes is the conversation as texts prints it, with the outcome "ok" written out.
 func (b *bench) outcomes() string {
 	b.t.Helper()
 	messages, err := view.Messages(context.WithoutCancel(b.t.Context()), b.Path())

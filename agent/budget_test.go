@@ -124,7 +124,7 @@ func TestChildrenShareTheBudget(t *testing.T) {
 			p := &provider{random: rand.New(rand.NewPCG(seed, 2)), kinds: kinds}
 			client := chain.Retry(p, chain.RetryPolicy{Retries: 3})
 			store := memory.New()
-			titled := func(ctx context.Context, _ int, _ live.TurnEnded) { // beside the turn, as titles are made
+			titled := func(ctx context.Context, _ int, _ live.TurnEnded) { // concurrent with the turn, like a request for a title
 				_, _ = llm.Collect(ctx, budget.Of(ctx).Client(p), &llm.Request{System: "title", Messages: []llm.Message{llm.UserText("?")}})
 			}
 			options := func(system string, tools ...tool.Tool) agent.Options {

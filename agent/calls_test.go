@@ -81,13 +81,13 @@ func TestThreeUnusableTurns(t *testing.T) {
 	}
 	checkJournal(t, b)
 
-	// One call that can be used, and the count begins anew.
+	// A usable call resets the count.
 	good := "raw look {\ncall look {\"path\":\"/a\"}\n---\n"
 	b = newBench(t, bad+bad+good+bad+bad+"text Done.", nil)
 	endsWith(t, b.run("go"), session.ReasonDone, "")
 }
 
-// A call that stands twice in one answer is run once when it only looks; when it has effects, both are run and people told.
+// If an answer repeats a call that only reads, the agent runs it once. If the call has effects, the agent runs both and shows a notice.
 func TestRedundantCalls(t *testing.T) {
 	b := newBench(t, `
 		call look {"path":"/a"}
@@ -109,7 +109,7 @@ func TestRedundantCalls(t *testing.T) {
 	}
 	checkJournal(t, b)
 
-	// What a call between them may have changed is looked at again.
+	// If a call between them may have changed the file, the agent runs the second read.
 	b = newBench(t, `
 		call look {"path":"/a"}
 		call change {"path":"/a"}
@@ -197,7 +197,7 @@ func TestDetails(t *testing.T) {
 	}
 }
 
-// preparing is a tool whose Prepare does as it is told.
+// preparing is a tool with a custom Prepare.
 type preparing func(ctx context.Context, arguments string) (*tool.Call, error)
 
 func (preparing) Spec() llm.Tool {
@@ -266,7 +266,7 @@ func TestToolsAtFault(t *testing.T) {
 	}
 }
 
-// A tool that takes too long is told to stop; what it had stays, and so does the run.
+// A tool that takes too long is cancelled. The result keeps its output so far, and the run continues.
 func TestToolTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := does("slow", func(ctx context.Context, _ tool.Report) (tool.Result, error) {
@@ -291,7 +291,7 @@ func TestToolTimeout(t *testing.T) {
 	})
 }
 
-// A tool that does not stop when it is told to is left behind; what it says later is dropped.
+// The agent abandons a tool that ignores cancellation, and drops its later output.
 func TestStubbornTool(t *testing.T) {
 	for _, how := range []string{"timeout", "abort"} {
 		t.Run(how, func(t *testing.T) {
@@ -369,7 +369,7 @@ func (s *countingStore) Create(ctx context.Context, c session.Created) (session.
 	return s.Store.Create(ctx, c)
 }
 
-// Details are for people, and bounded all the same: the journal keeps them.
+// Details are for people, but the journal keeps them. Therefore they are bounded too.
 func TestDetailsThatAreTooLarge(t *testing.T) {
 	verbose := tool.New("verbose", "Tell much.", tool.Nothing, func(context.Context, struct{}, tool.Report) (tool.Result, error) {
 		return tool.Result{Content: llm.Content{llm.Text{Text: "done"}}, Details: strings.Repeat("x", 2<<20)}, nil

@@ -18,8 +18,8 @@ import (
 	"github.com/tenon-agent/tenon/session/live"
 )
 
-// eventful is a run in which nearly everything happens: thinking, an answer that is saved in parts, one that begins anew,
-// calls side by side and one after the other, bad calls, a denial, messages that come meanwhile.
+// eventful is a run in which nearly everything happens: thinking, an answer that is saved in parts, one that restarts,
+// concurrent and sequential calls, bad calls, a denial, messages that arrive meanwhile.
 const eventful = `
 	think Well, well.
 	text I look
@@ -106,7 +106,7 @@ func numberOfEvents(t *testing.T) (n int) {
 	return n
 }
 
-// Whoever leaves the events of a run, however and at whichever event: the run goes on to its end, as if it had been watched.
+// A consumer may stop reading the events of a run at any event and in any way. The run continues to its end.
 func TestLeavingAtEveryEvent(t *testing.T) {
 	ways := map[string]func(t *testing.T, b *bench, k int){
 		"leave": func(t *testing.T, b *bench, k int) { at := 0; leaving(t, b, func() bool { at++; return at == k }) },
@@ -234,7 +234,7 @@ func TestAbortAsACallBegins(t *testing.T) {
 	checkJournal(t, b)
 }
 
-// Why a run was cancelled is told.
+// The end of a run names the cause of its cancellation.
 func TestWhyARunWasCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, "hang\n---\nhang\n---\nhang", nil)

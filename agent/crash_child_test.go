@@ -308,7 +308,7 @@ const (
 	stepDone
 )
 
-// progressOf is what a conversation tells of each step.
+// progressOf is what a conversation shows of each step.
 func progressOf(messages []llm.Message) map[string]known {
 	steps := make(map[string]known)
 	asked := make(map[string]llm.ToolCall)

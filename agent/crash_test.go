@@ -61,7 +61,7 @@ func TestKilledAtEveryPoint(t *testing.T) {
 	}
 }
 
-// TestKilledAgainAndAgain kills every process that goes on with the session at a random point, until one comes through.
+// TestKilledAgainAndAgain kills every process that continues the session at a random point, until one reaches the end.
 func TestKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	calm := newCrash(t)
@@ -88,8 +88,8 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	}
 }
 
-// TestKilledInTheMiddleOfAnAnswer kills a process from outside when a part of an answer was saved. What was saved is shown;
-// to go on replaces it, and new input keeps it for the model.
+// TestKilledInTheMiddleOfAnAnswer kills a process from outside after it saved a part of an answer. The session shows that part.
+// Continue replaces it. New input keeps it for the model.
 func TestKilledInTheMiddleOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	for name, then := range map[string]struct {
@@ -261,8 +261,8 @@ func (c *crash) check(t *testing.T) {
 	}
 }
 
-// checkOutcomes checks that what the journal says of a lost call is what it knows: nothing happened of a call that has no
-// start, and of one that has, nobody knows, unless it only looks. It returns how often each step was started.
+// checkOutcomes checks that the journal claims no more about a lost call than it knows: a call without a start did not run. A call
+// with a start has an unknown outcome, unless it only reads. checkOutcomes returns how often each step was started.
 func checkOutcomes(t *testing.T, events []session.Event) (starts map[string]int) {
 	t.Helper()
 	starts = make(map[string]int)
@@ -318,9 +318,9 @@ func callsOf(events []session.Event) map[string]stepArgs {
 	return asked
 }
 
-// conversation is the session's conversation, less what reports interruptions: results of calls that were lost, the calls
-// themselves, and the looks at what had happened. A step whose outcome was unknown and that a look found done stands as if
-// its result had come.
+// conversation is the session's conversation without reports of interruptions: without results of lost calls, the calls
+// themselves, and the checks of their effects. A step with an unknown outcome that a check found done appears with its
+// result.
 func (c *crash) conversation(t *testing.T) string {
 	t.Helper()
 	store, id := c.store(t)

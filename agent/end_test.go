@@ -10,7 +10,7 @@ import (
 	"github.com/tenon-agent/tenon/session/live"
 )
 
-// What is recorded as a run ends is in the journal; the last that its consumer gets is the end of the run.
+// The journal has the entries that are recorded as a run ends. The last event that the consumer gets is the end of the run.
 func TestTheEndIsTheLast(t *testing.T) {
 	var b *bench
 	b = newBench(t, "text Done.", func(o *agent.Options) {

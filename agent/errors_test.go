@@ -22,7 +22,7 @@ import (
 	"github.com/tenon-agent/tenon/window"
 )
 
-// What a model's failure makes of the run.
+// A model's failure ends the run with the matching reason.
 func TestErrorsOfTheModel(t *testing.T) {
 	tests := []struct {
 		script string
@@ -37,7 +37,7 @@ func TestErrorsOfTheModel(t *testing.T) {
 		{"error auth \"x\"", session.ReasonError, llm.KindAuth},
 		{"error context_overflow \"x\"", session.ReasonError, llm.KindContextOverflow},
 		{"error invalid_request \"x\"", session.ReasonError, llm.KindInvalidRequest},
-		{"error cancelled \"x\"", session.ReasonError, llm.KindCancelled}, // but nobody has cancelled
+		{"error cancelled \"x\"", session.ReasonError, llm.KindCancelled}, // but no caller has cancelled
 		{"error other \"x\"", session.ReasonError, llm.KindOther},
 		{"text Hel\ncut", session.ReasonError, llm.KindProtocol},
 		{"text Hel\nend", session.ReasonError, llm.KindProtocol},
@@ -55,7 +55,7 @@ func TestErrorsOfTheModel(t *testing.T) {
 				t.Errorf("the run ended as %s", end.Reason)
 			}
 			if end.Reason != session.ReasonDone && end.Message == "" {
-				t.Error("nobody is told why")
+				t.Error("the end of the run has no message")
 			}
 			e, ok := errors.AsType[*llm.Error](err)
 			if ok != (test.kind != "") || ok && (e.Kind != test.kind || end.Error == nil || end.Error.Kind != test.kind) {
@@ -84,7 +84,7 @@ func TestLengthNowAndThen(t *testing.T) {
 	endsWith(t, b.run("a story"), session.ReasonDone, "")
 }
 
-// An answer that begins anew makes void what was saved of it, once.
+// An answer that restarts voids its saved part, once.
 func TestDiscardedPartials(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, `
@@ -310,17 +310,17 @@ func goesOn(t *testing.T, store *failingStore, id session.SessionID, o agent.Opt
 func TestLeaseThatIsTaken(t *testing.T) {
 	b := newBench(t, "call look {\"path\":\"/a\"}\n---\ncall change {\"path\":\"/a\"}", nil)
 	b.at.Store(&mark{7, func() { // the call begins
-		w, err := b.store.Open(t.Context(), b.Session(), session.Lease{Owner: "somebody else", TakeOver: true})
+		w, err := b.store.Open(t.Context(), b.Session(), session.Lease{Owner: "another process", TakeOver: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = w.Close() })
 	}})
 	events, failed := drain(b.Run(t.Context(), text("go")))
-	if fenced, ok := errors.AsType[*session.FencedError](failed); !ok || fenced.Owner != "somebody else" {
+	if fenced, ok := errors.AsType[*session.FencedError](failed); !ok || fenced.Owner != "another process" {
 		t.Errorf("error = %v, want a FencedError", failed)
 	}
-	endsWith(t, events, session.ReasonError, "somebody else")
+	endsWith(t, events, session.ReasonError, "another process")
 	same(t, b.log.String(), "look(/a)")
 	if _, err := agent.Open(t.Context(), b.store, b.Session(), agent.Options{Client: b.client}); err == nil {
 		t.Error("the session was opened though a living writer has it")
@@ -336,7 +336,7 @@ func TestOpenWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// While a request waits to be sent again people are told; nothing of it is kept.
+// While a request waits for its retry, a transient event says so. The journal keeps nothing of it.
 func TestWaiting(t *testing.T) {
 	b := newBench(t, "text x", func(o *agent.Options) { o.Client = waits{o.Client} })
 	events := b.run("go")

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite the event trees in docs/events.
 
 const eventsDoc = "../docs/events.md"
 
-// scenario is one tree of docs/events.md: what was done, and what happened then.
+// scenario is one tree of docs/events.md: the steps, and the events that follow.
 type scenario struct {
 	name   string
 	script string
@@ -33,8 +33,8 @@ func say(text string) func(*testing.T, *bench) []session.Event {
 	return func(_ *testing.T, b *bench) []session.Event { return b.run(text) }
 }
 
-// TestEventTrees runs every scenario and compares what happened with the tree of its name in docs/events.md, which thereby
-// is a specification. Run it with -update to write the trees anew, and read the difference.
+// TestEventTrees runs every scenario and compares its events with the tree of its name in docs/events.md. The document is
+// thereby a specification. To rewrite the trees, run the test with -update and read the difference.
 func TestEventTrees(t *testing.T) {
 	data, err := os.ReadFile(eventsDoc)
 	if err != nil {

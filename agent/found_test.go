@@ -10,8 +10,8 @@ import (
 	"github.com/tenon-agent/tenon/session/live"
 )
 
-// What was found to have changed under a call that was interrupted is in its result, and in no other.
-func TestFoundChangesAreTold(t *testing.T) {
+// The result of an interrupted call lists the changes that were found. No other result lists them.
+func TestFoundChangesAreInTheResult(t *testing.T) {
 	many := session.FilesChanged{Call: "2", Cause: session.ByCommand, Found: true, Note: "And more."}
 	for i := range 50 {
 		many.Files = append(many.Files, session.FileChange{Path: fmt.Sprintf("/p/%d", i), After: &session.FileState{}})
@@ -31,7 +31,7 @@ func TestFoundChangesAreTold(t *testing.T) {
 		{"not known", []session.Body{session.FilesChanged{Call: "2", Found: true, Note: "It is damaged."}}, []string{"call it again.\nIt is damaged."}},
 		{"the last time", []session.Body{some, many}, []string{"(50):"}},
 		{"of another call", []session.Body{session.FilesChanged{Call: "1", Found: true}}, []string{"before you call it again."}},
-		{"told by the command", []session.Body{session.FilesChanged{Call: "2"}}, []string{"before you call it again."}},
+		{"reported by the command", []session.Body{session.FilesChanged{Call: "2"}}, []string{"before you call it again."}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -47,16 +47,16 @@ func TestFoundChangesAreTold(t *testing.T) {
 				if m.Role == llm.RoleTool && m.CallID == "2" {
 					got = m.Text()
 				} else if strings.Contains(m.Text(), "/p/") {
-					t.Errorf("told in %+v", m)
+					t.Errorf("another message lists the changes: %+v", m)
 				}
 			}
 			for _, want := range test.want {
 				if !strings.Contains(got, want) || !strings.HasPrefix(got, "The outcome of this call is unknown") {
-					t.Errorf("told %q, want %q", got, want)
+					t.Errorf("got %q, want %q", got, want)
 				}
 			}
 			if strings.Count(got, "different") > 1 || strings.Contains(test.want[0], "before you") && !strings.HasSuffix(got, "call it again.") {
-				t.Errorf("told %q", got)
+				t.Errorf("got %q", got)
 			}
 			checkJournal(t, b)
 		})

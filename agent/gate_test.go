@@ -157,7 +157,7 @@ func TestGateThatFails(t *testing.T) {
 	}
 }
 
-// A gate may wait for a person. When the run is aborted meanwhile, nobody has denied anything.
+// A gate may wait for a person. If the run is aborted meanwhile, its calls do not count as denied.
 func TestAbortWhileTheGateAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, "call look {\"path\":\"/a\"}", gated(decide(
@@ -222,14 +222,14 @@ func TestChangedArgumentsAreJudgedAgain(t *testing.T) {
 			if !c.Changed {
 				return agent.Verdict{Allow: true, By: "Ada", Arguments: `{"path":"/etc"}`}
 			}
-			return agent.Verdict{By: "rule 7", Reason: "nobody reads " + string(c.Arguments)}
+			return agent.Verdict{By: "rule 7", Reason: "no one may read " + string(c.Arguments)}
 		})))
 	b.run("go")
 	same(t, b.outcomes(), "user \"go\"\nassistant call look\n"+
-		`tool look denied "This call was denied: nobody reads {\"path\":\"/etc\"}."`+"\nassistant \"I see.\"")
+		`tool look denied "This call was denied: no one may read {\"path\":\"/etc\"}."`+"\nassistant \"I see.\"")
 	want := []session.Decision{
 		{Call: "c1", Verdict: "allow", By: "Ada", Arguments: `{"path":"/etc"}`},
-		{Call: "c1", Verdict: "deny", By: "rule 7", Reason: `nobody reads {"path":"/etc"}`},
+		{Call: "c1", Verdict: "deny", By: "rule 7", Reason: `no one may read {"path":"/etc"}`},
 	}
 	got := bodies[session.Decision](b.journal())
 	for i := range got {

@@ -179,7 +179,7 @@ func TestHooksChangeResults(t *testing.T) {
 	}
 }
 
-// What a hook makes of a result is bounded and made valid, like what a tool returns.
+// The agent bounds a result that a hook changed, and makes it valid, like the result of a tool.
 func TestChangedResultsAreBounded(t *testing.T) {
 	b := newBench(t, "call look {\"path\":\"/a\"}\n---\ntext Done.", func(o *agent.Options) {
 		o.MaxResult = 1 << 10

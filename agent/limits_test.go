@@ -181,8 +181,8 @@ func TestLimitThatIsJustNotReached(t *testing.T) {
 	endsWith(t, b.run("go"), session.ReasonDone, "")
 }
 
-// What the store cannot tell of the costs ends the run: without the figure nobody may spend.
-func TestCostThatTheStoreCannotTell(t *testing.T) {
+// If the store cannot report the costs, the run ends: without the figure it may not spend.
+func TestCostThatTheStoreCannotReport(t *testing.T) {
 	for _, limits := range []agent.Limits{{SessionCost: 1}, {DayCost: 1}} {
 		b := newBench(t, "text never asked", func(o *agent.Options) { o.Limits = limits })
 		blind := &blindStore{Store: b.store}
@@ -203,7 +203,7 @@ func TestCostThatTheStoreCannotTell(t *testing.T) {
 
 var errBlind = errors.New("the sums cannot be read")
 
-// blindStore is a store that cannot tell what was spent.
+// blindStore is a store that cannot report costs.
 type blindStore struct{ index.Store }
 
 func (*blindStore) List(context.Context, index.Query) iter.Seq2[index.Summary, error] {

@@ -10,8 +10,8 @@ import (
 	"github.com/tenon-agent/tenon/window"
 )
 
-// A request that the provider refuses as too long, at once or in the middle of its answer, is made smaller and sent again, though nothing
-// is known of the model's window. What had come of the answer is void.
+// If the provider refuses a request as too long, at once or in the middle of its answer, the agent sends a smaller one, even if the
+// context window of the model is unknown. The part of the answer that had arrived is void.
 func TestOverflow(t *testing.T) {
 	steps := strings.Repeat("call look {\"path\":\"/a\"}\ntext I look once more, and say so at some length, so that there is something to be left out.\n---\n", 20)
 	for name, refusal := range map[string]string{

@@ -84,7 +84,7 @@ func TestSummariesCountToTheRun(t *testing.T) {
 		switch body := e.Body.(type) {
 		case session.Requested:
 			if body.Used.Output != total+5 {
-				t.Errorf("before a request %d were used, and %d are told", total+5, body.Used.Output)
+				t.Errorf("before a request %d tokens were used, and it reports %d", total+5, body.Used.Output)
 			}
 		case session.Message:
 			total = total + 5*min(1, body.Usage.Output) + body.Usage.Output

@@ -29,7 +29,7 @@ import (
 	"github.com/tenon-agent/tenon/session/sqlite"
 )
 
-// The variables by which a test makes its own program another process: what it does, in which directory, with which sessions.
+// These variables turn the test program into another process. They give its task, its directory and its sessions.
 const (
 	otherRole     = "TENON_TEST_OTHER"
 	otherDir      = "TENON_TEST_OTHER_DIR"

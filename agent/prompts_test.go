@@ -90,7 +90,7 @@ func TestPromptHooksInTheirOrder(t *testing.T) {
 		assistant "Well."`)
 }
 
-// What is rejected leaves the queue, does not count as delivered, and is not answered.
+// A rejected draft leaves the queue, does not count as delivered, and gets no answer.
 func TestPromptHooksOnDrafts(t *testing.T) {
 	tests := []struct{ name, steering, followUps, want string }{
 		{"pass", "s", "f", `

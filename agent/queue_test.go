@@ -100,7 +100,7 @@ func TestSteeringDuringTheLastAnswer(t *testing.T) {
 	checkJournal(t, b)
 }
 
-// What has begun is not disturbed by steering; what has not is skipped, however the calls are run.
+// Steering does not disturb calls that have begun. The agent skips the other calls, in every mode of execution.
 func TestSteeringBetweenCalls(t *testing.T) {
 	script := `
 		call look {"path":"1"}

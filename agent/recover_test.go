@@ -69,8 +69,8 @@ func started(id, name string, again bool) session.CallStarted {
 	return session.CallStarted{Call: id, Tool: name, Arguments: json.RawMessage(`{}`), Again: again}
 }
 
-// What was under way when the process died has its end when the session is opened again, and the conversation goes on. No
-// call is run again by itself.
+// When the session is opened again, everything that was in progress when the process died gets an end, and the conversation
+// continues. No call runs again automatically.
 func TestOpenAfterACrash(t *testing.T) {
 	start := session.RunStarted{Trigger: live.TriggerUser}
 	input := session.Message{Message: text("go")}
@@ -228,7 +228,7 @@ func TestContinueReplacesACutAnswer(t *testing.T) {
 	}
 }
 
-// Before new input a cut answer is settled: the model is told what the person saw.
+// Before new input, the agent settles a cut answer: the model sees what the person saw.
 func TestNewInputAfterACutAnswer(t *testing.T) {
 	cut := "think Hm.\ntext Hel\nerror network \"x\"\n---\ntext Well."
 	want := `
@@ -279,7 +279,7 @@ func TestNewInputAfterACutAnswer(t *testing.T) {
 	})
 }
 
-// Whoever changes the model at the same time: the last change in the journal is the one that holds.
+// If several callers change the model at the same time, the last change in the journal holds.
 func TestSetClientFromManySides(t *testing.T) {
 	b := newBench(t, "text Never.", nil)
 	var all sync.WaitGroup

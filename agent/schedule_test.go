@@ -241,7 +241,7 @@ func TestProgress(t *testing.T) {
 	})
 }
 
-// Progress stands before the result of its call, whoever else is at work, and keeps its order.
+// Progress comes before the result of its call and keeps its order, even while other calls run.
 func TestProgressBeforeResult(t *testing.T) {
 	b := newBench(t, strings.Repeat("call command {\"path\":\"x\"}\n", 20)+"---\ntext Done.", nil)
 	open := ""

@@ -120,8 +120,8 @@ func TestAnAgentHasAName(t *testing.T) {
 	}
 }
 
-// A request of another process to change the agent is done by the program, and its outcome is in the journal: also one that was made while
-// nobody wrote the session.
+// The program executes requests of other processes to change the agent, and the journal has the outcome. This includes requests that were
+// made while no process wrote the session.
 func TestChangesByRequest(t *testing.T) {
 	b := clientBench(t, llmtest.Func(echo), nil)
 	request := func(c session.Change) session.Event {

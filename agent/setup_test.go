@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// bench is an agent on a workbench: a scripted model, a store in memory, tools that tell what was done with them.
+// bench is an agent on a workbench: a scripted model, a store in memory, tools that log their calls.
 type bench struct {
 	*agent.Agent
 	t      testing.TB
@@ -156,7 +156,7 @@ func (b *bench) texts() string {
 	return strings.Join(lines, "\n")
 }
 
-// callLog tells what tools did.
+// callLog records what tools did.
 type callLog struct {
 	mu      sync.Mutex
 	done    []string
@@ -189,7 +189,7 @@ type wait struct {
 }
 
 // tools are a few tools with all kinds of effects: look and change touch a path, command is unknown, nap waits, stubborn
-// does not stop when told, broken fails, crash panics.
+// ignores cancellation, broken fails, crash panics.
 func (l *callLog) tools() []tool.Tool {
 	return []tool.Tool{
 		tool.New("look", "Look at a path.",

@@ -29,7 +29,7 @@ func trace(events []session.Event) string {
 	return b.String()
 }
 
-// line describes one event. Entries of the journal begin with their kind, passing moments with a dot before it.
+// line describes one event. Entries of the journal begin with their kind, transient events with a dot before it.
 func line(e session.Event) string {
 	s := e.Body.Kind() + detail(e.Body)
 	if !e.Durable() {

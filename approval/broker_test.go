@@ -153,7 +153,7 @@ func TestOneQuestionAtATime(t *testing.T) {
 	}
 }
 
-func TestNobodyAnswers(t *testing.T) {
+func TestNoOneAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := opened(t)
 		come := questions(t, a)

@@ -20,7 +20,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	// A program passes the Ask of its agent, whose questions and answers are entries of the session. This one asks nobody.
+	// A program passes the Ask of its agent, which records questions and answers as entries of the session. This example asks no one.
 	broker := approval.NewBroker(func(_ context.Context, q session.Asking) ([]ask.Answer, error) {
 		fmt.Println("asked about", q.Calls[0].Tool)
 		return []ask.Answer{{Allow: true}}, nil

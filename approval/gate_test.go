@@ -39,8 +39,8 @@ func asked(t *testing.T, p *permission.Policy, answer func(q session.Asking) []a
 	return NewGate(Options{Judge: p, Broker: b, Keep: keep})
 }
 
-// Where nobody can be asked a run never waits: it denies, and says how the call can be allowed. Every decision has its rule and reason.
-func TestNobodyCanBeAsked(t *testing.T) {
+// If no person can answer, a run never waits: the gate denies the call and says how to allow it. Every decision has its rule and reason.
+func TestNoOneCanBeAsked(t *testing.T) {
 	p := policy(t, permission.Config{Deny: []string{"shell(git push *)"}})
 	g := NewGate(Options{Judge: p})
 	v, err := g.Decide(t.Context(), []agent.Proposed{command(p, "a", "ls"), command(p, "b", "go test ./..."), command(p, "c", "git push")})
@@ -58,7 +58,7 @@ func TestNobodyCanBeAsked(t *testing.T) {
 	}
 }
 
-// All calls of one answer that must be asked about come in one question; what is allowed or denied is not asked.
+// One question covers all calls of an answer that need approval. It omits calls that a rule allows or denies.
 func TestOneQuestionForAll(t *testing.T) {
 	p := policy(t, permission.Config{Deny: []string{"shell(git push *)"}})
 	var seen []ask.Call
@@ -150,7 +150,7 @@ func TestGrantsThatFail(t *testing.T) {
 	}
 }
 
-// What a person made of a call runs without a second question, unless a rule denies it.
+// A call that a person edited runs without a second question, unless a rule denies it.
 func TestWhatAPersonWrote(t *testing.T) {
 	p := policy(t, permission.Config{Deny: []string{"shell(rm *)"}})
 	g := asked(t, p, func(session.Asking) []ask.Answer { t.Error("asked again"); return nil }, nil)
@@ -175,7 +175,7 @@ func TestModeAtRunTime(t *testing.T) {
 	}
 }
 
-func TestNobodyAnswersTheGate(t *testing.T) {
+func TestNoOneAnswersTheGate(t *testing.T) {
 	p := policy(t, permission.Config{})
 	g := NewGate(Options{Judge: p, Broker: NewBroker(opened(t).Ask, 1)})
 	v, err := g.Decide(t.Context(), []agent.Proposed{command(p, "a", "go test ./...")})

@@ -12,7 +12,7 @@ import (
 	"github.com/tenon-agent/tenon/tool"
 )
 
-// In its own directories a session does as it likes; what is readable may be read alone.
+// A session may read and write its own directories without a question. It may only read the readable ones.
 func TestDirectoriesThatNeedNoQuestion(t *testing.T) {
 	own, readable := t.TempDir(), t.TempDir()
 	g := NewGate(Options{Judge: policy(t, permission.Config{Mode: permission.AskMode}), Own: []string{own}, Readable: []string{readable}})

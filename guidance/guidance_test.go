@@ -100,7 +100,7 @@ func TestFilesFromTheHomeDownToTheWorkingDirectory(t *testing.T) {
 	if got := names(g.Blocks(nil, room)); got != want+" a/b/AGENTS.md c/AGENTS.md" {
 		t.Errorf("entered: %s", got)
 	}
-	// A session that goes on knows what it has entered by what was told.
+	// A resumed session knows the entered directories from the blocks that the model has seen.
 	if got := names(p.guide("a").Blocks(g.Blocks(nil, room), room)); got != want+" a/b/AGENTS.md c/AGENTS.md" {
 		t.Errorf("taken up: %s", got)
 	}
@@ -114,7 +114,7 @@ func TestFilesFromTheHomeDownToTheWorkingDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := names(p.guide("c").Blocks(nil, room)); !strings.HasPrefix(got, "~/.claude/CLAUDE.md AGENTS.md") {
-		t.Errorf("who has none for Tenon: %s", got)
+		t.Errorf("without a file for Tenon: %s", got)
 	}
 }
 
@@ -154,8 +154,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// What a context file drags in from elsewhere is not told, but that it is not is.
-func TestFilesThatAreNotTold(t *testing.T) {
+// The model does not see files that a context file imports from outside. It sees that they are missing.
+func TestFilesThatAreNotShown(t *testing.T) {
 	p := newPlace(t)
 	p.write("home/.ssh/id", "secret")
 	p.write("home/.config/tenon/AGENTS.md", "@keys.json @~/.config/tenon/more.md")
@@ -175,7 +175,7 @@ func TestFilesThatAreNotTold(t *testing.T) {
 	blocks := p.guide("a", func(o *guidance.Options) { o.Refuse = refuse }).Blocks(nil, room)
 	for _, b := range blocks {
 		if strings.Contains(b.Text, "secret") {
-			t.Errorf("%s tells %q", b.Name, b.Text)
+			t.Errorf("%s shows %q", b.Name, b.Text)
 		}
 	}
 	for name, want := range map[string]string{
@@ -192,7 +192,7 @@ func TestFilesThatAreNotTold(t *testing.T) {
 	}
 }
 
-// Where there is no room for all files the nearest are told, the next is cut, and of the others that they are there. The order stays.
+// If there is no room for all files, the model sees the nearest ones, a part of the next, and the names of the others. The order stays.
 func TestTheNearestFilesHaveTheRoom(t *testing.T) {
 	p := newPlace(t)
 	far, near := strings.Repeat("far away\n", 500), strings.Repeat("close by\n", 300)
@@ -221,10 +221,10 @@ func TestTheNearestFilesHaveTheRoom(t *testing.T) {
 		t.Errorf("%s: %d bytes are cut, and it ends with %q", b.Name, b.Cut, b.Text[len(b.Text)-80:])
 	}
 	if g.Tells(filepath.Join(p.root, "AGENTS.md")) || !g.Tells(filepath.Join(p.root, "a", "AGENTS.md")) {
-		t.Error("a file that is left out counts as told, or one that is cut does not")
+		t.Error("a file that is left out counts as shown, or one that is cut does not")
 	}
 	if again := g.Blocks(blocks, 4000); !slices.Equal(again, blocks) {
-		t.Errorf("asked again, it tells %s", names(again))
+		t.Errorf("the second time it shows %s", names(again))
 	}
 }
 
@@ -247,11 +247,11 @@ func TestLongFilesAreCut(t *testing.T) {
 		total += len(b.Text)
 	}
 	if total > 5000+300 {
-		t.Errorf("%d bytes are told", total)
+		t.Errorf("the model sees %d bytes", total)
 	}
 }
 
-// Files that import more and more others end somewhere, and so does what is told of them.
+// Files that import more and more others have a limit, and so does the text about them.
 func TestVeryManyImports(t *testing.T) {
 	for name, max := range map[string]int{"small files": 100 << 10, "no room": 3000} {
 		t.Run(name, func(t *testing.T) {
@@ -291,7 +291,7 @@ func TestChanges(t *testing.T) {
 		g.Blocks(nil, room)
 	}
 	if at := filepath.Join(p.root, "AGENTS.md"); !g.Tells(at) || g.Tells(filepath.Join(p.root, "CLAUDE.md")) {
-		t.Error("what is told is not known")
+		t.Error("Tells does not match the blocks")
 	}
 	if cleaned != 1 {
 		t.Errorf("it was read %d times", cleaned)
@@ -300,7 +300,7 @@ func TestChanges(t *testing.T) {
 	if got := g.Blocks(nil, room); got[0].Text != "a [hidden]" {
 		t.Errorf("changed: %+v", got)
 	}
-	// Of the same size, at a time that may be the same: what was written just now is read again.
+	// A file of the same size, with a time that may be the same, is read again if it was written just now.
 	for _, text := range []string{"aaa", "bbb", "ccc"} {
 		if err := os.WriteFile(filepath.Join(p.root, "AGENTS.md"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

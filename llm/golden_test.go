@@ -16,7 +16,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -233,7 +233,7 @@ func TestContentErrors(t *testing.T) {
 	}
 }
 
-// What is not known does not hinder what is: a part of a newer kind may use the names of fields as it likes.
+// Unknown parts do not disturb known ones: a part of a newer kind may use any names of fields.
 func TestUnknownPartsStayAsTheyAre(t *testing.T) {
 	unknown := `{ "type": "later", "text": {"deep": [1, 2.50]}, "data": 7 }`
 	in := `[{"type":"text","text":"a","data":5},` + unknown + `]`

@@ -98,7 +98,7 @@ func TestAModelToTry(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if ref, ok := r.ModelOf("nobody"); ok {
+	if ref, ok := r.ModelOf("unknown"); ok {
 		t.Errorf("got %q", ref)
 	}
 }

@@ -175,7 +175,7 @@ func TestKeysInTheirOrder(t *testing.T) {
 		used = append(used, q.Key)
 	}
 	if want := []string{"k-environment", "k-kept-0123456789"}; !slices.Equal(used, want) || !slices.Equal(secrets, want) {
-		t.Errorf("used %q, told %q", used, secrets)
+		t.Errorf("used %q, reported %q", used, secrets)
 	}
 	if got := r.KnownSecrets(); !slices.Contains(got, "k-environment") {
 		t.Errorf("keys of the environment: %d", len(got))
@@ -285,13 +285,13 @@ func TestTheDefaultsAreKnown(t *testing.T) {
 				t.Errorf("%s leads to %s, which is not in the catalog", v, ref)
 			}
 			if !strings.Contains(why, v) {
-				t.Errorf("%q does not tell of %s", why, v)
+				t.Errorf("%q does not name %s", why, v)
 			}
 		}
 	}
 }
 
-// A token of a code host is not sent to a host that somebody has named in its place.
+// The token of a code host is not sent to another host that the configuration names instead.
 func TestTokensStayAtHome(t *testing.T) {
 	for _, p := range setup(t, "", "GITHUB_TOKEN", "k-123456", "GITHUB_BASE_URL", "http://elsewhere.example").Providers() {
 		if p.Name == "github" && slices.Contains(p.Keys, "$GITHUB_TOKEN") {

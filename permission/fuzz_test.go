@@ -9,9 +9,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// FuzzJudge plants programs in the syntax tree of a line and finds them there again, apart from the analysis: a line that has a
-// denied program is denied in every mode, one that has an unknown program runs in no mode but where nobody is to be asked
-// about what the sandbox confines.
+// FuzzJudge plants programs in the syntax tree of a line and finds them again, independently of the analysis. A line with a denied program
+// is denied in every mode. A line with an unknown program runs only in a mode that does not ask about commands that the sandbox confines.
 func FuzzJudge(f *testing.F) {
 	data, err := os.ReadFile(corpus)
 	if err != nil {

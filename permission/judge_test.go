@@ -116,7 +116,7 @@ func TestRules(t *testing.T) {
 		{"asking wins over allowing", Auto, []string{"allow shell(git push *)", "ask shell(git push *)", "ask write(docs/**)"}, []row{
 			{"shell(git push)", Ask}, {"write(docs/a.md)", Ask}, {"write(src/a.go)", Allow}, {"shell(touch docs/a)", Ask}, {"shell(touch src/a)", Allow},
 		}},
-		{"paths hold whoever touches them", AskMode, []string{"allow write(docs/**)", "allow read(/usr/include/**)", "allow read(~/notes)", "deny read(*.pem)", "deny write(docs/secret/)"}, []row{
+		{"rules for paths hold for every tool and command", AskMode, []string{"allow write(docs/**)", "allow read(/usr/include/**)", "allow read(~/notes)", "deny read(*.pem)", "deny write(docs/secret/)"}, []row{
 			{"write(docs/a/b.md)", Allow},
 			{"edit(docs/a.md)", Allow},
 			{"write(docs.md)", Ask},

@@ -8,7 +8,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// policy is one for a project at /w of somebody at /home/me; what is there exists on no disk.
+// policy returns a policy for a project at /w of a user with the home directory /home/me. Neither exists on disk.
 func policy(t testing.TB, m Mode, rules ...string) *Policy {
 	t.Helper()
 	p, err := New(Options{

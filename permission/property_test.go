@@ -138,7 +138,7 @@ func TestDenyBeatsAll(t *testing.T) {
 	})
 }
 
-// TestASuggestionAllowsWhatItSays gives suggestions and judges other lines: what they allow now is what their words say.
+// TestASuggestionAllowsWhatItSays grants suggestions and judges other lines: the grant allows exactly the lines that its text names.
 func TestASuggestionAllowsWhatItSays(t *testing.T) {
 	base := policy(t, AskMode)
 	rapid.Check(t, func(t *rapid.T) {

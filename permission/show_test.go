@@ -8,7 +8,7 @@ import (
 	"github.com/tenon-agent/tenon/tool"
 )
 
-// What is shown in a hidden directory can be read in every mode. What lies beside it stays hidden, and nothing there can be written.
+// A shown path in a hidden directory can be read in every mode. Its siblings stay hidden, and nothing there can be written.
 func TestShow(t *testing.T) {
 	root, hidden := t.TempDir(), t.TempDir()
 	outputs := filepath.Join(hidden, "outputs", "s1")
@@ -30,8 +30,8 @@ func TestShow(t *testing.T) {
 		}{
 			{"shown", shows, filepath.Join(outputs, "a"), false, true},
 			{"shown, written", shows, filepath.Join(outputs, "a"), true, false},
-			{"the one beside it", shows, filepath.Join(hidden, "outputs", "s2", "a"), false, false},
-			{"the one above it", shows, filepath.Join(hidden, "outputs"), false, false},
+			{"its sibling", shows, filepath.Join(hidden, "outputs", "s2", "a"), false, false},
+			{"its parent", shows, filepath.Join(hidden, "outputs"), false, false},
 			{"a name that begins like it", shows, outputs + "x", false, false},
 			{"the policy without it", p, filepath.Join(outputs, "a"), false, false},
 		} {

@@ -73,7 +73,7 @@ func TestRedact(t *testing.T) {
 				t.Errorf("%s: got %s", name, got)
 			}
 			if !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") {
-				t.Errorf("%s: what is around it is gone: %s", name, got)
+				t.Errorf("%s: the text around it is gone: %s", name, got)
 			}
 		}
 	}
@@ -105,7 +105,7 @@ func TestRedactLeavesTheRest(t *testing.T) {
 	}
 }
 
-// Tools cut long lines and long outputs wherever the limit is. Nobody can use less than half of a key.
+// Tools cut long lines and long outputs at any byte. Less than half of a key is useless.
 func TestRedactCutKeys(t *testing.T) {
 	const long = "sk-planted-ABCDEFGHIJKLMNOPQRSTUVWXYZ-0123456789"
 	r := redact.New(long, planted)

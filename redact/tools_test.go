@@ -12,14 +12,14 @@ import (
 	"github.com/tenon-agent/tenon/tool"
 )
 
-// Whichever way a tool tells of a key, nobody hears it.
-func TestToolsTellNoKeys(t *testing.T) {
+// No output of a tool contains a key.
+func TestToolsShowNoKeys(t *testing.T) {
 	type details struct {
 		Line string `json:"line"`
 	}
 	wrong := errors.New("wrong")
 	secrets := redact.New(planted)
-	tools := secrets.Tools([]tool.Tool{tool.New("teller", "Tells.",
+	tools := secrets.Tools([]tool.Tool{tool.New("printer", "Prints.",
 		func(context.Context, struct{}) (tool.Effects, error) { return tool.Effects{None: true}, nil },
 		func(_ context.Context, _ struct{}, report tool.Report) (tool.Result, error) {
 			report("begins " + planted[:9])
@@ -55,8 +55,8 @@ func TestToolsTellNoKeys(t *testing.T) {
 	}
 }
 
-// What a person is shown before they allow a change goes to the journal too, and has no key in it.
-func TestPreviewsTellNoKeys(t *testing.T) {
+// The preview of a change goes to the person and to the journal. It contains no key.
+func TestPreviewsShowNoKeys(t *testing.T) {
 	wrong := errors.New("wrong")
 	secrets := redact.New(planted)
 	for _, fails := range []bool{false, true} {

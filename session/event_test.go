@@ -90,7 +90,7 @@ func TestEventsRoundTripInJSON(t *testing.T) {
 	}
 }
 
-// The form is what exports and stores are made of: it changes for nobody.
+// Exports and stores depend on this form. It must not change.
 func TestEventJSON(t *testing.T) {
 	e := session.Event{
 		Seq: 2, ID: "b", Parent: "a", Run: "r", Turn: 1, Time: time.Date(2027, 1, 2, 3, 4, 5, 6000, time.UTC),

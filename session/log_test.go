@@ -77,7 +77,7 @@ func TestErrorsHaveCodes(t *testing.T) {
 }
 
 func TestLeaseErrorsSayWho(t *testing.T) {
-	since := time.Date(2027, 1, 2, 3, 4, 5, 0, time.Local).UTC() // people are told their own time
+	since := time.Date(2027, 1, 2, 3, 4, 5, 0, time.Local).UTC() // people see their local time
 	for want, err := range map[string]error{
 		"session s is in use by tenon, pid 1 since 2027-01-02 03:04:05": &session.LockedError{Session: "s", Owner: "tenon, pid 1", Since: since},
 		"session s: tenon, pid 2 took over the write lock":              &session.FencedError{Session: "s", Owner: "tenon, pid 2"},

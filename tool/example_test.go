@@ -47,7 +47,7 @@ func Example() {
 		panic(err)
 	}
 
-	// What a model gets wrong, it is told in words that it can act on.
+	// If the arguments are wrong, the model sees an error that it can act on.
 	_, err = count.Prepare(context.Background(), `{"file_path": "poem"}`)
 	fmt.Println(err)
 

@@ -66,7 +66,7 @@ func TestStreamAndJournalShowTheSame(t *testing.T) {
 			var tr Transcript
 			var bodies []session.Body
 			for i, b := range live {
-				if only(b) && (i >= skip || !(session.Event{Body: b}).Transient()) { // who comes late gets the entries from before
+				if only(b) && (i >= skip || !(session.Event{Body: b}).Transient()) { // a late reader gets the earlier entries
 					bodies = append(bodies, b)
 				}
 			}

@@ -72,7 +72,7 @@ func TestTheModelIsFoundInOrder(t *testing.T) {
 		env        []string
 		ref, why   string
 	}{
-		{"the flag", "offline", []string{"TENON_MODEL", "nobody/x"}, "offline/rules", "chosen by --model"},
+		{"the flag", "offline", []string{"TENON_MODEL", "unknown/x"}, "offline/rules", "chosen by --model"},
 		{"by its full name", "offline/rules", nil, "offline/rules", "chosen by --model"},
 		{"the environment", "", []string{"TENON_MODEL", "offline", "TENON_CONFIG_DIR", configured}, "offline/rules", "chosen by TENON_MODEL"},
 		{"the configuration", "", []string{"TENON_CONFIG_DIR", configured, "OPENAI_API_KEY", "k"}, "groq/x", "chosen in tenon.json"},
@@ -138,8 +138,8 @@ func TestTheModelIsFoundInOrder(t *testing.T) {
 	}
 }
 
-// Keys that cannot be read are told of: their model may have been meant.
-func TestKeysThatCannotBeReadAreToldOf(t *testing.T) {
+// Tenon reports keys that it cannot read: the person may have meant their model.
+func TestTenonReportsKeysItCannotRead(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "keys.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
@@ -189,7 +189,7 @@ func TestFactsSayWhereItIs(t *testing.T) {
 		}
 	}
 	if told := facts(dir, dir, "", day); strings.Contains(told, "Repository") || strings.Contains(told, "Permission") {
-		t.Errorf("what is not known, or known already, is told: %q", told)
+		t.Errorf("facts that are unknown or already known appear: %q", told)
 	}
 }
 

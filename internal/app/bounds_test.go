@@ -75,7 +75,7 @@ func TestALineIsAnalyzedOnce(t *testing.T) {
 	}
 }
 
-// Where the environment does not say where the home directory is, its secrets are hidden all the same.
+// If the environment does not name the home directory, the sandbox hides its secrets anyway.
 func TestBoundsWithoutHome(t *testing.T) {
 	u, err := user.Current()
 	if err != nil || u.HomeDir == "" || runtime.GOOS == "windows" {

@@ -5,16 +5,16 @@ import (
 	"testing"
 )
 
-// Who asks for a summary is told why there is none.
+// If Compact makes no summary, it says why.
 func TestNothingToSumUp(t *testing.T) {
 	w := newWorkplace(t)
 	w.script()
 	w.open()
-	w.ask("Mend the leak in the cellar.")
+	w.ask("Fix the leak in the cellar.")
 	for range 2 {
 		_, problem, err := w.agent.Compact(t.Context(), "the leak")
 		if err != nil || !strings.Contains(problem, "nothing to summarize") {
-			t.Errorf("told %q, %v", problem, err)
+			t.Errorf("problem %q, %v", problem, err)
 		}
 	}
 }

@@ -59,8 +59,8 @@ func openAgent(t *testing.T, script string, mode permission.Mode) *Agent {
 	return ag
 }
 
-// What the sandbox takes back when the agent ends a job, is told by Close: there is nobody else.
-func TestWhatIsTakenBackFromJobsIsTold(t *testing.T) {
+// Close reports the changes that the sandbox undoes when the agent ends a job: no one else can.
+func TestCloseReportsWhatTheSandboxUndoes(t *testing.T) {
 	if sandbox.Look().Level() != sandbox.Namespaces {
 		t.Skip("no sandbox here")
 	}
@@ -77,8 +77,8 @@ func TestWhatIsTakenBackFromJobsIsTold(t *testing.T) {
 	}
 }
 
-// The end of a job is told once, whether a tool or the queue comes first.
-func TestTheEndOfAJobIsToldOnce(t *testing.T) {
+// The model sees the end of a job once, whether a tool or the queue comes first.
+func TestTheEndOfAJobIsReportedOnce(t *testing.T) {
 	ag := newAgent(t, "text Done.\n---\ntext I see.")
 	queued := func(want int) {
 		t.Helper()
@@ -105,7 +105,7 @@ func TestTheEndOfAJobIsToldOnce(t *testing.T) {
 }
 
 // A tool that waits for a job reports its end. The queue does not repeat it.
-func TestAJobThatAToolHasTold(t *testing.T) {
+func TestAJobThatAToolHasReported(t *testing.T) {
 	up := filepath.Join(t.TempDir(), "up")
 	ag := newAgent(t, `call shell {"command": "until [ -e `+filepath.ToSlash(up)+` ]; do sleep 0.01; done", "background": true}
 ---
@@ -113,7 +113,7 @@ call job {"action": "wait", "id": "job1"}
 ---
 text Done.
 ---
-text Told twice.`)
+text Reported twice.`)
 	told := 0
 	for e, err := range ag.Run(t.Context(), llm.UserText("go")) {
 		if err != nil {
@@ -133,7 +133,7 @@ text Told twice.`)
 		}
 	}
 	if told != 1 {
-		t.Errorf("told %d times", told)
+		t.Errorf("the end was reported %d times", told)
 	}
 }
 

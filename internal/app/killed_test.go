@@ -15,11 +15,11 @@ import (
 	"github.com/tenon-agent/tenon/session/view"
 )
 
-// childDir is the variable that tells a process of this test where it works.
+// childDir is the variable with the working directory of this test's child process.
 const childDir = "TENON_TEST_COMPACTING"
 
-// A process that is killed while a summary is written beside its run loses nothing: the session opens, the window is as it was, and the next
-// summary is made by who goes on.
+// A process that is killed while it writes a summary during its run loses nothing: the session opens, the context window is unchanged, and
+// the process that continues makes the next summary.
 func TestAProcessIsKilledWhileItSumsUp(t *testing.T) {
 	if base := os.Getenv(childDir); base != "" {
 		sumUpForEver(t, base)
@@ -68,7 +68,7 @@ func TestAProcessIsKilledWhileItSumsUp(t *testing.T) {
 	}
 	events := w.ask("Go on.")
 	if len(of[session.Summarized](events)) == 0 {
-		t.Error("nobody has summed up what was to be summed up")
+		t.Error("the run made no summary")
 	}
 	w.wants(w.sent(0), "The needle is blue")
 	if after := w.said(id); !strings.HasPrefix(after, before) || len(before) < 10_000 {
@@ -106,7 +106,7 @@ func (w *workplace) said(id session.SessionID) string {
 	for _, e := range messages {
 		m := e.Body.(session.Message)
 		if m.Stop == llm.StopAborted {
-			continue // it is begun anew
+			continue // it starts again
 		}
 		fmt.Fprintf(&b, "[%s %s] %s\n", m.Role, m.CallID, m.Text())
 	}

@@ -148,7 +148,7 @@ func (w *workplace) open() {
 	w.use(ag)
 }
 
-// again closes the agent and goes on with its session, as another process would.
+// again closes the agent and continues its session, as another process would.
 func (w *workplace) again() {
 	w.t.Helper()
 	id := w.agent.Session()
@@ -269,10 +269,10 @@ func TestASessionThatIsLongerThanItsWindow(t *testing.T) {
 	last := w.sent(0)
 	w.wants(last, "Use spaces, from now on.", "In sub, use spaces.", `<context name="sub/AGENTS.md">`, "## Goal")
 	if strings.Contains(last, "Use tabs.") {
-		t.Error("the old instructions are told still")
+		t.Error("the model still sees the old instructions")
 	}
 	if strings.Contains(w.sent(len(w.requests)-1), "In sub") {
-		t.Error("the nested file is told before anything there was touched")
+		t.Error("the model sees the nested file before a call touched its directory")
 	}
 
 	// Another process takes it up: the window is the same, and the model knows only what it still sees.
@@ -281,12 +281,12 @@ func TestASessionThatIsLongerThanItsWindow(t *testing.T) {
 	w.ask("Go on.")
 	w.wants(w.sent(0), "The needle is blue", "In sub, use spaces.", "was not read yet")
 	if news := of[session.Context](w.events[len(events):]); len(news) != 0 {
-		t.Errorf("what was told is told again: %+v", news)
+		t.Errorf("the model sees the same blocks again: %+v", news)
 	}
 }
 
-// What changes of the place while the session lasts is told at the end of the conversation, and nothing before it changes.
-func TestChangesOfThePlaceAreToldAtTheEnd(t *testing.T) {
+// If the workspace changes during the session, Tenon adds the news to the end of the conversation and changes nothing before it.
+func TestChangesOfTheWorkspaceComeAtTheEnd(t *testing.T) {
 	w := newWorkplace(t)
 	w.write("repo/CLAUDE.md", "Old rules. See @rules.md.")
 	w.write("repo/rules.md", "The rules.")
@@ -297,7 +297,7 @@ func TestChangesOfThePlaceAreToldAtTheEnd(t *testing.T) {
 	w.ask("One.")
 	w.wants(w.sent(0), "branch main", "Date: 2026-03-04", "Old rules.", `<context name="rules.md">`)
 	if !strings.HasPrefix(w.sent(0), "[user] <context") {
-		t.Errorf("the place is not told first:\n%s", w.sent(0))
+		t.Errorf("the description of the workspace is not first:\n%s", w.sent(0))
 	}
 	first := w.sent(0)
 	w.write("repo/CLAUDE.md", "New rules.")
@@ -389,11 +389,11 @@ func TestTheModelGoesBack(t *testing.T) {
 
 func TestTheModelGivesUpAResult(t *testing.T) {
 	w := newWorkplace(t)
-	w.write("repo/log.txt", strings.Repeat("a line that helps nobody\n", 200))
-	w.script(calls("read", `{"path": "log.txt"}`), calls("cleanup", `{"quote": "a line that helps nobody", "reason": "of another service", "summary": "nothing in it"}`))
+	w.write("repo/log.txt", strings.Repeat("a line that helps no one\n", 200))
+	w.script(calls("read", `{"path": "log.txt"}`), calls("cleanup", `{"quote": "a line that helps no one", "reason": "of another service", "summary": "nothing in it"}`))
 	w.open()
 	w.ask("Look at the log.")
-	w.wants(w.sent(0), "a line that helps nobody") // the provider's cache is worth more than the room
+	w.wants(w.sent(0), "a line that helps no one") // the provider's cache is worth more than the room
 	w.spec.System = "Another system prompt."
 	id := w.agent.Session()
 	w.close()
@@ -405,8 +405,8 @@ func TestTheModelGivesUpAResult(t *testing.T) {
 	w.script()
 	w.ask("Go on.")
 	w.wants(w.sent(0), "[You discarded this result: of another service]\nnothing in it")
-	if strings.Contains(w.sent(0), "helps nobody\n") {
-		t.Error("the result is told still")
+	if strings.Contains(w.sent(0), "helps no one\n") {
+		t.Error("the model still sees the result")
 	}
 }
 

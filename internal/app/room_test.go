@@ -10,7 +10,7 @@ import (
 	"github.com/tenon-agent/tenon/session/live"
 )
 
-// Who takes a model with less room has less of the context files told from then on, the nearest first.
+// If a person selects a model with a smaller context window, the model sees less of the context files from then on, the nearest first.
 func TestAModelWithLessRoom(t *testing.T) {
 	w := newWorkplace(t)
 	w.write("repo/.git/HEAD", "ref: refs/heads/main\n")
@@ -31,7 +31,7 @@ func TestAModelWithLessRoom(t *testing.T) {
 	}
 }
 
-// A person who has pinned more than there is room for is told so, in the run or where a summary was asked for.
+// If the pinned messages do not fit, Tenon reports that, in the run or in the answer to a request for a summary.
 func TestAPinThatIsTooLarge(t *testing.T) {
 	const want = "a pinned message is too long"
 	w := newWorkplace(t)
@@ -46,13 +46,13 @@ func TestAPinThatIsTooLarge(t *testing.T) {
 		}
 	}
 	if strings.Count(told, want) != 1 || !strings.Contains(told, "Keep this: word") {
-		t.Errorf("told %q", told)
+		t.Errorf("the notices say %q", told)
 	}
 	w.close()
 	w.open()
 	w.ask(keep)
 	w.ask("Go on.")
 	if entries, problem, err := w.agent.Compact(t.Context(), ""); err != nil || !strings.Contains(problem, want) || len(of[session.Summarized](entries)) != 1 {
-		t.Errorf("told %q, %v", problem, err)
+		t.Errorf("problem %q, %v", problem, err)
 	}
 }

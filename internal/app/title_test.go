@@ -64,7 +64,7 @@ func TestASessionGetsATitle(t *testing.T) {
 	}
 }
 
-// What a title has cost that says nothing is noted.
+// The journal has the cost of a title even if the title is empty.
 func TestATitleMadeInVain(t *testing.T) {
 	w := newWorkplace(t)
 	w.titles("***", nil)

@@ -25,7 +25,7 @@ func TestLoginOnATerminal(t *testing.T) {
 	}
 }
 
-// A folder is trusted when somebody says so, after having seen what that means.
+// A person trusts a directory after they have seen the consequences.
 func TestTrustOnATerminal(t *testing.T) {
 	dir := t.TempDir()
 	project := filepath.Join(dir, "project")

@@ -24,7 +24,7 @@ func TestASecondInterruptKillsTheCommand(t *testing.T) {
 	c.await(c.stdout, `"kind":"progress"`)
 	c.signal(os.Interrupt)
 	c.await(c.stderr, "interrupt again to exit at once\n")
-	again := time.NewTicker(command.OneInterrupt) // what comes sooner counts as the first one
+	again := time.NewTicker(command.OneInterrupt) // an earlier interrupt counts as the first one
 	defer again.Stop()
 	ended := make(chan struct{})
 	go func() {
@@ -57,7 +57,7 @@ func TestASecondInterruptKillsTheCommand(t *testing.T) {
 	}
 }
 
-// running reports whether a process is there and is no zombie, which nobody may have waited for yet.
+// running reports whether a process exists and is not a zombie: its parent may not have waited for it yet.
 func running(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

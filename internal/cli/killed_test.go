@@ -44,7 +44,8 @@ func aliveSince(dir string, since time.Time) bool {
 	return false
 }
 
-// The program is killed under a command: what that changed is seen, taken back, brought again, and told to the model.
+// The program is killed while a command runs. The next process finds the changes of the command, can undo and redo them, and shows them to
+// the model.
 func TestKilledUnderACommand(t *testing.T) {
 	const command = "echo two >a; rm b; mv c d; mkdir e; echo new >e/f"
 	prepare := func(t *testing.T, mode string) (dir, project string) {
@@ -100,11 +101,11 @@ func TestKilledUnderACommand(t *testing.T) {
 		out = strings.ReplaceAll(out, `\\\"`, `\"`)
 		for _, want := range []string{"The outcome of this call is unknown", "Files that were different from what they had been before the call", `e/f\": new`, `b\": removed`, `a\": changed`} {
 			if !strings.Contains(out, want) {
-				t.Errorf("%q is not told:\n%s", want, out)
+				t.Errorf("the model does not see %q:\n%s", want, out)
 			}
 		}
 		if strings.Contains(out, `.tenon\": new`) {
-			t.Errorf("what the sandbox had put there is told as the command's:\n%s", out)
+			t.Errorf("the model sees files of the sandbox as changes of the command:\n%s", out)
 		}
 	})
 }

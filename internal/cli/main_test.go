@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(leakChecked{m}, map[string]func(){"tenon": tenon})
 }
 
-// raceOptions is the value of GORACE for programs that tests start: those that look for races wait a second before they
-// end, unless they are told not to.
+// raceOptions is the value of GORACE for programs that tests start. By default a program with the race detector waits a second
+// before it ends.
 const raceOptions = "atexit_sleep_ms=0"
 
 // stuck is what a model that is stuck says first.

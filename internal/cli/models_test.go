@@ -19,10 +19,10 @@ import (
 	"github.com/tenon-agent/tenon/llm/catalog"
 )
 
-// typed is a terminal at which somebody types.
+// typed is a terminal with input.
 type typed struct {
 	*strings.Reader
-	hidden string // what is typed where it is not shown
+	hidden string // input that the terminal does not echo
 }
 
 func (typed) TerminalWidth() int { return 80 }
@@ -91,14 +91,14 @@ func TestModelsUpdate(t *testing.T) {
 	if code, _, told = tenonIn(t, dir, nil, nil, "models", "update"); code != command.ExitError || Leaks(told) {
 		t.Errorf("exit code %d, says %q", code, told)
 	}
-	// A catalog that cannot be used is told of, and the one of the program is used.
+	// The program reports a catalog that it cannot use, and uses its own.
 	writeFile(t, u.File, "{")
 	if code, out, told = tenonIn(t, dir, nil, nil, "models", "-a", "claude-haiku-4-5"); code != command.ExitDone || !strings.Contains(told, "cannot be used") || !strings.Contains(out, "1/5") {
 		t.Errorf("exit code %d, says %q and %q", code, out, told)
 	}
 }
 
-// What a server calls its models cannot act on a terminal.
+// The names of a server's models cannot control a terminal.
 func TestNamesOfModelsAreHarmless(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprint(w, `{"object":"list","data":[{"id":"evil\u001b[2J\u0007name\nnext"},{"id":"good"}]}`)
@@ -153,8 +153,8 @@ func TestCompletionOfModels(t *testing.T) {
 	}
 }
 
-// A trial shows all that a provider tells, whatever it speaks.
-func TestATrialTellsAll(t *testing.T) {
+// A trial shows everything that a provider reports, in every protocol.
+func TestATrialShowsAll(t *testing.T) {
 	quota := llm.Quota{Limit: 50, Remaining: 49, Reset: time.Now().Add(time.Minute)}
 	step := modelserver.Think("Hm.").Say("ready").Usage(llm.Usage{Input: 12, CacheRead: 3, Output: 2, Reasoning: 1}).
 		Limits(llm.RateLimits{Requests: quota})
@@ -168,7 +168,7 @@ func TestATrialTellsAll(t *testing.T) {
 			t.Errorf("%s: exit code %d, says %q and %q", ref, code, out, told)
 		}
 		if protocol != "GEMINI" && !strings.Contains(out, "49 of 50 requests left") {
-			t.Errorf("%s tells of no limits: %q", ref, out)
+			t.Errorf("%s shows no limits: %q", ref, out)
 		}
 		_, out, _ = tenonIn(t, t.TempDir(), vars, nil, "models", "test", ref, "--json")
 		var got models.Trial

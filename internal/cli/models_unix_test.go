@@ -11,7 +11,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 )
 
-// An interrupt ends a request that nobody answers.
+// An interrupt ends a request that gets no answer.
 func TestModelsTestIsInterrupted(t *testing.T) {
 	srv := modelserver.New(t, modelserver.Steps(modelserver.Say("x").Fault(modelserver.StallBeforeHeaders)))
 	env := []string{"ANTHROPIC_API_KEY=sk-planted-0123456789", "ANTHROPIC_BASE_URL=" + srv.URL}

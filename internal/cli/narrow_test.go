@@ -10,7 +10,7 @@ import (
 	"github.com/tenon-agent/tenon/llm/llmtest"
 )
 
-// Lists are cut to a narrow terminal, where broken lines could not be told apart.
+// Lists are cut to the width of a narrow terminal: broken lines would be ambiguous.
 func TestListsOnANarrowTerminal(t *testing.T) {
 	vars := isolated(t.TempDir())
 	vars["NO_COLOR"] = "1"

@@ -13,7 +13,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/testkit/unprivileged"
 )
 
-// Who cannot read or write where the configuration is, is told what helps.
+// If the program cannot read or write the configuration directory, the error names a remedy.
 func TestADirectoryOfTheConfigurationThatIsClosed(t *testing.T) {
 	if !unprivileged.Is(t) {
 		return
@@ -45,7 +45,7 @@ func TestADirectoryOfTheConfigurationThatIsClosed(t *testing.T) {
 			return map[string]string{"TENON_CONFIG_DIR": test.config, "TENON_DATA_DIR": dir, "TENON_KEYRING": "off", "TENON_DISCOVER": "off"}[name]
 		}}
 		if code := Main(t.Context(), test.args, env); code != command.ExitError || !strings.HasSuffix(told.String(), test.want) {
-			t.Errorf("%v: exit code %d, told %q", test.args, code, told.String())
+			t.Errorf("%v: exit code %d, prints %q", test.args, code, told.String())
 		}
 	}
 }

@@ -31,7 +31,7 @@ type child struct {
 	pipe   io.Closer // of stdout
 	stdout *bufio.Reader
 	stderr *bufio.Reader
-	told   bytes.Buffer // what was read of stderr
+	told   bytes.Buffer // the part of stderr that was read
 }
 
 // start starts the program with data in dir. Further variables are of the form NAME=value.

@@ -21,7 +21,7 @@ import (
 	"github.com/tenon-agent/tenon/session/index"
 )
 
-// TestScripts runs the program itself, as a person or a script would. Beside the usual commands of testscript, scripts have
+// TestScripts runs the program itself, as a person or a script would. In addition to the usual commands of testscript, scripts have
 //
 //	exits CODE PROGRAM ARGS...   the program ends with that exit code
 //	json PATH PATTERN            standard output is one JSON object in which the value at PATH matches
@@ -31,7 +31,7 @@ import (
 //	last-session [DIR | --all]   set SESSION to the session that was changed last, SHORT to a beginning of it
 //	fill FILE SIZE TEXT          make a file of SIZE bytes
 //	bytes FILE TEXT              make a file from a Go string
-//	private FILE                 nobody else can read FILE
+//	private FILE                 no other user can read FILE
 //	serve SCRIPT [MODEL...]      set SERVER to the URL of a model server that plays a script and lists models
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{

@@ -20,7 +20,7 @@ import (
 // planted is what is in every secret that the test plants, and must be in nothing that comes out.
 const planted = "planted"
 
-// talkative is a server that tells of the key that it was shown wherever it can.
+// talkative is a server that repeats its client's key wherever it can.
 func talkative(r *modelserver.Request) modelserver.Step {
 	shown := r.Key
 	if _, token, ok := strings.Cut(r.Header.Get("X-Secret"), " "); ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/cli/command"
 )
 
-func TestADamagedStoreIsTold(t *testing.T) {
+func TestCheckReportsADamagedStore(t *testing.T) {
 	dir := t.TempDir()
 	script := []string{"TENON_TEST_SCRIPT=" + writeFile(t, filepath.Join(dir, "script"), "text Here I am.")}
 	if code, _, told := start(t, dir, script, "run", "hello").end(); code != command.ExitDone {

@@ -108,7 +108,7 @@ func TestADumbTerminalHasNoStatusLine(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatBeginsAnewOnATerminal(t *testing.T) {
+func TestAnAnswerThatRestartsOnATerminal(t *testing.T) {
 	client := llmtest.New(t, "text Half an\nreset network \"it broke\"\ntext The whole answer.")
 	code, lines := onTerminal(t, client, map[string]string{}, "run", "hello")
 	text := strings.Join(lines, "\n")

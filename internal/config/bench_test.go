@@ -21,7 +21,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkLoadNothing is the start of somebody without files.
+// BenchmarkLoadNothing loads the configuration of a user without files.
 func BenchmarkLoadNothing(b *testing.B) {
 	o := Options{Dir: b.TempDir(), WorkDir: b.TempDir()}
 	b.ReportAllocs()

@@ -229,7 +229,7 @@ func TestAnInertProjectChangesNothing(t *testing.T) {
 		h := newHome(t).project(`{}`)
 		h.Dir = ""
 		if c := h.load(); c.Inert == "" {
-			t.Error("a project is trusted that nobody can have trusted")
+			t.Error("a project is trusted that no one can have trusted")
 		}
 	})
 }

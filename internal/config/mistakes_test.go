@@ -11,7 +11,7 @@ import (
 
 func TestMistakesSayWhereAndWhatToDo(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
-		// What is not JSON.
+		// Text that is not JSON.
 		{"empty", " \n", `1:1: the file is empty; write {} for no settings`},
 		{"list", `[]`, `1:1: expected an object in braces, found a list`},
 		{"cut", "{\n\"model\": \"a/x\",\n", `1:1: the object, list, string or comment that begins here has no end`},
@@ -162,7 +162,7 @@ func TestATrustedProjectHasOneFile(t *testing.T) {
 	}
 }
 
-func TestAllMistakesAreToldTogether(t *testing.T) {
+func TestAllMistakesAreReportedTogether(t *testing.T) {
 	h := newHome(t).user("{\n\"model\": 1,\n\"pools\": {\"p\": [\"x\"]},\n\"small_model\": \"nothing\",\n\"nonsense\": 1}").project(`{"model": 2}`)
 	_, err := Load(h.Options)
 	list, ok := errors.AsType[*Errors](err)
@@ -180,7 +180,7 @@ func TestAllMistakesAreToldTogether(t *testing.T) {
 	}
 }
 
-func TestAtMostTwentyMistakesAreTold(t *testing.T) {
+func TestAtMostTwentyMistakesAreReported(t *testing.T) {
 	var b strings.Builder
 	for i := range 1000 {
 		fmt.Fprintf(&b, "\"unknown%d\": 1, ", i)

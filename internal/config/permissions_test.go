@@ -8,7 +8,7 @@ import (
 	"github.com/tenon-agent/tenon/permission"
 )
 
-// What a project says of permissions comes on top of what the user says, and only makes it narrower.
+// The permissions of a project are added to those of the user. They can only narrow them.
 func TestAProjectOnlyNarrowsPermissions(t *testing.T) {
 	h := newHome(t).user(`{
 		"permissions": {"mode": "edits", "allow": ["shell(go test *)"], "deny": ["read(secret)"], "examples": [{"command": "ls", "want": "allow"}]},

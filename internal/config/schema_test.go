@@ -227,7 +227,7 @@ func validObject(r *rapid.T, t reflect.Type) map[string]any {
 			out[f.name] = valid(r, f.typ, f)
 		}
 	}
-	delete(out, map[reflect.Type]string{reflect.TypeFor[models.Provider](): "api_keys"}[t]) // not beside api_key
+	delete(out, map[reflect.Type]string{reflect.TypeFor[models.Provider](): "api_keys"}[t]) // not together with api_key
 	return out
 }
 

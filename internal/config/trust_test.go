@@ -217,7 +217,7 @@ func TestTheListIsForPeopleToRead(t *testing.T) {
 	}
 }
 
-// What a project says can be looked at before its folder is trusted, and a file anywhere can be checked.
+// A person can inspect the configuration of a project before they trust it, and can check a file anywhere.
 func TestLookingWithoutTrust(t *testing.T) {
 	dir, project := t.TempDir(), t.TempDir()
 	file, other := filepath.Join(project, "tenon.json"), filepath.Join(dir, "other.json")

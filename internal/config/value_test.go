@@ -123,7 +123,7 @@ func TestACommandRunsOnceWhenItIsNeeded(t *testing.T) {
 	c.Origins()
 	_, _ = json.Marshal(c)
 	if exists(log) {
-		t.Fatal("the command ran though nobody asked for the value")
+		t.Fatal("the command ran though no code asked for the value")
 	}
 	copied := c.Providers["a"].APIKey
 	var all sync.WaitGroup
@@ -302,7 +302,7 @@ func TestAnyTextCanBeWrittenWithDoubledDollars(t *testing.T) {
 	})
 }
 
-// What needs no command can be told beforehand.
+// Ready knows the values in advance that need no command.
 func TestReady(t *testing.T) {
 	e := &environment{getenv: env("KEY", "sk-planted")}
 	for text, want := range map[string]string{

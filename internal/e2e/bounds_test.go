@@ -14,9 +14,9 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// TestARefactoringThatNobodyWatches lets a model rename a function through a small module, run its tests and commit, with mode auto:
-// nothing is asked, nothing outside is touched, and all of it can be taken back.
-func TestARefactoringThatNobodyWatches(t *testing.T) {
+// TestAnUnattendedRefactoring lets a model rename a function across a small module, run its tests and commit, in mode auto.
+// Tenon asks no question, the commands touch nothing outside, and undo restores everything.
+func TestAnUnattendedRefactoring(t *testing.T) {
 	for _, tool := range []string{"git", "go"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("there is no %s", tool)
@@ -93,7 +93,7 @@ func TestARefactoringThatNobodyWatches(t *testing.T) {
 		}
 	}
 	if changed[session.ByTool] != 3 || changed[session.ByCommand] < 2 {
-		t.Errorf("the journal tells of changes %v", changed)
+		t.Errorf("the journal has the changes %v", changed)
 	}
 	if diff := git("diff", "--stat"); !strings.Contains(diff, "calc.go") {
 		t.Errorf("nothing was changed: %s", diff)

@@ -216,7 +216,7 @@ func (s *twoHundred) compare() {
 	s.t.Logf("%d requests, epochs: %v", n, reasons)
 }
 
-// sent is what a provider caches of a request: what stands before the conversation, and each block of it, without marks.
+// sent is the part of a request that a provider caches: everything before the conversation, and each block of it, without marks.
 type sent struct {
 	head   string
 	blocks []string

@@ -12,7 +12,7 @@ import (
 	"github.com/tenon-agent/tenon/session/live"
 )
 
-// apart is ways that can be set up beside each other: no two read the same variables.
+// apart returns ways that can be set up together: no two read the same variables.
 func apart(t *testing.T) []way {
 	t.Helper()
 	var all []way
@@ -39,7 +39,7 @@ func waysToFail() []forGood {
 	}
 }
 
-// TestAnotherProtocolTakesOver lets each protocol fail for good in the middle of a tool loop, and each other one go on with the
+// TestAnotherProtocolTakesOver lets each protocol fail for good in the middle of a tool loop, and each other one continue the
 // conversation: with reasoning, parallel calls and their results, one of them an error.
 func TestAnotherProtocolTakesOver(t *testing.T) {
 	n := 0
@@ -88,14 +88,14 @@ func takeOver(t *testing.T, first, second way, how forGood) {
 		case live.Routed:
 			routed++
 			if b.Model != second.ref() || b.Cause == nil || b.Cause.Model != first.ref() {
-				t.Errorf("it tells that %s goes on because of %v", b.Model, b.Cause)
+				t.Errorf("the journal says that %s continues because of %v", b.Model, b.Cause)
 			}
 		case live.Reset:
 			reset++
 		}
 	}
 	if wantReset := len(how.steps); routed != 1 || how.reset && reset != wantReset || !how.reset && reset != 0 {
-		t.Errorf("it tells of %d changes of the model and of %d voided answers", routed, reset)
+		t.Errorf("the journal has %d changes of the model and %d voided answers", routed, reset)
 	}
 	resultsHave(t, helping, fact, "missing.txt", "fact.txt")
 	journal := p.journal()

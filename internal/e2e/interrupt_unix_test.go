@@ -22,8 +22,8 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// ends is how long an interrupted program may take at most in tests, whatever else the machine does: less than any wait that the
-// tests interrupt. What people get is told in the log.
+// ends is how long an interrupted program may take at most in tests on a busy machine: less than any wait that the tests interrupt.
+// The log has the real times.
 const ends = 30 * time.Second
 
 // moment is when the program is interrupted.
@@ -137,7 +137,7 @@ func TestAnInterruptEndsTheSearchForCredentials(t *testing.T) {
 	}
 }
 
-// hangs is the address of a server that takes requests and does not answer. It tells of the first.
+// hangs returns the address of a server that takes requests and does not answer. It reports the first request to reached.
 func hangs(t testing.TB, reached chan<- struct{}) string {
 	done := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -191,7 +191,7 @@ type running struct {
 	p      *project
 	cmd    *exec.Cmd
 	stdout *bufio.Reader
-	told   bytes.Buffer // what was read of it
+	told   bytes.Buffer // the part of stdout that was read
 	stderr bytes.Buffer
 }
 
@@ -258,7 +258,7 @@ func (c *running) interrupt() {
 		t.Errorf("it took %s to end", took)
 	}
 	if _, end := streamed(t, c.told.String()); end.ExitCode != interrupted {
-		t.Errorf("its last line tells the exit code %d", end.ExitCode)
+		t.Errorf("its last line has the exit code %d", end.ExitCode)
 	}
 	c.p.keepsSecret("standard output", c.told.String())
 	c.p.keepsSecret("standard error", c.stderr.String())

@@ -8,14 +8,14 @@ import (
 	"modernc.org/sqlite"
 )
 
-// What tells the program that it is to die, in tests alone: at which write of the store, and of which file it must see before it counts.
+// These variables make the test program kill itself: at this write of the store, counted from the moment that this file exists.
 const (
 	dieAtVar    = "TENON_TEST_DIE_AT"
 	dieAfterVar = "TENON_TEST_DIE_AFTER"
 )
 
-// dieWhenTold lets the process kill itself before a write to a database: of a row, or of all that was written in a transaction.
-func dieWhenTold() {
+// dieAtWrite lets the process kill itself before a write to a database, of a row or of a whole transaction, if the environment asks for it.
+func dieAtWrite() {
 	at, err := strconv.ParseInt(os.Getenv(dieAtVar), 10, 64)
 	if err != nil {
 		return

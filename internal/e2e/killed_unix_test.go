@@ -99,8 +99,8 @@ func asJSON(t testing.TB, v any) []byte {
 	return data
 }
 
-// The program is killed before writes that it makes while a summary is written beside its run and when it takes effect: what was
-// shown is there, what is stored is well, and the next one reaches the goal.
+// The program is killed before writes that it makes while it writes a summary during its run, and when the summary takes effect. The session
+// has everything that was shown, the store is undamaged, and the next process reaches the goal.
 func TestKilledAroundASummary(t *testing.T) {
 	n := 0
 	for at := 1; at <= 120; at += 1 + at/30*at/15 {
@@ -224,7 +224,7 @@ func (p *project) sees(what, id, view string, tree map[string]string) {
 	trees.Same(p.t, trees.Of(p.t, p.dir), tree)
 }
 
-// newStudio is a project whose sessions do what they are told.
+// newStudio returns a project whose sessions follow their prompts exactly.
 func newStudio(t *testing.T) *project {
 	t.Helper()
 	p := newProject(t)

@@ -17,8 +17,8 @@ func TestAStallWithDefaultSettings(t *testing.T) {
 	for _, w := range ways() {
 		for _, c := range []struct {
 			fault modelserver.Fault
-			after string        // what is said of the silence
-			twice time.Duration // what it takes when it stalls twice, which it must not
+			after string        // the text about the silence
+			twice time.Duration // its time with two stalls, which must not happen
 		}{
 			{modelserver.StallInStream, "nothing came for 1m0s", 2 * time.Minute},
 			{modelserver.StallBeforeHeaders, "no byte of an answer came for 2m0s", 4 * time.Minute},

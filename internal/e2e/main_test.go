@@ -23,7 +23,7 @@ const programName = "tenon"
 func TestMain(m *testing.M) {
 	sandbox.Main()
 	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == programName {
-		dieWhenTold()
+		dieAtWrite()
 		env := cli.System()
 		env.Version = "v0.0.0-test"
 		os.Exit(cli.Main(context.Background(), os.Args[1:], env))

@@ -11,7 +11,7 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// extras is what servers take that Chat Completions does not have. Which server takes what is tested beside the profiles.
+// extras are parameters that Chat Completions does not have. The tests of the profiles check which server takes which of them.
 func extras() modelserver.Rules {
 	return modelserver.Rules{Extra: []string{
 		"usage", "reasoning", "reasoning_details", "reasoning_content", "cache_control", "thinking", "chat_template_kwargs", "name",
@@ -108,9 +108,9 @@ func TestServersThatAreNotThere(t *testing.T) {
 			p := newProject(t)
 			srv := w.serve(p)
 			for i, v := range p.env {
-				p.env[i] = strings.ReplaceAll(v, srv.URL, "http://nobody.invalid")
+				p.env[i] = strings.ReplaceAll(v, srv.URL, "http://unknown.invalid")
 			}
-			fails(t, p, w, "nobody.invalid", "cannot be resolved", "is there a network?")
+			fails(t, p, w, "unknown.invalid", "cannot be resolved", "is there a network?")
 		})
 	}
 }

@@ -23,11 +23,11 @@ type project struct {
 	dir     string // the project itself
 	home    string
 	data    string
-	env     []string // beside those that say where home and data are
-	secrets []string // what must be seen nowhere
+	env     []string // in addition to those that name the home and data directories
+	secrets []string // texts that must not appear anywhere
 }
 
-// fact is what only the file fact.txt of each project tells.
+// fact is a text that only the file fact.txt of each project has.
 const fact = "The drawer holds seventeen keys."
 
 func newProject(t testing.TB) *project {
@@ -73,7 +73,7 @@ func (p *project) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd.Env = append([]string{
 		"HOME=" + p.home, "USERPROFILE=" + p.home, "TENON_CONFIG_DIR=" + p.home, "TENON_DATA_DIR=" + p.data,
 		"TENON_TITLES=off",         // models are asked what their scripts know of
-		"GORACE=atexit_sleep_ms=0", // a program that looks for races waits a second before it ends, unless it is told not to
+		"GORACE=atexit_sleep_ms=0", // by default a program with the race detector waits a second before it ends
 	}, p.env...)
 	return cmd
 }

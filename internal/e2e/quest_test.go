@@ -23,13 +23,13 @@ import (
 // questWindow is how many tokens the model of a quest can take, answer included.
 const questWindow = 16_000
 
-// quest is work that is longer than the window of who does it: so many parts to look at, one after the other, and their sum to be reported
-// with a word. Its model knows nothing but what a request tells it: without the goal it stops, and what it has forgotten it looks up again.
+// quest is work that is longer than the context window of its model: the model reads many parts, one after the other, and reports their sum
+// with a word. It knows only the text of its request: without the goal it stops, and it looks up again the parts that it has forgotten.
 type quest struct {
 	t      *testing.T
 	parts  int
 	family tokens.Family
-	asked  func() // told of the first wish for a summary; nil: nobody is
+	asked  func() // called at the first request for a summary, unless it is nil
 
 	mu        sync.Mutex
 	before    sent
@@ -37,7 +37,7 @@ type quest struct {
 	summaries int
 	largest   int // tokens of a request, with the room for its answer
 	looked    map[string]int
-	lost      []string // what was wrong with requests
+	lost      []string // the faults of requests
 }
 
 const (
@@ -140,7 +140,7 @@ func (q *quest) weigh(r *modelserver.Request, said string, wish bool) llm.Usage 
 	return llm.Usage{Input: 50, CacheRead: cached, CacheWrite: int64(n) - cached - 50, Output: 60}
 }
 
-// next is the next step towards the goal: what is not known is looked at.
+// next is the next step towards the goal: it reads the next unknown part.
 func (q *quest) next(known map[int]int, last int, word string) modelserver.Step {
 	sum, open := 0, []int{}
 	for i := range last + 1 {
@@ -172,7 +172,7 @@ func (q *quest) next(known map[int]int, last int, word string) modelserver.Step 
 	return step
 }
 
-// summaryOf is a summary that tells of the progress alone: the goal is in what the person said.
+// summaryOf is a summary of the progress alone: the person's prompt has the goal.
 func summaryOf(known map[int]int) string {
 	var b strings.Builder
 	b.WriteString("## Goal\nWhat the user said.\n## Decisions\nOne after the other.\n## State\nWork is under way.\n")
@@ -224,8 +224,8 @@ func (q *quest) sound(srv *modelserver.Server, journal []session.Event) (compact
 	return compactions
 }
 
-// A session with a window of 16 000 tokens goes on with its goal over more than ten compactions: nothing that it needs is lost, no request
-// is too long, and what was sent can be made again from the journal.
+// A session with a context window of 16 000 tokens pursues its goal over more than ten summaries: it loses nothing that it needs, no request
+// is too long, and the journal can reproduce every request.
 func TestAGoalOutlivesItsWindow(t *testing.T) {
 	for i, name := range []string{"anthropic", "openai-responses", "openrouter", "gemini"} {
 		if !sample.Takes(i, 2, 4) {

@@ -26,8 +26,8 @@ import (
 // resumeName is what the test binary is called when it is to resume a session and say what that took.
 const resumeName = "resume"
 
-// BenchmarkLongSession takes up a session of 20 000 turns, 200 MB, in a process of its own, and makes its next request. Beside it a short
-// session of the same kind: what both take must not differ.
+// BenchmarkLongSession resumes a session of 20 000 turns, 200 MB, in a process of its own, and makes its next request. It does the same with
+// a short session of the same kind: both must cost the same.
 func BenchmarkLongSession(b *testing.B) {
 	for _, turns := range []int{200, 20_000} {
 		b.Run(fmt.Sprintf("turns=%d", turns), func(b *testing.B) {
@@ -42,7 +42,7 @@ func BenchmarkLongSession(b *testing.B) {
 	}
 }
 
-// longModel is the model of the session, for which nobody is asked.
+// longModel is the model of the session. No request reaches a server.
 type longModel struct{ llm.Client }
 
 func (longModel) Model() llm.Model {

@@ -9,8 +9,8 @@ import (
 	"github.com/tenon-agent/tenon/internal/testkit/trees"
 )
 
-// What was taken back and brought again across a summary, a fork, and a fork of that one, is what it was: to the byte, in what the next
-// request sends and in the files.
+// Undo and redo across a summary, a fork, and a fork of that fork restore the same state to the byte, in the next request and in the
+// files.
 func TestRewindAndRedoAcrossForks(t *testing.T) {
 	t.Parallel()
 	p := newStudio(t)

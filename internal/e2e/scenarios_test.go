@@ -28,7 +28,7 @@ type scenario struct {
 	code   int      // exit code
 	skips  bool     // not every step needs to be played, such as when an answer may stand in spite of its fault
 	says   []string // what standard error must have
-	silent []string // what it must not have, nor standard output
+	silent []string // texts that neither it nor standard output may have
 	check  func(t *testing.T, w way, srv *modelserver.Server, journal []session.Event)
 }
 
@@ -147,13 +147,13 @@ func scenarios() []scenario {
 		},
 		{
 			name: "refusal", code: 1, steps: []modelserver.Step{modelserver.Say("I cannot").Stop(llm.StopRefused)},
-			answer: "I cannot", silent: []string{"attempt"}, says: []string{"declined to answer"}, // what it said is its answer, and the code tells
+			answer: "I cannot", silent: []string{"attempt"}, says: []string{"declined to answer"}, // its text is its answer, and the exit code shows the refusal
 		},
 		{
 			name: "refusal without words", code: 1, steps: []modelserver.Step{modelserver.Answer(llm.Message{Stop: llm.StopRefused})},
 			silent: []string{"attempt"}, says: []string{"refused"},
 		},
-		// The right answer is there more than once: a machine with much to do may take so long over one that it counts as a stall.
+		// The script has the right answer more than once: a busy machine may send it so slowly that it counts as a stall.
 		{
 			name: "stall before headers", timeouts: `"first_byte":"1s"`, answer: answer, says: []string{"attempt 2 of 4", "stalled", "1s"},
 			steps: []modelserver.Step{wrong().Fault(modelserver.StallBeforeHeaders), say(), say(), say()}, skips: true, silent: []string{"nothing must remain"},

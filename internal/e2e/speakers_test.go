@@ -110,7 +110,7 @@ func loudHook() agent.Hook {
 	}
 }
 
-// envelope is a message of somebody else, as the window marks it.
+// envelope matches a message of another speaker, as the window marks it.
 var envelope = regexp.MustCompile(`(?s)<note from="[a-z]+"( name="[^"<>]*")?>\n.*?\n</note>`)
 
 // personTexts returns the texts that a request of any protocol shows as the person's.

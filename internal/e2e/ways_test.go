@@ -17,14 +17,14 @@ import (
 	"github.com/tenon-agent/tenon/internal/testkit/sample"
 )
 
-// way is one way to a model: what a person sets to use it.
+// way is one way to a model: the settings that a person needs for it.
 type way struct {
 	name     string // of the provider, unless provider is set
 	provider string
 	model    string
 	protocol modelserver.Protocol
 	env      func(p *project, url string) []string
-	key      string // what the server accepts; empty: it wants none
+	key      string // the key that the server accepts; empty: it wants none
 	secrets  []string
 	server   modelserver.Config
 	thinks   bool // the reasoning of a turn must go back to the server with the turn's calls

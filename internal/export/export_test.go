@@ -29,7 +29,7 @@ import (
 	"github.com/tenon-agent/tenon/session/view"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew; look at them, the page in a browser, before you keep them")
+var update = flag.Bool("update", false, "rewrite the golden files; look at them, the page in a browser, before you keep them")
 
 type writer func(t testing.TB, events []session.Event, o export.Options) string
 
@@ -218,7 +218,7 @@ func TestEveryBeginning(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	store, s := stored(t, sample())
-	s.Owner = "somebody"
+	s.Owner = "another process"
 	var whole, lines bytes.Buffer
 	if err := export.JSON(t.Context(), &whole, store, s); err != nil {
 		t.Fatal(err)
@@ -255,7 +255,7 @@ func (f *failing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestErrorsAreTold(t *testing.T) {
+func TestErrorsAreReported(t *testing.T) {
 	store, s := stored(t, everywhere(strings.Repeat("words ", 4000)))
 	for name, write := range map[string]func(io.Writer) error{
 		"html":  func(w io.Writer) error { return export.HTML(t.Context(), w, store, s, export.Options{}) },
@@ -265,7 +265,7 @@ func TestErrorsAreTold(t *testing.T) {
 	} {
 		for _, room := range []int{0, 100_000} {
 			if err := write(&failing{room}); err == nil {
-				t.Errorf("%s: the writer had room for %d bytes, and nobody tells", name, room)
+				t.Errorf("%s: the writer had room for %d bytes, and there is no error", name, room)
 			}
 		}
 	}

@@ -227,7 +227,7 @@ func TestKeyringIsLeftAlone(t *testing.T) {
 	if ring.asked = 0; get(t, s, "anthropic", "") != planted || ring.asked != 1 {
 		t.Errorf("the keyring was asked %d times", ring.asked)
 	}
-	ring.keys = nil // somebody else emptied it
+	ring.keys = nil // another program emptied it
 	if _, err := s.Get(t.Context(), "anthropic", ""); !errors.Is(err, keys.ErrNotFound) || !strings.Contains(err.Error(), "add it again") {
 		t.Errorf("got %v", err)
 	}
@@ -498,7 +498,7 @@ func addMany(dir, as string) int {
 	return 0
 }
 
-// What is in the file can be told all at once; what is in the keyring cannot.
+// Known returns all keys of the file. It cannot return those of the keyring.
 func TestFiled(t *testing.T) {
 	dir, ring := t.TempDir(), &fake{}
 	set(t, keys.Open(dir, keys.Options{Keyring: ring}), "openai", "", "sk-in-the-keyring")
@@ -547,7 +547,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// Whoever waits for the lock can be told to stop.
+// A caller can cancel its wait for the lock.
 func TestWaitingForTheLockEnds(t *testing.T) {
 	ring := &fake{hang: make(chan struct{})}
 	dir := t.TempDir()

@@ -118,7 +118,7 @@ func TestWhyTheCacheHadLess(t *testing.T) {
 		"earlier bytes changed without an epoch": {func(k *talk) {
 			k.ask("two", &llm.Usage{CacheWrite: 10_200}, func(r *llm.Request) { r.System = "changed by a hook" })
 		}, ledger.Broken, 10_000, 0},
-		"nobody knows": {func(k *talk) {
+		"without a known cause": {func(k *talk) {
 			k.ask("two", &llm.Usage{CacheWrite: 10_200})
 		}, ledger.Unexplained, 10_000, 0},
 		"the provider said nothing": {func(k *talk) {

@@ -26,7 +26,7 @@ func (k *talk) fork() {
 	k.id, k.writer = id, w
 }
 
-// The reason is the one that made the difference, and nothing that only happened beside it.
+// The reason is the change that made the difference, not one that only happened at the same time.
 func TestTheReasonOfAMiss(t *testing.T) {
 	missed := &llm.Usage{CacheWrite: 10_200}
 	for name, c := range map[string]struct {

@@ -143,7 +143,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// What cannot be escaped is an error, and nothing of what comes after it is written.
+// Text that cannot be escaped is an error, and nothing after it is written.
 func TestMistakes(t *testing.T) {
 	text := markup.Text("x")
 	for name, write := range map[string]func(w *markup.Writer){
@@ -204,7 +204,7 @@ func TestAttrsAreValues(t *testing.T) {
 	}
 }
 
-// What is written is not kept.
+// The writer does not keep the output.
 func TestStreams(t *testing.T) {
 	const total = 2 << 20
 	var b strings.Builder

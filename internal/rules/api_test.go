@@ -19,7 +19,7 @@ var apiRules = []rule{
 	{
 		name:  "every package says what it is for",
 		check: speechless,
-		mend:  "write a package comment that reads well in go doc: what it is, how one begins, what it promises",
+		fix:   "write a package comment that reads well in go doc: what it is, how one begins, what it promises",
 		broken: map[string]string{
 			"llm/a.go":             "package llm",
 			"tool/a.go":            "// Package tool is.\npackage tool",
@@ -31,7 +31,7 @@ var apiRules = []rule{
 	{
 		name:  "what is exported is documented",
 		check: undocumented,
-		mend:  "say what it does, who owns what, whether it blocks, whether it may be used concurrently, and which errors it returns",
+		fix:   "say what it does, who owns what, whether it blocks, whether it may be used concurrently, and which errors it returns",
 		broken: map[string]string{
 			"llm/a.go": `package llm
 
@@ -79,7 +79,7 @@ var (
 	{
 		name:  "public packages show how they are used",
 		check: unshown,
-		mend: "add an Example function with an Output comment to a file example_test.go: the shortest program that does something useful " +
+		fix: "add an Example function with an Output comment to a file example_test.go: the shortest program that does something useful " +
 			"with the package",
 		broken: map[string]string{
 			"llm/a.go":                 "package llm",

@@ -22,7 +22,7 @@ var codeRules = []rule{
 	{
 		name:  "nothing happens at init time",
 		check: initialisers,
-		mend:  "make the value in a constructor or hand it in; an init function works for every program that imports the package",
+		fix:   "make the value in a constructor or hand it in; an init function works for every program that imports the package",
 		broken: map[string]string{
 			"llm/a.go":      "package llm\nfunc init() {}\nfunc (t T) init() {}\ntype T int",
 			"llm/a_test.go": "package llm\nfunc init() {}",
@@ -32,7 +32,7 @@ var codeRules = []rule{
 	{
 		name:  "packages are named for what they hold",
 		check: vagueNames,
-		mend:  "name the package for what it holds or does, or put the code beside its only user",
+		fix:   "name the package for what it holds or does, or put the code next to its only user",
 		broken: map[string]string{
 			"llm/util/a.go":     "package util",
 			"tool/manager/a.go": "package manage",
@@ -43,7 +43,7 @@ var codeRules = []rule{
 	{
 		name:  "a file is a page",
 		check: longOnes,
-		mend: "split the file by what it is about; if it really is one page of one thing, " +
+		fix: "split the file by what it is about; if it really is one page of one thing, " +
 			"list it with the reason in longFiles in internal/rules/code_test.go",
 		broken: map[string]string{
 			"llm/a.go":      "package llm\n" + strings.Repeat("\n", longest),
@@ -55,7 +55,7 @@ var codeRules = []rule{
 	{
 		name:  "tests do not sleep",
 		check: sleeps,
-		mend: "wait for the condition: a channel, a closed pipe, the next entry of Watch; " +
+		fix: "wait for the condition: a channel, a closed pipe, the next entry of Watch; " +
 			"or test under synctest.Test, where time is not real and sleeping is allowed, also in helpers that only such tests call",
 		broken: map[string]string{
 			"llm/a.go": "package llm\nimport \"time\"\nfunc f() { time.Sleep(1) }",

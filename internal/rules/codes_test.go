@@ -18,7 +18,7 @@ var errorCodeRules = []rule{
 	{
 		name:  "every code of an error is documented",
 		check: undocumentedCodes,
-		mend:  "add a row with the code, its meaning and its remedy to " + codesPage + ", or remove the row of a code that is gone",
+		fix:   "add a row with the code, its meaning and its remedy to " + codesPage + ", or remove the row of a code that is gone",
 		broken: map[string]string{
 			"session/a.go": "package session\nfunc (*E) Code() string { return \"session.lost\" }\nvar no = \"session.db\"\n" +
 				"var a = Codef(\"cli.known\", \"x\")\nvar b = &coded{\"session.bare\", \"x\"}\n" +

@@ -23,7 +23,7 @@ var commandRules = []rule{{
 	name:  "there is one test command",
 	files: true,
 	check: otherCommands,
-	mend: "the README gives `" + testCommand + "` on a line of its own in a code block, make test and .ci/run call exactly it, " +
+	fix: "the README gives `" + testCommand + "` on a line of its own in a code block, make test and .ci/run call exactly it, " +
 		"and it needs nothing but Go and git",
 	broken: map[string]string{
 		".ci/run":   "step \"Tests\" go test -short ./...\n",

@@ -16,7 +16,7 @@ var dependencyRules = []rule{
 	{
 		name:  "every direct dependency is explained",
 		check: unexplained,
-		mend: "add a row to the table in " + dependencyDoc + " that fits: what for, why this one, licence, cost; " +
+		fix: "add a row to the table in " + dependencyDoc + " that fits: what for, why this one, licence, cost; " +
 			"or do without the module",
 		broken: map[string]string{
 			"go.mod":               "module x\nrequire a.org/one v1.0.0 // indirect\nrequire (\n\ta.org/one/two v1.0.0\n\ta.org/far v1.0.0 // indirect\n\ta.org/tool v1.0.0\n)\ntool a.org/tool/cmd/x\n",
@@ -30,7 +30,7 @@ var dependencyRules = []rule{
 	{
 		name:  "nothing is explained that is gone",
 		check: gone,
-		mend:  "remove the row from " + dependencyDoc + ", and run go mod tidy",
+		fix:   "remove the row from " + dependencyDoc + ", and run go mod tidy",
 		broken: map[string]string{
 			"go.mod":               "module x\nrequire (\n\ta.org/one v1.0.0\n\ta.org/two v1.0.0 // indirect\n)\n",
 			"llm/a.go":             "package llm\nimport _ \"a.org/one\"",
@@ -41,7 +41,7 @@ var dependencyRules = []rule{
 	{
 		name:  "what is for tests stays in tests",
 		check: escaped,
-		mend:  "use it in _test.go files and in packages named for tests only, or move its row in " + dependencyDoc + " to the program",
+		fix:   "use it in _test.go files and in packages named for tests only, or move its row in " + dependencyDoc + " to the program",
 		broken: map[string]string{
 			"go.mod":               "module x\nrequire a.org/one v1.0.0\n",
 			"llm/a.go":             "package llm\nimport _ \"a.org/one\"",
@@ -54,7 +54,7 @@ var dependencyRules = []rule{
 	{
 		name:  "no template looks methods up by name",
 		check: templates,
-		mend: "write HTML with internal/markup, and text with fmt: one call of a template makes the linker keep every exported method of " +
+		fix: "write HTML with internal/markup, and text with fmt: one call of a template makes the linker keep every exported method of " +
 			"every type in the program, which is 4 MB of tenon",
 		broken: map[string]string{
 			"llm/a.go":          "package llm\nimport \"html/template\"",

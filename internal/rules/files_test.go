@@ -23,7 +23,7 @@ var machinePath = regexp.MustCompile(`(?m:^|[^\w./-])(` +
 	`|/var/folders/\w` +
 	`)`)
 
-// examplePath finds the home directories of nobody in particular.
+// examplePath finds home directories of examples, which belong to no one.
 var examplePath = regexp.MustCompile(`^(?:/home|/Users|[A-Z]:\\+Users)[/\\]+(?:me|you|user|name|alice|bob|ada)[/\\]`)
 
 // registryHost finds the hosts that packages are fetched from. Which one a machine uses is its own business.
@@ -33,10 +33,10 @@ var registryHost = regexp.MustCompile(`\b(?:(?:proxy|sum|index)\.golang\.org|gop
 
 var fileRules = []rule{
 	{
-		name:  "no paths of somebody's machine",
+		name:  "no paths of a real machine",
 		files: true,
 		check: machinePaths,
-		mend:  "write a path relative to the project, t.TempDir() in a test, /home/me/project in an example",
+		fix:   "write a path relative to the project, t.TempDir() in a test, /home/me/project in an example",
 		broken: map[string]string{
 			"docs/a.md":      "see\n/ho" + "me/jane/x and /home/me/x, ./work/main and https://example.org/work/x",
 			"llm/a.go":       "package llm\n\nvar a = \"/wo" + "rk/main\"",
@@ -49,7 +49,7 @@ var fileRules = []rule{
 		name:  "no hosts of package registries",
 		files: true,
 		check: func(t *tree) []string { return t.lines(registryHost, registryHost.FindString) },
-		mend:  "leave the host out: the go command knows where its machine fetches packages from",
+		fix:   "leave the host out: the go command knows where its machine fetches packages from",
 		broken: map[string]string{
 			".ci/run": "export GOPROXY=https://proxy.go" + "lang.org\ngo test ./...\n",
 			"a.md":    "https://pkg.go.dev/x is no registry",
@@ -60,7 +60,7 @@ var fileRules = []rule{
 		name:  "no large files",
 		files: true,
 		check: largeFiles,
-		mend:  "generate it when it is needed, cut it down, or compress it",
+		fix:   "generate it when it is needed, cut it down, or compress it",
 		broken: map[string]string{
 			"llm/testdata/a": strings.Repeat("a", heaviest),
 			"llm/testdata/b": strings.Repeat("b", heaviest+1),
@@ -71,7 +71,7 @@ var fileRules = []rule{
 		name:  "links in documents lead somewhere",
 		files: true,
 		check: deadLinks,
-		mend:  "correct the link: its target is a tracked file or directory relative to the document, or a heading in one",
+		fix:   "correct the link: its target is a tracked file or directory relative to the document, or a heading in one",
 		broken: map[string]string{
 			"README.md": "# A\n[a](docs/a.md) [b](docs) [c](docs/none.md \"title\") [d](https://example.org) [e](#a) [f](#z)\n" +
 				"```\n[g](none)\n```\nand `[h](none)`\n\n[i]: none\n",

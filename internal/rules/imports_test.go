@@ -16,7 +16,7 @@ type place struct {
 	leaf string   // why an internal package may be imported by all: a small helper that imports nothing of ours
 }
 
-// places is the table. The first row that fits a package holds for it. Whoever adds a package adds its row. The private
+// places is the table. The first row that fits a package holds for it. A change that adds a package adds its row. The private
 // parts of a room, below its own directory internal, are in its place.
 var places = []place{
 	{path: "llm"},
@@ -66,7 +66,7 @@ var places = []place{
 	{path: "internal/export", may: []string{"public"}},
 	{path: "internal/ledger", may: []string{"public"}},
 	{path: "internal/rules/..."},
-	{path: "internal/markup", leaf: "pages of HTML, written the same way by whoever writes one"},
+	{path: "internal/markup", leaf: "pages of HTML, written the same way by all writers"},
 	{path: "internal/testkit/modelserver", may: []string{"llm", "llm/llmtest"}},
 	{path: "internal/testkit/recorded", may: []string{"llm"}},
 	{path: "internal/testkit/sample", leaf: "chooses which cases of a long test run by default"},
@@ -84,7 +84,7 @@ var importRules = []rule{
 	{
 		name:  "every package has a place",
 		check: homeless,
-		mend: "add a row to places in internal/rules/imports_test.go that says what the package may import, " +
+		fix: "add a row to places in internal/rules/imports_test.go that says what the package may import, " +
 			"and its room to docs/architecture.md",
 		broken: map[string]string{
 			"agent/a.go":             "package agent",
@@ -97,7 +97,7 @@ var importRules = []rule{
 	{
 		name:  "packages import only what they may",
 		check: trespass,
-		mend: "declare an interface where it is used, or move the code to the room that it belongs to; " +
+		fix: "declare an interface where it is used, or move the code to the room that it belongs to; " +
 			"the table is places in internal/rules/imports_test.go",
 		broken: map[string]string{
 			"agent/a.go":        importing("agent", "llm", "window", "session/sqlite"),
@@ -119,7 +119,7 @@ var importRules = []rule{
 	{
 		name:  "no face imports another",
 		check: facing,
-		mend:  "what two faces share has a room below them, such as internal/app",
+		fix:   "move the code that two faces share to a package below them, such as internal/app",
 		broken: map[string]string{
 			"internal/cli/a.go":    importing("cli", "internal/tui", "internal/cli/x", "internal/app"),
 			"internal/web/x/a.go":  importing("x", "internal/server/y"),

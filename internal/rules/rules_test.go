@@ -12,7 +12,7 @@ import (
 type rule struct {
 	name  string
 	check func(*tree) []string // what breaks it, one line each
-	mend  string               // what to do about that
+	fix   string               // the remedy
 
 	files  bool              // it is about tracked files, and needs git
 	broken map[string]string // a small project that breaks it
@@ -31,7 +31,7 @@ func TestProject(t *testing.T) {
 				t.Skip("no git checkout")
 			}
 			if found := r.check(p); len(found) > 0 {
-				t.Errorf("%d found:\n\t%s\nWhat to do: %s", len(found), strings.Join(found, "\n\t"), r.mend)
+				t.Errorf("%d found:\n\t%s\nWhat to do: %s", len(found), strings.Join(found, "\n\t"), r.fix)
 			}
 		})
 	}

@@ -188,7 +188,7 @@ func tracked(t *testing.T, root string) ([]string, error) {
 	if _, err := os.Stat(filepath.Join(root, ".git", "index")); err != nil {
 		t.Logf("no index: %v", err)
 	}
-	// The checkout may belong to somebody else, as it does in containers; listing it is harmless.
+	// The checkout may belong to another user, as it does in containers. Listing it is harmless.
 	cmd := exec.CommandContext(t.Context(), "git", "-c", "safe.directory=*", "ls-files", "-z")
 	cmd.Dir = root
 	out, err := cmd.Output()

@@ -51,7 +51,7 @@ var wordRules = []rule{
 	{
 		name:  "sentences are plain English",
 		check: func(t *tree) []string { return oldPhrases(t, oldWords) },
-		mend: "write subject, verb, object in the active voice, with the words of the glossary; " +
+		fix: "write subject, verb, object in the active voice, with the words of the glossary; " +
 			"a package without old phrases leaves oldWords in internal/rules/words_test.go",
 		files: true,
 		broken: map[string]string{

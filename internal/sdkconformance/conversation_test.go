@@ -9,7 +9,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// What is said in the conversation that every SDK sends in its own types and every client of ours makes of conversation().
+// These are the texts of the conversation that every SDK sends in its own types and every client of ours makes of conversation().
 const (
 	system    = "You are careful & exact."
 	question  = "What is in this picture, and in <a.txt>?"

@@ -19,7 +19,7 @@ const (
 	eventMIM = "text/event-stream"
 )
 
-// protocol is one protocol as its vendor's SDK speaks it, beside ours.
+// protocol is one protocol as its vendor's SDK and our client speak it.
 type protocol struct {
 	name  string
 	model string

@@ -50,7 +50,7 @@ func (r reading) String() string {
 
 func (r reading) equal(s reading) bool { return reflect.DeepEqual(r, s) }
 
-// canonical returns JSON with its members in order and without white space; what is no JSON is returned as it is.
+// canonical returns JSON with its members in order and without white space. It returns other text unchanged.
 func canonical(text string) string {
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	d.UseNumber()

@@ -31,7 +31,7 @@ func unlike() map[string]map[string]string {
 	}
 }
 
-// What the SDK makes of the conversation and what we make of it is the same JSON.
+// The SDK and our client make the same JSON of the conversation.
 func TestRequestsAreAlike(t *testing.T) {
 	each(t, func(t *testing.T, p protocol, stream bool) {
 		theirs := parsed(t, sent(t, func(h *http.Client) error {
@@ -59,8 +59,8 @@ func compareAllowed(t *testing.T, found []string, allowed map[string]string) {
 	}
 }
 
-// known is a request as the SDK's types have it: what comes of it when it is read into them and written again. Bedrock is not
-// here, as its SDK cannot read requests; it is in TestRequestsAreAlike.
+// known reads a request into the SDK's types and writes it again. Bedrock is not here because its SDK cannot read requests.
+// TestRequestsAreAlike covers it.
 func known(protocol string, body []byte) ([]byte, error) {
 	switch protocol {
 	case "anthropic":

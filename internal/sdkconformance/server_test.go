@@ -28,14 +28,14 @@ func scripts() map[string]llm.Message {
 	}
 }
 
-// told returns what a protocol can tell of an answer. Signatures are the server's own and are held against our reading.
-func told(p protocol, m llm.Message) reading {
+// expressible returns the part of an answer that a protocol can express. Signatures are the server's own and are compared with our reading.
+func expressible(p protocol, m llm.Message) reading {
 	r := readMessage(m)
 	u := &r.Usage
 	switch p.name {
 	case "anthropic", "bedrock": // the output has the thinking in it
 		u.Output, u.Reasoning = u.Output+u.Reasoning, 0
-	case "gemini": // what is written to the cache is not told apart
+	case "gemini": // the protocol does not report cache writes separately
 		u.Input, u.CacheWrite = u.Input+u.CacheWrite, 0
 	}
 	return r
@@ -61,8 +61,8 @@ func TestConversations(t *testing.T) {
 				if ours := readMessage(m); !ours.equal(theirs) {
 					t.Errorf("we read\n%v\nthe SDK reads\n%v", ours, theirs)
 				}
-				if theirs.Signatures = nil; !theirs.equal(told(p, message)) {
-					t.Errorf("the script says\n%v\nthe SDK reads\n%v", told(p, message), theirs)
+				if theirs.Signatures = nil; !theirs.equal(expressible(p, message)) {
+					t.Errorf("the script says\n%v\nthe SDK reads\n%v", expressible(p, message), theirs)
 				}
 				for _, err := range srv.Violations() {
 					t.Error(err)

@@ -9,8 +9,8 @@ import (
 	"github.com/tenon-agent/tenon/llm/fit"
 )
 
-// checkEnd runs an answer and makes sure that it ends as every answer must: with one message or one typed error. What was
-// yielded before is no more than came.
+// checkEnd runs an answer and makes sure that it ends as every answer must: with one message or one typed error. The stream
+// yields no more than arrived.
 func checkEnd(t *testing.T, media string, data []byte) {
 	req := recorded.Ask()
 	req.Schema = []byte(`{"type":"object"}`) // calls of the tool for it have a path of their own

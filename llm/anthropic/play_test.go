@@ -10,7 +10,7 @@ import (
 	"github.com/tenon-agent/tenon/llm/wire"
 )
 
-var update = flag.Bool("update", false, "write the golden files in testdata anew")
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
 // testModel is a model that can do everything.
 func testModel() llm.Model {

@@ -452,7 +452,7 @@ func TestTemperature(t *testing.T) {
 	}
 	req.Thinking = llm.ThinkLow
 	if b := bodyOf(t, testModel(), req); b.Temperature != nil {
-		t.Errorf("got %v beside thinking", *b.Temperature)
+		t.Errorf("got %v together with thinking", *b.Temperature)
 	}
 }
 

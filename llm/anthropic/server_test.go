@@ -33,7 +33,7 @@ func at(srv *modelserver.Server) Options {
 	return Options{Endpoint: wire.Endpoint{BaseURL: srv.URL, Key: "sk-secret"}}
 }
 
-// What the server sent comes back to it as it was: the thinking with its signature, and in its place.
+// The next request returns the server's answer unchanged: the thinking has its signature and its position.
 func TestRoundTrip(t *testing.T) {
 	srv := modelserver.New(t, modelserver.Func(func(r *modelserver.Request) modelserver.Step {
 		if len(r.Results()) > 0 {

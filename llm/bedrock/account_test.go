@@ -45,7 +45,7 @@ func signing(o bedrock.Options, f roundTrip) *bedrock.Client {
 	return bedrock.New(haiku, o)
 }
 
-// What is told when there are no credentials says where they were looked for and what to do.
+// If there are no credentials, the error lists the places that were searched, and a remedy.
 func TestNoCredentials(t *testing.T) {
 	const sso = "[profile work]\nsso_session = corp\nsso_account_id = 123456789012\nsso_role_name = dev\n" +
 		"[sso-session corp]\nsso_start_url = https://corp.test/start\nsso_region = us-east-1\nsso_registration_scopes = sso:account:access\n"
@@ -91,7 +91,7 @@ func TestNoCredentials(t *testing.T) {
 	}
 }
 
-// Credentials are fetched once. After they were refused they are looked for anew.
+// Credentials are fetched once. After a refusal they are fetched again.
 func TestCredentialsAreKept(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the program is a shell script")
@@ -132,7 +132,7 @@ func TestCredentialsAreKept(t *testing.T) {
 	}
 }
 
-// The metadata service of a machine in AWS is asked, but one that does not answer holds nobody up.
+// The client asks the metadata service of a machine in AWS. A service that does not answer causes no delay.
 func TestMetadataService(t *testing.T) {
 	var hang atomic.Bool
 	release := make(chan struct{})

@@ -61,7 +61,7 @@ func FuzzStream(f *testing.F) {
 		}
 		for line := range strings.Lines(text) {
 			if kind, _, _ := strings.Cut(strings.TrimSpace(line), " "); len(kind) > 1<<15 {
-				return // the name of an event is at most so long
+				return // the maximum length of the name of an event
 			}
 		}
 		ends(t, saying(haiku, eventStream, bytes.NewReader(binary(t, text))))

@@ -68,7 +68,7 @@ func TestLoop(t *testing.T) {
 	}
 }
 
-// A wrong secret is told as what it is.
+// The error for a wrong secret says that the secret is wrong.
 func TestWrongSecret(t *testing.T) {
 	clean(t)
 	withKeys(t)
@@ -143,7 +143,7 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// What stands in place of an answer.
+// These are responses without an answer.
 func TestNoAnswer(t *testing.T) {
 	tests := []struct {
 		name, media, body, want string
@@ -166,7 +166,7 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// A structured answer comes as the arguments of a tool and is told as text.
+// A structured answer arrives as the arguments of a tool. The stream yields it as text.
 func TestStructuredAnswer(t *testing.T) {
 	for name, o := range map[string]bedrock.Options{"streamed": {}, "whole": {NoStream: true}} {
 		t.Run(name, func(t *testing.T) {

@@ -92,7 +92,7 @@ func binary(tb testing.TB, text string) []byte {
 	return out.Bytes()
 }
 
-// trace tells what an answer yields, one event a line.
+// trace prints the events of an answer, one per line.
 func trace(ctx context.Context, c llm.Client, req *llm.Request) string {
 	var b strings.Builder
 	for e, err := range c.Stream(ctx, req) {

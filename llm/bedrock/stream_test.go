@@ -21,7 +21,7 @@ import (
 	"github.com/tenon-agent/tenon/llm/bedrock"
 )
 
-var update = flag.Bool("update", false, "write the expected outcomes anew")
+var update = flag.Bool("update", false, "rewrite the expected outcomes")
 
 // Each file of testdata/stream has a stream in a readable form, see binary, and what becomes of it. With a part "whole" there
 // is the same answer as it comes when it is not streamed: it must give the same message.
@@ -252,7 +252,7 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// Who leaves at what comes before an answer is not told that it failed then.
+// A consumer that stops reading before the answer does not get a later failure.
 func TestLeaveBeforeAFailure(t *testing.T) {
 	c := bedrock.New(haiku, bedrock.Options{Endpoint: at(func(*http.Request) (*http.Response, error) {
 		r := answer(http.StatusOK, eventStream, bytes.NewReader(binary(t, `! throttlingException {"message":"slow"}`)))

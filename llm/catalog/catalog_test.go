@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// small is a catalog in the form in which somebody would write it.
+// small is a catalog in the form in which a person would write it.
 const small = `{
   "version": 1, "updated": "2026-05-01", "comment": "of a newer program",
   "models": [
@@ -248,7 +248,7 @@ func TestOpenWhatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// A line that somebody damaged hides its own model only, and the embedded one shows through.
+// A damaged line loses only its own model. The catalog returns the embedded model instead.
 func TestDamagedLine(t *testing.T) {
 	file := kept(t, "2999-01-01")
 	whole, err := os.ReadFile(file)

@@ -13,11 +13,11 @@ func Example() {
 	fmt.Printf("%s reads %d tokens and costs $%.2f for 10,000 in and 1,000 out\n",
 		m.Ref(), m.Context, m.Price.Cost(llm.Usage{Input: 10_000, Output: 1_000}))
 
-	// One that is not listed, as a cloud calls it: what it can do is known, what it costs there is not.
+	// This model is not listed under its name in the cloud. Its capabilities are known, its prices there are not.
 	m, _ = c.Guess("bedrock", "apac.anthropic.claude-sonnet-4-5-20250929-v1:0")
 	fmt.Println(m.Provider, m.Context, m.Images, m.Price.Input)
 
-	// One that nobody knows works, too.
+	// An unknown model works, too.
 	m, ok := c.Guess("ollama", "my-own-model")
 	fmt.Println(m.Ref(), m.Context, ok)
 	// Output:

@@ -78,7 +78,7 @@ func TestUpdate(t *testing.T) {
 	alone(t, file)
 }
 
-// alone reports what is in the file's directory beside it.
+// alone reports other files in the file's directory.
 func alone(t *testing.T, file string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(file))
@@ -122,7 +122,7 @@ func TestUpdateThatFails(t *testing.T) {
 				t.Errorf("changed %v, error %v; want one with %q", changed, err, c.want)
 			}
 			if err != nil && strings.Contains(err.Error(), "planted-secret") {
-				t.Errorf("the error tells the secret: %v", err)
+				t.Errorf("the error contains the secret: %v", err)
 			}
 			if after, _ := os.ReadFile(file); string(after) != string(before) {
 				t.Error("the file has changed")
@@ -152,7 +152,7 @@ func TestUpdateOverTLS(t *testing.T) {
 		t.Errorf("changed %v, error %v", changed, err)
 	}
 	if _, err := catalog.Update(t.Context(), &http.Client{Transport: &http.Transport{}}, s.URL, file); err == nil {
-		t.Error("a certificate of nobody is taken")
+		t.Error("an untrusted certificate is accepted")
 	}
 }
 

@@ -123,7 +123,7 @@ func build(t *testing.T, script string) (*chain.Chain, map[string]*server) {
 	return chain.New(chain.RetryPolicy{Jitter: -1}, links...), servers
 }
 
-// ask sends a request and tells in short words what came.
+// ask sends a request and returns a short description of the events.
 func ask(ctx context.Context, c *chain.Chain, req *llm.Request) string {
 	var trace []string
 	for e, err := range c.Stream(ctx, req) {
@@ -176,7 +176,7 @@ func TestChain(t *testing.T) {
 		{"unreachable: another key does not help", "a one: net\na two: ok\nb: ok", []string{
 			"wait 1s 2/4; wait 2s 3/4; wait 4s 4/4; to b; yes; done",
 		}},
-		{"cut, and another model begins anew", "a: cut\nb: ok", []string{
+		{"cut, and another model starts again", "a: cut\nb: ok", []string{
 			"ye; wait 1s 2/4; reset; ye; wait 2s 3/4; reset; ye; wait 4s 4/4; reset; ye; reset; to b; yes; done",
 		}},
 		{"stalled: twice is enough where there is another", "a: stall\nb: ok", []string{"wait 1s 2/2; to b; yes; done"}},
@@ -203,7 +203,7 @@ func TestChain(t *testing.T) {
 		{"a larger window is not waited for where there is none", "a/100: 429/1h, long\nb/50: 429/1m, 429/1m", []string{
 			"to b; wait 1m0s 2/4; wait 1m0s 3/4; wait 1m0s 4/4; error rate_limited",
 		}},
-		{"limits are told with their key", "a one: limits\na two: ok", []string{"limits one 4; done"}},
+		{"limits are reported with their key", "a one: limits\na two: ok", []string{"limits one 4; done"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -534,7 +534,7 @@ func TestThePreferredModelComesBack(t *testing.T) {
 			time.Sleep(40 * time.Minute)
 		}
 	})
-	synctest.Test(t, func(t *testing.T) { // what a person chose is the preferred one
+	synctest.Test(t, func(t *testing.T) { // the person's choice is the preferred model
 		c, _ := build(t, "a: ok\nb: 401, ok")
 		c.Prefer("p/b")
 		if got := ask(t.Context(), c, &llm.Request{}); got != "to a; yes; done" || c.Model().ID != "a" {

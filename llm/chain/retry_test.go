@@ -16,7 +16,7 @@ import (
 	"github.com/tenon-agent/tenon/llm/llmtest"
 )
 
-// trace tells what a stream yields and when, one event a line.
+// trace prints the events of a stream with their times, one per line.
 func trace(ctx context.Context, c llm.Client, req *llm.Request) string {
 	var b strings.Builder
 	start := time.Now()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Arguments that are nested so deep that no request could be written with them are told as a text.
+// Arguments that are nested too deep for a request become a text.
 func TestDeepArguments(t *testing.T) {
 	deep := func(n int) string {
 		return `{"a":` + strings.Repeat("[", n-1) + strings.Repeat("]", n-1) + `}`

@@ -43,7 +43,7 @@ func call(id, arguments string) llm.ToolCall {
 	return llm.ToolCall{ID: id, Name: "look", Arguments: arguments}
 }
 
-// words tells messages in short.
+// words describes messages in short.
 func words(all []llm.Message) string {
 	var b strings.Builder
 	for _, m := range all {
@@ -176,7 +176,7 @@ user "b"
 assistant "b" "[called the tool look with {\"x\":1}]"
 user "[result of the tool look: r]" "c"
 `},
-		{"thinking of nobody", all, []llm.Message{user(text("a")), assistant(llm.Thinking{Text: "t"}, text("b")), assistant(llm.Thinking{Text: "t"}), user(text("c"))}, `user "a"
+		{"thinking without a provider", all, []llm.Message{user(text("a")), assistant(llm.Thinking{Text: "t"}, text("b")), assistant(llm.Thinking{Text: "t"}), user(text("c"))}, `user "a"
 assistant "b"
 user "c"
 `},
@@ -194,7 +194,7 @@ user "c"
 assistant "d"
 user "e" "f"
 `},
-		{"parts of unknown kinds, roles of nobody", all, []llm.Message{user(llm.UnknownPart{Type: "x"}, text("a")), {Role: "system", Content: llm.Content{text("b")}}}, `user "a"
+		{"parts of unknown kinds, unknown roles", all, []llm.Message{user(llm.UnknownPart{Type: "x"}, text("a")), {Role: "system", Content: llm.Content{text("b")}}}, `user "a"
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -25,7 +25,7 @@ func TestLongConversations(t *testing.T) {
 		in   []llm.Message
 		want int
 	}{
-		{"calls that are numbered anew in each answer", turns, 2*n + 1},
+		{"calls whose numbers restart in each answer", turns, 2*n + 1},
 		{"questions without answers", questions, 1},
 		{"answers without questions", answers, 3},
 		{"calls of one answer with one ID", append([]llm.Message{assistant(calls...)}, results...), n + 2},

@@ -203,8 +203,8 @@ func TestCredentialsThatCannotBeUsed(t *testing.T) {
 		{"busy", user(refuse(503, "").URL), llm.KindOverloaded, []string{"Service Unavailable"}},
 		{"too many", user(refuse(429, "<html>").URL), llm.KindOverloaded, []string{"Too Many Requests"}},
 		{"nonsense", user(refuse(200, "{").URL), llm.KindAuth, []string{"cannot be used"}},
-		{"nobody there", user(gone.URL), llm.KindNetwork, []string{"no Google access token could be fetched"}},
-		{"nobody there for a robot", lone, llm.KindNetwork, []string{"no Google access token could be fetched"}},
+		{"no server", user(gone.URL), llm.KindNetwork, []string{"no Google access token could be fetched"}},
+		{"no server for a service account", lone, llm.KindNetwork, []string{"no Google access token could be fetched"}},
 		{"no JSON", `{"type":`, llm.KindAuth, []string{"cannot be used", "gcloud auth application-default login"}},
 		{"an unknown type", `{"type":"hologram"}`, llm.KindAuth, []string{"hologram"}},
 		{"the file of a client", `{"installed":{"client_id":"a","client_secret":"b","redirect_uris":["http://localhost"]}}`, llm.KindAuth, []string{"OAuth client"}},
@@ -243,7 +243,7 @@ func silent(r *http.Request) (*http.Response, error) {
 	return nil, context.Cause(r.Context())
 }
 
-// Nobody waits for a token longer than he wants to, and nobody longer than 10 s.
+// A caller never waits for a token longer than its context allows, and never longer than 10 s.
 func TestWaitingForATokenEnds(t *testing.T) {
 	robot, _ := serviceAccount(t, "https://token.example/")
 	for name, file := range map[string]string{"a person": user("https://token.example/"), "a robot": robot} {

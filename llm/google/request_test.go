@@ -139,7 +139,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// What a conversation began with is sent again as it was, so that the provider's cache knows it.
+// Each request repeats the beginning of the conversation unchanged, so that the provider's cache hits.
 func TestAGrowingConversationKeepsItsBeginning(t *testing.T) {
 	for _, m := range []llm.Model{flash(), pro3()} {
 		all := everything(m.Ref())
@@ -157,7 +157,7 @@ func TestAGrowingConversationKeepsItsBeginning(t *testing.T) {
 			}
 			for i, c := range before {
 				if i == len(before)-1 && strings.Contains(string(c), "Continue.") {
-					break // what stands in for a person's message
+					break // the substitute for a person's message
 				}
 				begun := strings.TrimSuffix(string(c), "]}") // more of a person's words may come
 				if !strings.HasPrefix(string(now.Contents[i]), begun) || i < len(before)-1 && string(c) != string(now.Contents[i]) {

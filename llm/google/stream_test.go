@@ -17,7 +17,7 @@ import (
 	"github.com/tenon-agent/tenon/llm/google"
 )
 
-// trace tells the events of a stream, one a line. Any end but one Done or one *llm.Error is told as a violation.
+// trace prints the events of a stream, one per line. It prints a violation for every end other than one Done or one *llm.Error.
 func trace(stream iter.Seq2[llm.Event, error]) string {
 	var b strings.Builder
 	over := false
@@ -55,7 +55,7 @@ func trace(stream iter.Seq2[llm.Event, error]) string {
 
 func hi() *llm.Request { return &llm.Request{Messages: []llm.Message{llm.UserText("Hi")}} }
 
-// Each stream in testdata/stream gives the events beside it.
+// Each stream in testdata/stream yields the events in the golden file next to it.
 func TestStreams(t *testing.T) {
 	files, err := filepath.Glob("testdata/stream/*.sse")
 	if err != nil || len(files) == 0 {
@@ -171,7 +171,7 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
-// Who leaves at what comes before an answer is not told that it failed then.
+// A consumer that stops reading before the answer does not get a later failure.
 func TestLeavingBeforeAFailure(t *testing.T) {
 	gateway := server(func(r *http.Request) (*http.Response, error) {
 		resp, err := sse("data: {}\n\n")(r)

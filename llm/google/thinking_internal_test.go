@@ -12,7 +12,7 @@ var levels = []llm.Thinks{
 	llm.ThinkDefault, llm.ThinkOff, llm.ThinkMinimal, llm.ThinkLow, llm.ThinkMedium, llm.ThinkHigh,
 }
 
-// Each model is told in its own way how much to reason. In the order of levels, - stands for nothing.
+// Each model has its own parameter for the amount of reasoning. The values are in the order of levels; - means no parameter.
 func TestThinking(t *testing.T) {
 	for _, test := range []struct{ id, has, want string }{
 		{"gemini-2.5-flash", "", "thoughts budget:0 thoughts,budget:512 thoughts,budget:1024 thoughts,budget:8192 thoughts,budget:24576"},
@@ -51,7 +51,7 @@ func inShort(t *testing.T, c *thinkingConfig) string {
 	}
 	if c.ThinkingLevel != "" {
 		if !c.IncludeThoughts || c.ThinkingBudget != nil {
-			t.Errorf("got %+v beside a level", *c)
+			t.Errorf("got %+v together with a level", *c)
 		}
 		return c.ThinkingLevel
 	}

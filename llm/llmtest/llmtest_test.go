@@ -55,7 +55,7 @@ func TestNewFailsTheTestOfABadScript(t *testing.T) {
 		llmtest.New(tb, "nonsense")
 	}()
 	if !strings.Contains(tb.said, "script line 1") {
-		t.Errorf("the test was told %q", tb.said)
+		t.Errorf("the failure says %q", tb.said)
 	}
 }
 
@@ -311,7 +311,7 @@ func FuzzParse(f *testing.F) {
 		c, err := llmtest.Parse(script)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "llmtest: script line ") {
-				t.Errorf("an error that tells no line: %v", err)
+				t.Errorf("an error without a line: %v", err)
 			}
 			return
 		}

@@ -71,7 +71,7 @@ func TestRecordFormat(t *testing.T) {
 	})
 }
 
-// What is replayed is what was recorded, at the same times when they are kept and at once when not.
+// A replay yields the recorded events. It keeps their times if the recording has them, and yields them at once otherwise.
 func TestReplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the overviews into testdata")
 
-// Each archive is a project and, beside it, the overview that is written about it. No command may be run there.
+// Each archive has a project and its expected overview. The model may run no command there.
 func TestDescribe(t *testing.T) {
 	archives, err := filepath.Glob("testdata/describe/*.txtar")
 	if err != nil || len(archives) == 0 {
@@ -90,7 +90,7 @@ func TestDescribeWithHistory(t *testing.T) {
 	}
 }
 
-// What cannot be found out is said, and the rest is done.
+// The overview names the facts that it cannot find, and has the others.
 func TestDescribeGoesOn(t *testing.T) {
 	tests := []struct {
 		name          string

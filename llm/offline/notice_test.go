@@ -2,7 +2,7 @@ package offline
 
 import "testing"
 
-// What the window tells a model is none of the person's instructions.
+// The window's notices to a model are not the person's instructions.
 func TestNotices(t *testing.T) {
 	for text, want := range map[string]bool{
 		"<context name=\"environment\">\nDate: today\n</context>\n":                          true,

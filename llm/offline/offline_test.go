@@ -149,7 +149,7 @@ func TestCallsHaveTheirOwnNames(t *testing.T) {
 	}
 }
 
-// When no more calls are allowed, what was found out before is still told.
+// If no more calls are allowed, the answer still has the earlier findings.
 func TestConclusion(t *testing.T) {
 	b := newBench(t, small)
 	messages, _ := b.converse(t, nil, "read a.txt then run echo hello")
@@ -247,7 +247,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A tool of somebody else may return what is no text.
+// A third-party tool may return bytes that are not text.
 func TestBytesThatAreNoText(t *testing.T) {
 	bytes := strings.Repeat("\x80", 1000)
 	call := llm.ToolCall{ID: "1", Name: "read", Arguments: `{"path":"x.go"}`}

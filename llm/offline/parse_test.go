@@ -182,7 +182,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// What a list says behind a name is no part of it, so that nothing is counted twice.
+// The text after a name in a list is not part of the name, so that nothing counts twice.
 func TestKindsBehindNames(t *testing.T) {
 	got := pathsOf("a.txt\ndir/\nloop (link)\n  pipe (special file)\n").paths
 	if want := []string{"a.txt", "dir/", "loop", "pipe"}; !slices.Equal(got, want) {
@@ -190,7 +190,7 @@ func TestKindsBehindNames(t *testing.T) {
 	}
 }
 
-// What the system does not let the tool do, no permission helps with.
+// If the system denies an access of the tool, a permission does not help.
 func TestDenied(t *testing.T) {
 	for text, want := range map[string]bool{
 		"edit is not permitted: the mode ask asks; --yes permits it": true,

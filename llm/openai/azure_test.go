@@ -74,7 +74,7 @@ func TestAzureAuthorize(t *testing.T) {
 		}
 		e.Authorize = func(*http.Request, []byte) error { return nil }
 		if h := tt.azure.authorize(&e); len(h) > 0 {
-			t.Errorf("%+v: got %v beside another proof", tt, h)
+			t.Errorf("%+v: got %v together with another proof", tt, h)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func TestChatFaults(t *testing.T) {
 	}
 }
 
-// What is right but badly labelled, or has nothing in it, is an answer.
+// A correct response with a wrong label is an answer, and so is an empty one.
 func TestChatOddAnswers(t *testing.T) {
 	s := modelserver.New(t, modelserver.Steps(
 		modelserver.Say("Hello.").Fault(modelserver.WrongType), modelserver.Say("Hello.").Fault(modelserver.Empty),
@@ -200,7 +200,7 @@ func TestChatCancel(t *testing.T) {
 	})
 }
 
-// What a server refuses although an answer is possible without it is left out, now and from then on.
+// If a server refuses an optional parameter, the client omits it now and from then on.
 func TestChatRefusedParameters(t *testing.T) {
 	for _, tt := range []struct{ profile, message, field, instead string }{
 		{"openai", "Unsupported parameter: 'max_completion_tokens' is not supported", "max_completion_tokens", "max_tokens"},

@@ -90,7 +90,7 @@ func chatFixtures(t testing.TB) []chatFixture {
 	return all
 }
 
-// What every known way of writing an answer, and of failing, becomes is in the file beside it.
+// Each file has one known form of an answer or a failure. The golden file next to it has the events.
 func TestChatAnswers(t *testing.T) {
 	for _, f := range chatFixtures(t) {
 		t.Run(filepath.Base(f.path), func(t *testing.T) {
@@ -145,7 +145,7 @@ func chatJSON(t testing.TB, v any) []byte {
 	return data
 }
 
-// What the events say is what the message is.
+// The events make up the message.
 func TestChatEventsMakeTheMessage(t *testing.T) {
 	for _, f := range chatFixtures(t) {
 		text, ready := map[int]string{}, map[string]llm.ToolCall{}

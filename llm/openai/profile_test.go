@@ -52,7 +52,7 @@ func TestProfileOfUnknown(t *testing.T) {
 	}
 }
 
-// Whoever changes a profile changes a copy.
+// A caller that changes a profile changes a copy.
 func TestProfilesAreCopies(t *testing.T) {
 	p, _ := openai.ProfileOf("openai")
 	p.Efforts[llm.ThinkHigh], p.KeyVars[0] = "changed", "changed"

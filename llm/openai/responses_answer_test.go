@@ -16,14 +16,14 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// Each stream in testdata gives the events beside it.
+// Each stream in testdata yields the events in the golden file next to it.
 func TestResponsesAnswers(t *testing.T) {
 	respFixtures(t, func(t *testing.T, name string, data []byte) {
 		recorded.Golden(t, name+".golden", recorded.Trace(t.Context(), respAnswering(respSSE, bytes.NewReader(data)), recorded.Ask()), *update)
 	})
 }
 
-// What the events of an answer bring is what its message has.
+// The events of an answer make up its message.
 func TestResponsesEventsMakeTheMessage(t *testing.T) {
 	respFixtures(t, func(t *testing.T, _ string, data []byte) {
 		var text, thought, args string

@@ -43,8 +43,8 @@ func respEnds(t *testing.T, c *openai.Responses, size int) {
 	if ends != 1 {
 		t.Errorf("the answer has %d ends", ends)
 	}
-	if seen > 4*size+16 { // each byte is told once, mended UTF-8 is longer
-		t.Errorf("%d bytes came and %d were told", size, seen)
+	if seen > 4*size+16 { // the stream yields each byte once; repaired UTF-8 is longer
+		t.Errorf("%d bytes arrived and the stream yielded %d", size, seen)
 	}
 }
 

@@ -12,13 +12,13 @@ import (
 	"github.com/tenon-agent/tenon/llm/openai"
 )
 
-// What a server refuses although an answer is possible without it is left out of the same request, and out of the next one if
-// the server refuses it always.
+// If a server refuses an optional parameter, the client omits it from the same request, and from the next one if the server
+// always refuses it.
 func TestResponsesLessen(t *testing.T) {
 	for name, c := range map[string]struct {
 		status  int
 		message string
-		gone    string // what the request has no longer
+		gone    string // the parameter that the request no longer has
 		always  bool
 		model   llm.Model
 	}{

@@ -279,7 +279,7 @@ func TestResponsesStrictSchema(t *testing.T) {
 	}
 }
 
-// A schema that is no JSON is told before anything is sent.
+// If a schema is not JSON, the client returns an error and sends no request.
 func TestResponsesMalformedSchema(t *testing.T) {
 	req := recorded.Ask()
 	req.Tools = []llm.Tool{{Name: "a", Schema: json.RawMessage(`{"type":`)}}

@@ -185,7 +185,7 @@ func respFails(t *testing.T, noStream bool, step modelserver.Step, kind llm.Kind
 	}
 }
 
-// A server that says nothing of its type, or answers whole though it was to stream, is understood all the same.
+// The client understands a server that omits the media type, and one that does not stream its answer.
 func TestResponsesOddServers(t *testing.T) {
 	for name, step := range map[string]modelserver.Step{
 		"wrong type": modelserver.Say("Hello.").Fault(modelserver.WrongType),

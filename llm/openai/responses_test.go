@@ -15,7 +15,7 @@ import (
 	"github.com/tenon-agent/tenon/llm/wire"
 )
 
-var update = flag.Bool("update", false, "write the golden files in testdata anew")
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
 const (
 	respSSE  = "text/event-stream"

@@ -9,7 +9,7 @@ import (
 	"github.com/tenon-agent/tenon/llm/wire"
 )
 
-// trace tells events in short words.
+// trace describes events in short.
 func trace(events []llm.Event) string {
 	var b strings.Builder
 	for _, e := range events {
@@ -229,7 +229,7 @@ done length
 	}
 }
 
-// Whoever leaves is told nothing more, whatever still comes.
+// A consumer that stops reading gets no more events.
 func TestAnswerOfOneWhoLeft(t *testing.T) {
 	for n := range 8 {
 		told := 0
@@ -244,7 +244,7 @@ func TestAnswerOfOneWhoLeft(t *testing.T) {
 		a.Text("more")
 		a.Finish()
 		if told > n+1 && n < 7 {
-			t.Errorf("told %d times after leaving at %d", told, n)
+			t.Errorf("yielded %d times after the consumer left at %d", told, n)
 		}
 	}
 }

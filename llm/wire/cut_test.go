@@ -11,7 +11,7 @@ import (
 	"github.com/tenon-agent/tenon/llm/wire"
 )
 
-// A protocol ends a call before it says that the limit of the answer cut it: such a call must never be told as ready.
+// A protocol ends a call before it reports that the limit of the answer cut it. Such a call must never count as ready.
 func TestCallCutByTheLimit(t *testing.T) {
 	tests := []struct {
 		name      string

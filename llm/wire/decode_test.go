@@ -2,7 +2,7 @@ package wire
 
 import "testing"
 
-// What is said of malformed JSON names no type of this program and does not change from one start to the next.
+// The error for malformed JSON names no type of this program. It is the same in every process.
 func TestWhatIsWrongWithJSON(t *testing.T) {
 	tests := map[string]string{
 		`[1]`:           `the value at / is of the wrong kind`,

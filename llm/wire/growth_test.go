@@ -8,7 +8,8 @@ import (
 	"github.com/tenon-agent/tenon/llm/wire"
 )
 
-// Whether arguments are whole is not asked anew with each piece of calls that come in turns: with 400 000 pieces that takes hours.
+// If the pieces of several calls alternate, the code does not check with each piece whether the arguments are complete: with 400 000 pieces
+// that would take hours.
 func TestCallsThatComeInTurns(t *testing.T) {
 	var done llm.Message
 	a := wire.NewAnswer(llm.Model{}, nil, func(e llm.Event, _ error) bool {

@@ -175,14 +175,14 @@ func TestServersThatAreNotThere(t *testing.T) {
 		name, url, text string
 		kind            llm.Kind
 	}{
-		{"nobody listens", "http://" + nobody, "connection refused", llm.KindNetwork},
+		{"no listener", "http://" + nobody, "connection refused", llm.KindNetwork},
 		{"no such name", "http://no-such-host.invalid", "no-such-host.invalid cannot be resolved", llm.KindNetwork},
-		{"a certificate of nobody", secure.URL, "certificate is not accepted", llm.KindOther},
+		{"an untrusted certificate", secure.URL, "certificate is not accepted", llm.KindOther},
 		{"TLS where there is none", strings.Replace(plain.URL, "http:", "https:", 1), "does not speak TLS", llm.KindOther},
 		{"no scheme", "api.example.com", "must begin with http:// or https://", llm.KindInvalidRequest},
 		{"no host", "http://", "must begin with http:// or https://", llm.KindInvalidRequest},
 		{"no URL", "http://[::1", "not an address", llm.KindInvalidRequest},
-		{"a password in what is no URL", "http://me:" + secret + "@" + nobody + "x", "not an address", llm.KindInvalidRequest},
+		{"a password in text that is not a URL", "http://me:" + secret + "@" + nobody + "x", "not an address", llm.KindInvalidRequest},
 		{"a password in the URL", "http://me:" + secret + "@" + nobody, "connection refused", llm.KindNetwork},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -500,7 +500,7 @@ func TestTheCallerLeaves(t *testing.T) {
 	})
 }
 
-// A complete answer leaves its connection for the next request, though nobody reads its end.
+// A complete answer leaves its connection for the next request, even if the consumer does not read to its end.
 func TestConnectionsAreUsedAgain(t *testing.T) {
 	made := 0
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

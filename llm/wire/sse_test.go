@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// read tells the events of a stream in short.
+// read describes the events of a stream in short.
 func read(r io.Reader) string {
 	var got []string
 	events := wire.NewEventReader(r)

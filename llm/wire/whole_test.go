@@ -52,7 +52,7 @@ func TestWholeText(t *testing.T) {
 	}
 }
 
-// What the provider wants back may come after other parts have begun. Thinking of which nothing came is no part.
+// The opaque data that the provider needs back may arrive after other parts have begun. Empty thinking is not a part.
 func TestLateOpaque(t *testing.T) {
 	var message llm.Message
 	a := wire.NewAnswer(llm.Model{}, nil, func(e llm.Event, _ error) bool {

@@ -73,7 +73,7 @@ func TestBackupAndRestore(t *testing.T) {
 	}
 }
 
-// Whoever waits for the lock learns which process holds it, and goes on when it is free.
+// A caller that waits for the lock learns which process holds it, and continues when it is free.
 func TestWaitersLearnWhoHoldsTheLock(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
@@ -89,7 +89,7 @@ func TestWaitersLearnWhoHoldsTheLock(t *testing.T) {
 		}()
 		e := <-told
 		if e.PID != os.Getpid() || e.Command == "" || e.Store != waits.path || time.Since(e.Since) > time.Hour || e.Code() != "session.busy" {
-			t.Errorf("it was told %+v", e)
+			t.Errorf("it learned %+v", e)
 		}
 		return nil
 	})

@@ -84,7 +84,7 @@ func everythingOf(t *testing.T, s *Store) (all []any) {
 	return all
 }
 
-// What can be computed from the entries is computed anew, whatever was done to it.
+// A repair recomputes everything that the entries determine.
 func TestCheckRepairs(t *testing.T) {
 	t.Parallel()
 	const parent, child = "SELECT min(key) FROM sessions", "SELECT max(key) FROM sessions"
@@ -161,8 +161,8 @@ func TestCheckRepairs(t *testing.T) {
 	}
 }
 
-// What is lost is told, and nothing is changed.
-func TestCheckTellsWhatIsLost(t *testing.T) {
+// Check reports the lost entries and changes nothing.
+func TestCheckReportsLostEntries(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change string
@@ -265,8 +265,8 @@ func TestCheckStops(t *testing.T) {
 	}
 }
 
-// A damaged index is no reason for an error: it is made anew.
-func TestDamagedIndexIsMadeAnew(t *testing.T) {
+// A damaged index causes no error. The store rebuilds it.
+func TestDamagedIndexIsRebuilt(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(t *testing.T, path string){
 		"missing": func(t *testing.T, path string) {
@@ -358,7 +358,7 @@ func TestIndexThatIsNotOurs(t *testing.T) {
 	}
 }
 
-// What was purged is in neither file, not even as free space.
+// Neither file contains purged text, not even in free space.
 func TestPurgedWordsAreGone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
@@ -382,7 +382,7 @@ func TestPurgedWordsAreGone(t *testing.T) {
 	}
 }
 
-// What a note says was spent belongs to that note: nothing is wrong with it, and no repair takes it away.
+// The costs in a note belong to that note. Check finds no fault in them, and no repair removes them.
 func TestCheckKnowsWhatNotesSpent(t *testing.T) {
 	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "sessions.db"))

@@ -28,7 +28,7 @@ func megabytes(t *testing.T, s *Store, n int) session.SessionID {
 	return w.Session()
 }
 
-// What is purged gives its space back, and what stays is as it was.
+// Compact frees the space of purged sessions and leaves the others unchanged.
 func TestCompact(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")

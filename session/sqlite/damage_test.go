@@ -322,7 +322,7 @@ func TestIndexOfADamagedJournal(t *testing.T) {
 	}
 }
 
-// What stands before an entry that cannot be read, and after it, can be: exports and forks go as far as that.
+// Entries before and after a damaged entry can be read. Exports and forks reach as far as that.
 func TestReadingUpToDamage(t *testing.T) {
 	t.Parallel()
 	ctx, path := t.Context(), filepath.Join(t.TempDir(), "sessions.db")

@@ -72,7 +72,7 @@ func TestOneFileHasOneName(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := open(t, link).Open(t.Context(), w.Session(), session.Lease{}); err == nil {
-		t.Error("opened by a link beside a living writer")
+		t.Error("opened by a link during the life of a writer")
 	}
 }
 
@@ -119,8 +119,8 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// unprivileged plays a role as somebody whom permissions bind, and returns what it said. Root may write everything, so root's test lets
-// another user try.
+// unprivileged plays a role as a user without privileges and returns its output. Root may write everything, so root's test runs the role as
+// another user.
 func unprivileged(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	cmd := role(t.Context(), name, args...)
@@ -133,7 +133,7 @@ func unprivileged(t *testing.T, name string, args ...string) string {
 		if err := os.WriteFile(cmd.Path, binary, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		asNobody(cmd)
+		asOtherUser(cmd)
 	}
 	out, err := cmd.Output()
 	if os.Getuid() == 0 && errors.Is(err, fs.ErrPermission) {
@@ -162,7 +162,7 @@ func reachable(t *testing.T) string {
 	return dir
 }
 
-func asNobody(cmd *exec.Cmd) {
+func asOtherUser(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	cmd.Dir = "/"
 }

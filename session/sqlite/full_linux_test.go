@@ -34,7 +34,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// On a full disk the space of what was purged is given back all the same, or it is said that it cannot be.
+// On a full disk, Compact frees the space of purged sessions or reports that it cannot.
 func TestCompactOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := mounted(t, "24m")

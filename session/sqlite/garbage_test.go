@@ -86,8 +86,8 @@ func use(ctx context.Context, path string, id session.SessionID) error {
 	return errors.Join(append(errs, err1, err2, err3, s.Delete(ctx, id), s.Restore(ctx, id), s.Purge(ctx, id), s.Close())...)
 }
 
-// told reports whether an error says what is wrong with a file.
-func told(err error) bool {
+// explains reports whether an error says what is wrong with a file.
+func explains(err error) bool {
 	for _, known := range []error{session.ErrCorrupt, session.ErrNotFound, session.ErrNewer} {
 		if errors.Is(err, known) {
 			return true
@@ -96,7 +96,7 @@ func told(err error) bool {
 	return strings.Contains(err.Error(), "the SQLite database of another program")
 }
 
-// Whatever is in a file, whoever uses it gets an answer or an error that tells what is wrong: nothing panics, and nothing goes on for ever.
+// For every content of a file, its user gets an answer or an error that says what is wrong. No call panics or runs forever.
 func TestGarbage(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
@@ -142,7 +142,7 @@ func TestGarbage(t *testing.T) {
 			list = joined.Unwrap()
 		}
 		for _, err := range list {
-			if !told(err) {
+			if !explains(err) {
 				t.Errorf("%d, %s, %s: %v", round, filepath.Base(names[which]), how, err)
 			}
 		}

@@ -74,7 +74,7 @@ func TestAppendsShareATransaction(t *testing.T) {
 	}
 }
 
-// Whoever leaves before its turn leaves nothing behind.
+// A caller that leaves before its turn leaves no entry.
 func TestACancelledAppendIsNotKept(t *testing.T) {
 	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "sessions.db"))

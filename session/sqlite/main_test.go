@@ -53,7 +53,7 @@ func play(ctx context.Context, name string, args []string) error {
 		fmt.Println(errors.Is(err, session.ErrIO), errors.Is(err, session.ErrFull), err)
 		name = "look"
 	}
-	if name == "look" { // as somebody who can only read
+	if name == "look" { // as a user with read permission only
 		s, err := OpenToRead(args[0])
 		if err != nil {
 			return err
@@ -105,7 +105,7 @@ func play(ctx context.Context, name string, args []string) error {
 	}
 }
 
-// appendMany appends n entries and is killed by nobody.
+// appendMany appends n entries. Nothing kills it.
 func appendMany(ctx context.Context, s *Store, id session.SessionID, n int) error {
 	w, err := s.Open(ctx, id, session.Lease{Owner: fmt.Sprint("process ", os.Getpid())})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/tenon-agent/tenon/session/search"
 )
 
-// Twenty processes append to twenty sessions in one file while twenty others watch: nobody meets an error or a gap.
+// Twenty processes append to twenty sessions in one file while twenty others watch. None of them gets an error or a gap.
 func TestManyProcesses(t *testing.T) {
 	t.Parallel()
 	processes, each := 20, 120
@@ -136,7 +136,7 @@ func TestKilledOwnerFreesItsLeaseAtOnce(t *testing.T) {
 			t.Fatalf("the owner said %q", got)
 		}
 		if _, err := s.Open(t.Context(), id, session.Lease{}); err == nil {
-			t.Fatal("opened beside a living owner")
+			t.Fatal("opened during the life of an owner")
 		}
 		if err := p.cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
@@ -194,7 +194,7 @@ func TestTakeOverFencesAnotherProcess(t *testing.T) {
 	}
 }
 
-// A process that is killed while it appends loses nothing that it was told is durable, and leaves no half append.
+// A process that is killed while it appends loses no entry that Append reported as durable, and leaves no half append.
 func TestKilledWhileAppending(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
@@ -298,7 +298,7 @@ func TestKilledWhilePurging(t *testing.T) {
 		sound(t, s)
 		for _, deleted := range []bool{false, true} {
 			for sum, err := range s.List(t.Context(), index.Query{Deleted: deleted}) {
-				if err == nil && sum.From.Session != "" && sum.Title == "" { // what the process left
+				if err == nil && sum.From.Session != "" && sum.Title == "" { // a remnant of the process
 					err = s.Purge(t.Context(), sum.ID)
 				}
 				if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// Of a purged session stays what its forks go on from, and nothing beside that: not what was noted, and not what came later.
-func TestPurgedBesideAFork(t *testing.T) {
+// A purge keeps only the entries that forks of the session need. It removes notes and later entries.
+func TestPurgeOfAForkedSession(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	s := open(t, path)

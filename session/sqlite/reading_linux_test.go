@@ -128,7 +128,7 @@ func TestReadOnlyMediumWithALogAlone(t *testing.T) {
 	}
 }
 
-// Who reads without locks learns that somebody else writes now, and is told nothing wrong.
+// A reader without locks learns that another process writes now, and reads nothing wrong.
 func TestReadOnlyMediumThatIsWrittenElsewhere(t *testing.T) {
 	t.Parallel()
 	dir := mounted(t, "8m")
@@ -164,7 +164,7 @@ func TestReadOnlyMediumThatIsWrittenElsewhere(t *testing.T) {
 	}
 }
 
-// What was written before the disk was full can be read, also when not even SQLite's own files find room.
+// Entries that were written before the disk was full can be read, even if there is no room for SQLite's own files.
 func TestReadOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	for name, killed := range map[string]bool{"closed": false, "killed": true} {

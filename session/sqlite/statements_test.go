@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// SQLite prepares a statement anew whenever it runs, if its limit is a parameter and nothing else: it wants to plan for the value.
+// If the limit of a statement is a bare parameter, SQLite prepares the statement again at each run, to plan for the value.
 func TestLimitsAreNoBareParameters(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")

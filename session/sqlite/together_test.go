@@ -12,8 +12,8 @@ import (
 	"github.com/tenon-agent/tenon/session/index"
 )
 
-// Whoever appends, renames, forks, purges, indexes and makes the file smaller at the same time, each with a store of its own, gets what he
-// wants or learns that another was faster; and all is well in the end.
+// Several callers append, rename, fork, purge, index and compact at the same time, each with a store of its own. Each call succeeds or
+// reports that another was faster. In the end the store is undamaged.
 func TestAllAtOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")

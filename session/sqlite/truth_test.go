@@ -128,7 +128,7 @@ func conversations(t *testing.T, s *Store) (ids []session.SessionID) {
 	return append(ids, fork)
 }
 
-// copied copies a database with all that lies beside it, but for the lock of a lease.
+// copied copies a database with all files of its directory, except the lock of a lease.
 func copied(t *testing.T, path string, change func(name string, data []byte) []byte) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), filepath.Base(path))
@@ -155,7 +155,7 @@ var (
 	seed  = flag.Uint64("flip-seed", 1, "chooses the bits")
 )
 
-// No damage is read as truth: what a damaged database says is right, or an error.
+// No damage is read as truth: a damaged database returns correct data or an error.
 func TestDamageIsNeverReadAsTruth(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")

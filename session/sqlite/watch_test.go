@@ -48,7 +48,7 @@ func TestBell(t *testing.T) {
 			rings <- fsnotify.Event{Name: filepath.Join("nowhere", bellName)}
 			after(t, woken, 0)
 		}
-		after(t, woken, lateLook) // whoever rang may have died before the second ring
+		after(t, woken, lateLook) // the process that rang may have died before the second ring
 		lost <- fsnotify.ErrEventOverflow
 		after(t, woken, 0)
 		after(t, woken, lateLook)
@@ -73,7 +73,7 @@ func TestWithoutABellWatchersLookNowAndThen(t *testing.T) {
 	})
 }
 
-// Where nothing can be heard, watching works all the same.
+// If no bell can be heard, watching still works.
 func TestWatchWithoutABell(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")

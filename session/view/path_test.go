@@ -93,7 +93,7 @@ func TestBranchIsWhatTheStoreSays(t *testing.T) {
 				seqs(t, s.branch.Backward(t.Context()), 0)
 			}
 		},
-		"opened anew": func(s *written) { s.reopen() },
+		"reopened": func(s *written) { s.reopen() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := write(t)

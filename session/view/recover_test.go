@@ -146,15 +146,15 @@ func TestContinuable(t *testing.T) {
 		path view.Entries
 		can  bool
 	}{
-		"nothing":                {nil, false},
-		"a question":             {path(user("a")), true},
-		"an answer":              {path(user("a"), answer("b")), false},
-		"an answer with calls":   {path(user("a"), answer("b", "1")), true}, // they wait for a question
-		"a result":               {path(user("a"), answer("b", "1"), done("1", "")), true},
-		"a cut answer":           {path(user("a"), partial(text("b"))), true},
-		"a cut answer behind":    {path(user("a"), answer("b"), partial(text("c"))), true},
-		"one that begins anew":   {path(user("a"), answer("b"), partial(text("c")), session.Discarded{}), false},
-		"an answer made of that": {path(user("a"), partial(text("b")), answer("b")), false},
+		"nothing":                 {nil, false},
+		"a question":              {path(user("a")), true},
+		"an answer":               {path(user("a"), answer("b")), false},
+		"an answer with calls":    {path(user("a"), answer("b", "1")), true}, // they wait for a question
+		"a result":                {path(user("a"), answer("b", "1"), done("1", "")), true},
+		"a cut answer":            {path(user("a"), partial(text("b"))), true},
+		"a cut answer at the end": {path(user("a"), answer("b"), partial(text("c"))), true},
+		"one that restarts":       {path(user("a"), answer("b"), partial(text("c")), session.Discarded{}), false},
+		"an answer made of that":  {path(user("a"), partial(text("b")), answer("b")), false},
 	} {
 		if err := view.Continuable(t.Context(), test.path); (err == nil) != test.can {
 			t.Errorf("%s: %v", name, err)
@@ -162,7 +162,7 @@ func TestContinuable(t *testing.T) {
 	}
 }
 
-// What was cut off before a fork is settled in the fork, and the run that it was in goes on elsewhere.
+// A fork settles an answer that was cut before it. The run of that answer continues in the other session.
 func TestForkOfAnUnfinishedRun(t *testing.T) {
 	p := path(session.RunStarted{Run: "r"}, user("a"), partial(text("b")), session.Created{Fork: true})
 	bodies, err := view.Settle(t.Context(), p)

@@ -53,8 +53,8 @@ func text(s string) llm.Part { return llm.Text{Text: s} }
 
 func think(s string) llm.Part { return llm.Thinking{Text: s} }
 
-// told is a conversation in words: one for each message.
-func told(messages []session.Event) string {
+// words describes a conversation with one word for each message.
+func words(messages []session.Event) string {
 	var words []string
 	for _, e := range messages {
 		m := e.Body.(session.Message)
@@ -100,7 +100,7 @@ func TestMessages(t *testing.T) {
 		{"a cut answer of blanks", path(user("a"), partial(text(" \n"))), "a"},
 		{"its message makes it void", path(user("a"), partial(text("b")), answer("bc")), "a bc"},
 		{"a discard makes it void", path(user("a"), partial(text("b")), session.Discarded{}), "a"},
-		{"begun anew", path(user("a"), partial(text("b")), session.Discarded{}, partial(text("c"))), "a c…(1)"},
+		{"restarted", path(user("a"), partial(text("b")), session.Discarded{}, partial(text("c"))), "a c…(1)"},
 		{"a later attempt replaces it", path(user("a"), partial(text("b")), nextTurn, partial(text("c")), partial(text("d"))), "a cd…(1)"},
 		{"a later attempt without a word does not", path(user("a"), partial(text("b")), session.RunEnded{}, nextTurn, session.RunStarted{}), "a b…(1)"},
 		{"unknown entries are skipped", path(user("a"), session.Opaque{Name: "dream"}, answer("b")), "a b"},
@@ -108,8 +108,8 @@ func TestMessages(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := view.Messages(t.Context(), test.path)
-			if err != nil || told(got) != test.want {
-				t.Errorf("%q, %v; want %q", told(got), err, test.want)
+			if err != nil || words(got) != test.want {
+				t.Errorf("%q, %v; want %q", words(got), err, test.want)
 			}
 		})
 	}
@@ -263,7 +263,7 @@ func (b broken) Backward(ctx context.Context) iter.Seq2[session.Event, error] {
 	}
 }
 
-// What cannot be read is an error of every view, never half a view.
+// If a view cannot read an entry, it returns an error, never a part of the view.
 func TestPathThatIsBroken(t *testing.T) {
 	p := broken{path(session.CallStarted{})}
 	_, messages := view.Messages(t.Context(), p)

@@ -39,7 +39,7 @@ func TestMultiEdit(t *testing.T) {
 		{"one", "a\nb\n", []string{"a", "x"}, "x\nb\n", "edited f: 1 line added, 1 removed"},
 		{"in order", "a\nb\n", []string{"a", "b2", "b2", "c", "b\n", "d\n"}, "c\nd\n", "edited f: 2 lines added, 2 removed"},
 		{
-			"what was found only nearly is told with its number", "a \nb\n",
+			"an inexact match is reported with its number", "a \nb\n",
 			[]string{"b", "x", "a\nx", "y\nx"},
 			"y\nx\n",
 			"edited f: 2 lines added, 2 removed\nedit 2 of 2: old_text matches line 1 only without regard to trailing white space; it was replaced there",
@@ -91,7 +91,7 @@ func TestDelete(t *testing.T) {
 	if entries, err := os.ReadDir(p.dir); err != nil || len(entries) != 2 || p.get("keep") != "k\n" {
 		t.Errorf("left are %v, %v", entries, err)
 	}
-	// What was read and has changed since is not deleted with its directory.
+	// A file that was read and has changed since is not deleted with its directory.
 	p.put("dir/x", "1\n")
 	p.call("read", `{"path":"dir/x"}`)
 	p.put("dir/x", "2\n")
@@ -122,12 +122,12 @@ func TestWriteNeedsTheWholeVersion(t *testing.T) {
 	p.call("read", `{"path":"f","offset":3,"limit":2}`) // the parts make a whole
 	p.ok("write", write, "replaced f: 1 line added, 4 removed")
 	p.ok("edit", `{"path":"f","old_text":"x","new_text":"y"}`, "edited f: 1 line added, 1 removed")
-	p.ok("write", write, "replaced f: 1 line added, 1 removed") // what it wrote it knows
+	p.ok("write", write, "replaced f: 1 line added, 1 removed") // the tool knows its own content
 	p.call("read", `{"path":"wide"}`)
 	p.fails("write", `{"path":"wide","content":"x"}`, "wide was not read whole")
 }
 
-// What was read is known again after a resume, from the details of the results.
+// After a resume, the tools know from the details of the results which files were read.
 func TestRecall(t *testing.T) {
 	dir := t.TempDir()
 	open := func() *project {

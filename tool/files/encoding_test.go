@@ -73,7 +73,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// What is not surely a text in another encoding is shown as it is, and an edit leaves the bytes around it alone.
+// If the encoding of a file is not certain, the model sees the bytes unchanged, and an edit leaves the bytes around it alone.
 func TestEncodingsThatAreNotSure(t *testing.T) {
 	russian, err := charmap.KOI8R.NewEncoder().String("// функция returns the name of the user, or nothing if there is none\nsecond\n")
 	if err != nil {

@@ -62,7 +62,7 @@ func Example() {
 	// +gophers
 }
 
-// A model that writes patches is offered one tool for all changes. Whoever is asked for leave sees what it would do.
+// A model that writes patches gets one tool for all changes. A person who is asked for approval sees its effects.
 func ExampleSet() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "example")

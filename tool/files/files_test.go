@@ -192,7 +192,7 @@ func TestWrite(t *testing.T) {
 		if p.get("a/b/new") != "x\ny\n" || !slices.Equal(result.Diffs, []tool.FileDiff{want}) {
 			t.Errorf("diffs %+v, want %+v", result.Diffs, want)
 		}
-		p.ok("write", `{"path":"a/b/new","content":"z\n"}`, "replaced a/b/new: 1 line added, 2 removed") // what it wrote it has seen
+		p.ok("write", `{"path":"a/b/new","content":"z\n"}`, "replaced a/b/new: 1 line added, 2 removed") // the tool has seen its own content
 	})
 	t.Run("an existing file only when it was read", func(t *testing.T) {
 		p.fails("write", `{"path":"old","content":"x"}`, "old exists and was not read yet; read it first")

@@ -45,7 +45,7 @@ func FuzzHunks(f *testing.F) {
 	})
 }
 
-// What is decoded becomes the same bytes again.
+// Decoded text is encoded to the same bytes.
 func FuzzDecode(f *testing.F) {
 	for _, text := range [][]byte{
 		[]byte("a\n"), []byte("caf\xe9\n"), []byte("\xff\xfea\x00\n\x00"), []byte("\xfe\xff\x00a"), []byte("a\x00b\x00c\x00\n\x00"), []byte("\xef\xbb\xbfa"), {0, 1, 2},

@@ -106,7 +106,7 @@ func TestReadImages(t *testing.T) {
 			p := newProject(t, map[string]string{"f": test.content})
 			content, shown := p.look(`{"path":"f"}`)
 			if want := fmt.Sprintf(test.told, len(test.content)); content.Text() != want {
-				t.Errorf("told %q, want %q", content.Text(), want)
+				t.Errorf("got %q, want %q", content.Text(), want)
 			}
 			if len(content) != 2 || !shown.Whole || shown.Bytes != int64(len(test.content)) {
 				t.Fatalf("%d parts, %+v", len(content), shown)
@@ -134,7 +134,7 @@ func bomb(w, h uint32) string {
 	return b.String()
 }
 
-// What cannot be decoded does not go to a model: a provider refuses the whole conversation because of it.
+// An image that cannot be decoded does not go to a model: a provider would refuse the whole conversation.
 func TestReadImagesThatAreNotShown(t *testing.T) {
 	whole := pngOf(t, picture(100, 100, true))
 	for name, test := range map[string]struct{ content, want string }{

@@ -246,7 +246,7 @@ func TestPatchOfSeveralFiles(t *testing.T) {
 		diffs[3].Text != "--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n" {
 		t.Errorf("diffs %+v", diffs)
 	}
-	// What a patch made is known.
+	// The tool knows the files that a patch made.
 	p.ok("patch", patchArguments(t, envelope("*** Update File: sub/changed\n@@\n-1\n+one\n*** Add File: full\n+newer\n")),
 		"edited sub/changed: 1 line added, 1 removed\nreplaced full: 1 line added, 1 removed")
 }

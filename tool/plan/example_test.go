@@ -17,7 +17,7 @@ func Example() {
 	}})
 	call, err := tools[0].Prepare(ctx, `{"items": [
 		{"text": "find the leak", "status": "completed"},
-		{"text": "mend it", "status": "in_progress"},
+		{"text": "repair it", "status": "in_progress"},
 		{"text": "write a test", "status": "pending"}
 	]}`)
 	if err != nil {
@@ -27,10 +27,10 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println("the model is told:", result.Content.Text())
+	fmt.Println("the model sees:", result.Content.Text())
 	// Output:
 	// completed    find the leak
-	// in_progress  mend it
+	// in_progress  repair it
 	// pending      write a test
-	// the model is told: 1 completed, 1 in progress, 1 pending
+	// the model sees: 1 completed, 1 in progress, 1 pending
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/tenon-agent/tenon/tool/plan"
 )
 
-// person answers as it was told to.
+// person gives fixed answers.
 type person struct {
 	answers []plan.Answer
 	err     error
@@ -129,8 +129,8 @@ func TestQuestion(t *testing.T) {
 	}{
 		{"one", ask[:1], person{answers: []plan.Answer{{"SQLite", "and flat files"}}}, "SQLite; and flat files"},
 		{"two", ask, person{answers: []plan.Answer{{"Postgres"}, nil}}, "Which database?\nPostgres\nWhich name?\n[not answered; decide yourself]"},
-		{"nobody", ask, person{err: fmt.Errorf("in time: %w", plan.ErrNobody)}, "[no one can answer; decide yourself and report your assumptions at the end; your defaults apply: question 1: SQLite]"},
-		{"nobody, no defaults", ask[1:], person{err: plan.ErrNobody}, "[no one can answer; decide yourself and report your assumptions at the end]"},
+		{"no one", ask, person{err: fmt.Errorf("in time: %w", plan.ErrNobody)}, "[no one can answer; decide yourself and report your assumptions at the end; your defaults apply: question 1: SQLite]"},
+		{"no one, no defaults", ask[1:], person{err: plan.ErrNobody}, "[no one can answer; decide yourself and report your assumptions at the end]"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -77,7 +77,7 @@ func TestCleanup(t *testing.T) {
 
 func TestRevert(t *testing.T) {
 	const arguments = `{"steps": 2, "category": "failure", "lesson": " the port is taken "}`
-	j := &journal{steps: retract.Steps{Most: 2, Why: "the user's message stands there"}}
+	j := &journal{steps: retract.Steps{Most: 2, Why: "the user's message is there"}}
 	revert := retract.New(j)[1]
 	_, err := run(t, revert, arguments)
 	if err != nil || len(j.wishes) != 1 || j.wishes[0] != "<< failure: the port is taken" {
@@ -87,7 +87,7 @@ func TestRevert(t *testing.T) {
 		steps           retract.Steps
 		arguments, want string
 	}{
-		{retract.Steps{Most: 1, Why: "the user's message stands there"}, arguments, "at most 1 answer: the user's message stands there"},
+		{retract.Steps{Most: 1, Why: "the user's message is there"}, arguments, "at most 1 answer: the user's message is there"},
 		{retract.Steps{Why: "the conversation begins there"}, arguments, "cannot go back: the conversation begins there"},
 		{retract.Steps{Most: 5, Pending: true}, arguments, "already"},
 		{retract.Steps{Most: 5}, `{"steps": 1, "category": "failure", "lesson": " "}`, "the lesson is empty"},

@@ -36,7 +36,7 @@ func BenchmarkAll(b *testing.B) {
 				matches = g.found.Matches
 			}, rg, dir, func(out []byte) {
 				if n := bytes.Count(out, []byte("\n")); n != matches {
-					b.Errorf("ripgrep tells %d lines, we tell %d", n, matches)
+					b.Errorf("ripgrep finds %d lines, we find %d", n, matches)
 				}
 			}, "-n", "-e", pattern)
 		})

@@ -196,7 +196,7 @@ func TestGrepIsBounded(t *testing.T) {
 			t.Errorf("%+v, %v; want %+v", details, err, want)
 		}
 		if !strings.Contains(text, "[only the first 120 matches are shown; narrow the search") {
-			t.Errorf("it is not told: %q", text[len(text)-200:])
+			t.Errorf("the result does not report the limit: %q", text[len(text)-200:])
 		}
 	})
 	t.Run("matches of one file", func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-// On trees of all kinds of files grep tells what going through them line by line with package regexp tells.
+// On trees of all kinds of files grep finds the same lines as a search line by line with package regexp.
 func TestGrepIsAsPlain(t *testing.T) {
 	patterns := []string{
 		"foo", "(?i)foo", "foo|bar", `\bk\w*`, "^$", "^x", `x$`, `fo+\s`, "(?i)ſ", `[^\x00-\x7f]`, `\d{2}`, "(foo|bar).*x", "\ufffd", `.`, `o\b.`, "zq",
@@ -150,7 +150,7 @@ func plant(t *testing.T, random *rand.Rand, dir string, depth int) {
 	}
 }
 
-// What is hidden is not found, by whatever name the search begins.
+// A search does not find hidden files, whatever path it starts from.
 func TestHiddenIsNotSearched(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"a/key": "needle", "a/b/x": "needle", "c": "needle"} {
@@ -186,7 +186,7 @@ func TestHiddenIsNotSearched(t *testing.T) {
 	}
 }
 
-func TestUnreadableIsTold(t *testing.T) {
+func TestUnreadableFilesAreReported(t *testing.T) {
 	if !unprivileged.Is(t) {
 		return
 	}

@@ -81,13 +81,13 @@ func TestArgumentsOfTheSandbox(t *testing.T) {
 	if _, err := run.Prepare(t.Context(), `{"command":"vim x"}`); err == nil || !strings.Contains(err.Error(), "needs a terminal") {
 		t.Errorf("interactive: %v", err)
 	}
-	// Where there is no sandbox nobody can leave it.
+	// Without a sandbox, a command cannot ask to leave it.
 	if _, err := shell.New(open(t), shell.Options{})[0].Prepare(t.Context(), `{"command":"ls","unconfined":true}`); err == nil {
 		t.Error("no sandbox: no error")
 	}
 }
 
-func TestBlockedAccessIsTold(t *testing.T) {
+func TestBlockedAccessIsReported(t *testing.T) {
 	ws := openSandboxed(t)
 	outside := filepath.Join(t.TempDir(), "x")
 	arguments := map[string]any{"command": "echo x >/etc/tenon-test"}

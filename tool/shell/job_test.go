@@ -17,7 +17,7 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-// call runs a tool and returns what the model is told.
+// call runs a tool and returns the model's text.
 func call(t testing.TB, one tool.Tool, arguments map[string]any) (string, tool.Result) {
 	t.Helper()
 	result, err := prepare(t, one, arguments).Run(t.Context(), nil)
@@ -81,7 +81,7 @@ func TestJob(t *testing.T) {
 	}
 }
 
-// Who lets a model know of ends hears of those that it has been told.
+// The callback that reports ends of jobs to the model learns which of them the model has already seen.
 func TestTheEndOfAJobIsHeard(t *testing.T) {
 	var heard []string
 	tools := shell.New(open(t), shell.Options{Reported: func(id string) { heard = append(heard, id) }})
@@ -160,7 +160,7 @@ func TestWaitingEndsWithTheCall(t *testing.T) {
 	}
 }
 
-func TestWhatIsToldOfAJobThatEnded(t *testing.T) {
+func TestTheReportOfAJobThatEnded(t *testing.T) {
 	told := make(chan workspace.JobStatus, 1)
 	ws, err := workspace.Open(t.TempDir(), workspace.Options{JobEnded: func(s workspace.JobStatus) { told <- s }})
 	if err != nil {

@@ -124,7 +124,7 @@ func TestLongOutput(t *testing.T) {
 	if ran.Bytes != 588_895 {
 		t.Errorf("details %+v", ran)
 	}
-	// What is missing is told exactly, and the model can read it.
+	// The result has the exact size of the omitted part, and the model can read that part.
 	var lines, bytes int
 	notice := text[strings.Index(text, "[... ")+5:]
 	lines, _ = strconv.Atoi(notice[:strings.Index(notice, " lines")])
@@ -132,7 +132,7 @@ func TestLongOutput(t *testing.T) {
 	bytes, _ = strconv.Atoi(notice[:strings.Index(notice, " bytes")])
 	shown := text[:strings.Index(text, "[... ")] + text[strings.Index(text, "left out ...]\n")+14:strings.LastIndex(text, "[exit")]
 	if lines != 100_000-strings.Count(shown, "\n") || bytes != 588_895-len(shown) {
-		t.Errorf("%d lines and %d bytes are told to be missing, of %d and %d that are shown", lines, bytes, strings.Count(shown, "\n"), len(shown))
+		t.Errorf("the result reports %d lines and %d bytes as omitted, and shows %d and %d", lines, bytes, strings.Count(shown, "\n"), len(shown))
 	}
 	read := files.New(ws)[2]
 	page, err := prepare(t, read, map[string]any{"path": ran.File, "offset": 50_000, "limit": 1}).Run(t.Context(), nil)
@@ -165,7 +165,7 @@ func TestHugeOutput(t *testing.T) {
 		t.Errorf("%d bytes, ending in %q", len(text), text[max(0, len(text)-200):])
 	}
 	if told > 300<<10 {
-		t.Errorf("%d bytes were told live", told)
+		t.Errorf("%d bytes were reported live", told)
 	}
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > 8<<20 {
 		t.Errorf("1 GB of output took %d bytes of memory", grown)
@@ -217,14 +217,14 @@ func running(pid int) bool {
 	return err == nil && len(out) > 0 && out[0] != 'Z'
 }
 
-func TestOutputIsToldAsItComes(t *testing.T) {
+func TestOutputIsReportedAsItComes(t *testing.T) {
 	var told []string
 	call := prepare(t, shell.New(open(t), shell.Options{})[0], map[string]any{"command": `printf 'a\303'; sleep 0.05; printf '\251\n'; printf 'b\377\n'`})
 	if _, err := call.Run(t.Context(), func(text string) { told = append(told, text) }); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Join(told, ""); got != "aé\nb\ufffd\n" {
-		t.Errorf("told %q", told)
+		t.Errorf("reported %q", told)
 	}
 }
 

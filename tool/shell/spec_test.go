@@ -9,7 +9,7 @@ import (
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
-// What the two tools cost in each request stays small.
+// The two tools stay a small part of each request.
 func TestTheSpecsAreShort(t *testing.T) {
 	dir := t.TempDir()
 	ws, err := workspace.Open(dir, workspace.Options{Sandbox: &sandbox.Policy{Writable: []string{dir}}})

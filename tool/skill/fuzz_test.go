@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Whatever stands in a file, its front matter is texts by plain keys, or an error, and the body is what follows.
+// The front matter of every file is texts by plain keys, or an error. The body is the rest of the file.
 func FuzzSplit(f *testing.F) {
 	for _, text := range []string{
 		"---\nname: a\ndescription: b\n---\nbody", "---\n---\n", "---\na: |\n b\n---", "---\n: x\n- y\n\"z\": 1\n---\n", "--- \n", "---\na: '\n---\n",

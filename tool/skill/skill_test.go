@@ -168,7 +168,7 @@ func TestLoading(t *testing.T) {
 	}
 }
 
-// What is left out is said, with the line from which it can be read.
+// The result names the omitted part and the line from which the model can read it.
 func TestLongSkillsAreCut(t *testing.T) {
 	dir := temp(t)
 	var b strings.Builder
@@ -218,7 +218,7 @@ func TestTheIndexIsBounded(t *testing.T) {
 			t.Errorf("descriptions are cut without need: %s", text)
 		}
 		if n := strings.Count(text, "\n- ") + 1; n < c.skills && !strings.Contains(text, fmt.Sprintf("[%d more", c.skills-n)) {
-			t.Errorf("%d skills, %d told, and nothing said of the rest: %q", c.skills, n, text[len(text)-200:])
+			t.Errorf("%d skills, %d listed, and nothing about the rest: %q", c.skills, n, text[len(text)-200:])
 		}
 	}
 }

@@ -102,7 +102,7 @@ func TestDownloadLooksAgain(t *testing.T) {
 	s := tools(t, Options{Private: true})
 	file := filepath.Join(s.ws.Dir(), "a")
 	server := site(t, func(w http.ResponseWriter, _ *http.Request) {
-		if err := os.WriteFile(file, []byte("somebody's"), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte("another's"), 0o644); err != nil {
 			panic(err)
 		}
 		_, _ = io.WriteString(w, "new")
@@ -110,7 +110,7 @@ func TestDownloadLooksAgain(t *testing.T) {
 	if _, err := run(t, s.download(), `{"url":%q,"path":"a"}`, server.URL); err == nil || !strings.Contains(err.Error(), "a exists") {
 		t.Errorf("error %v", err)
 	}
-	if data, _ := os.ReadFile(file); string(data) != "somebody's" {
+	if data, _ := os.ReadFile(file); string(data) != "another's" {
 		t.Errorf("the file is %q", data)
 	}
 }

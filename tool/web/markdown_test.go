@@ -47,7 +47,7 @@ func TestMarkdown(t *testing.T) {
 			"```go\nfunc f() {\n\treturn\n}\n```\n\nafter",
 		},
 		{"pieces of code", "<pre><code class=language-js>a</code><code>b</code> <code>c</code></pre>", "```js\na\nb c\n```"},
-		{"signs beside headings", `<h2>A<a class="headerlink" href="#a">¶</a></h2>`, "## A"},
+		{"signs next to headings", `<h2>A<a class="headerlink" href="#a">¶</a></h2>`, "## A"},
 		{"code in an item", "<ul><li>a<pre>b\nc</pre></ul>", "- a\n\n  ```\n  b\n  c\n  ```"},
 		{"a fence in code", "<pre>```\nx</pre>", "````\n```\nx\n````"},
 		{

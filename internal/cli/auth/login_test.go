@@ -9,7 +9,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/cli/command"
 )
 
-// deaf is a terminal at which nobody types.
+// deaf is a terminal without input.
 type deaf struct{ asked chan struct{} }
 
 func (deaf) Read([]byte) (int, error) { select {} }

@@ -34,7 +34,7 @@ func TestInterrupts(t *testing.T) {
 				}
 				synctest.Wait()
 				if told != c.told || left != c.leave {
-					t.Errorf("told %d times and left %d times, want %d and %d", told, left, c.told, c.leave)
+					t.Errorf("reported %d times and left %d times, want %d and %d", told, left, c.told, c.leave)
 				}
 				if interrupted := context.Cause(ctx) == ErrInterrupted; interrupted != (c.told > 0) {
 					t.Errorf("the context ended with %v", context.Cause(ctx))

@@ -18,7 +18,7 @@ func TestTellWhenSlow(t *testing.T) {
 				return failed
 			})
 			if !errors.Is(err, failed) || told.String() != want {
-				t.Errorf("%v: told %q (%v), want %q", takes, told.String(), err, want)
+				t.Errorf("%v: prints %q (%v), want %q", takes, told.String(), err, want)
 			}
 		})
 	}

@@ -58,7 +58,7 @@ func TestAdvice(t *testing.T) {
 			t.Errorf("%s: got %q", e, got)
 		}
 	}
-	if got := Advice(s, "nobody/x", &llm.Error{Kind: llm.KindAuth}); got != "" {
+	if got := Advice(s, "unknown/x", &llm.Error{Kind: llm.KindAuth}); got != "" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// told is a report that took in bodies.
+// told returns a report of bodies.
 func told(bodies ...session.Body) *report {
 	r := newReport()
 	for _, b := range bodies {

@@ -121,7 +121,7 @@ func TestARuneThatIsCutByTheStreamArrivesWhole(t *testing.T) {
 	}
 }
 
-func TestEveryOutcomeIsTold(t *testing.T) {
+func TestEveryOutcomeIsShown(t *testing.T) {
 	long := strings.Repeat("it does much; ", 20)
 	call := llm.ToolCall{ID: "1", Name: "shell", Arguments: `{"command":"make"}`}
 	for _, c := range []struct {

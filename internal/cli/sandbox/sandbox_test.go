@@ -9,8 +9,8 @@ import (
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
-// doctor tells by which way commands are confined, and why not by a better one.
-func TestTheDoctorTellsTheWay(t *testing.T) {
+// doctor names the mechanism that confines commands, and says why a better one is not available.
+func TestTheDoctorNamesTheMechanism(t *testing.T) {
 	whole := sandbox.Report{Namespaces: true, Landlock: 7, Seccomp: true}
 	borrowed, refused := whole, whole
 	borrowed.Borrowed, borrowed.Trouble, borrowed.Bubblewrap = true, "not allowed", "/usr/bin/bwrap 0.8.0"

@@ -12,7 +12,7 @@ import (
 	"github.com/tenon-agent/tenon/session/view"
 )
 
-// What a model wrote cannot colour a terminal; what the program says about it can.
+// Text of a model cannot color a terminal. The program's own text can.
 func TestTranscriptOfAnAnswerThatWasCutOff(t *testing.T) {
 	path := view.Entries{
 		{Seq: 1, Body: session.Message{Message: llm.UserText("go"), Speaker: session.Speaker{Kind: session.SpeakerPerson}}},

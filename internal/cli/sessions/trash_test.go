@@ -78,16 +78,16 @@ func TestPruneSparesWhatWasUsedMeanwhile(t *testing.T) {
 	}
 }
 
-// What was imported has old entries only, and is new here.
+// An imported session has only old entries, but it counts from the import.
 func TestPruneCountsFromTheImport(t *testing.T) {
 	ctx, old := t.Context(), time.Now().Add(-100*24*time.Hour)
 	for name, c := range map[string]struct {
 		at   time.Time
 		want int
 	}{
-		"imported just now": {time.Now(), 0},
-		"imported long ago": {old, 1},
-		"nobody knows when": {time.Time{}, 1},
+		"imported just now":  {time.Now(), 0},
+		"imported long ago":  {old, 1},
+		"at an unknown time": {time.Time{}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := openApp(t, t.TempDir())
@@ -142,7 +142,7 @@ func TestStatsOutlivesADamagedSession(t *testing.T) {
 	}
 }
 
-// Who has a damaged session wants to be able to delete it.
+// A person must be able to delete a damaged session.
 func TestPruneChoosesWhatIsDamaged(t *testing.T) {
 	ctx := t.Context()
 	a, id := damaged(t)

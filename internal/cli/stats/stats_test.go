@@ -77,7 +77,7 @@ func used(t *testing.T) index.Store {
 	return store
 }
 
-// The page is well formed, asks nobody for anything, and has every number in a table too.
+// The page is well formed, loads nothing from elsewhere, and has every number in a table too.
 func TestStatsPage(t *testing.T) {
 	q := ledger.Query{Since: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Until: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)}
 	a, err := ledger.Open(t.Context(), used(t), q)

@@ -153,7 +153,7 @@ func fromConverse(t *testing.T, body object) object {
 	return body
 }
 
-// markBefore makes a cache point the mark of what stands before it.
+// markBefore makes a cache point the mark of the part before it.
 func markBefore(point object, before []any) bool {
 	if n := len(before); n > 0 && drop(point, "cachePoint", object{"type": "default"}) {
 		before[n-1].(object)["cache_control"] = object{"type": "ephemeral"}

@@ -106,7 +106,7 @@ func messagesStream(t *testing.T, all []string) messagesBody {
 			}
 			Usage messagesUsage
 		}
-		e.Usage = b.Usage // what is not told again stays
+		e.Usage = b.Usage // figures that are not sent again stay
 		decode(t, data, &e)
 		switch e.Type {
 		case "message_start":

@@ -124,7 +124,7 @@ func has(o object, name string) bool {
 	return ok
 }
 
-// at returns what stands at a path; nil when there is nothing.
+// at returns the value at a path, or nil if there is none.
 func at(v any, path ...any) any {
 	for _, step := range path {
 		switch s := step.(type) {

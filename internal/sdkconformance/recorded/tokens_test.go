@@ -62,7 +62,7 @@ func TestEstimatesAgainstRecordings(t *testing.T) {
 func plain(g guess) int      { return g.plain }
 func calibrated(g guess) int { return g.calibrated }
 
-// spread tells the median and the largest error.
+// spread returns the median and the largest error.
 func spread(guesses []guess, estimate func(guess) int) string {
 	if len(guesses) == 0 {
 		return "none"

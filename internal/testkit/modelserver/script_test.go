@@ -87,7 +87,7 @@ func TestScriptIsAnOption(t *testing.T) {
 	}
 }
 
-func TestMistakesInAScriptAreTold(t *testing.T) {
+func TestMistakesInAScriptAreReported(t *testing.T) {
 	for script, want := range map[string]string{
 		"text a\nfail x":                      "line 2: fail: \"x\" is no status",
 		"fail 999":                            "no status",

@@ -9,7 +9,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/testkit/trees"
 )
 
-// failures takes down what a test is told.
+// failures records the failures of a test.
 type failures []string
 
 func (f *failures) Helper()                           {}
@@ -38,6 +38,6 @@ func TestTrees(t *testing.T) {
 	mode := before["b"][:len(before["b"])-len(` "b"`)]
 	want := fmt.Sprintf("the trees differ:\na is missing\nb is %[1]s \"other\", want %[1]s \"b\"\nc is there: %[1]s \"a\"", mode)
 	if len(told) != 1 || told[0] != want {
-		t.Errorf("told %q, want %q", told, want)
+		t.Errorf("failures %q, want %q", told, want)
 	}
 }

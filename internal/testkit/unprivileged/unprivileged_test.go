@@ -11,7 +11,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/testkit/unprivileged"
 )
 
-// Whoever comes to stand behind Is may not read what is closed.
+// After Is has returned true, the process may not read closed files.
 func TestIs(t *testing.T) {
 	t.Run("a subtest (with signs)", func(t *testing.T) {
 		if !unprivileged.Is(t) {

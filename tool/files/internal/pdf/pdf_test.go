@@ -93,7 +93,7 @@ func TestPageText(t *testing.T) {
 	}
 }
 
-// packed is a file that begins with PDF 1.5: most objects are in a stream, and the root is told by another.
+// packed returns a file in the form that PDF 1.5 introduced: most objects are in a stream, and another stream names the root.
 func packed(content string) []byte {
 	objects := []string{"<</Type/Catalog/Pages 2 0 R>>", "<</Kids[3 0 R]>>", "<</Contents 6 0 R/Resources<</Font<</F 4 0 R>>>>>>", helvetica}
 	var head, body strings.Builder
