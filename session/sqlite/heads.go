@@ -16,8 +16,8 @@ import (
 )
 
 // heads is a file next to the database with the last entry of each journal. It reveals a database that lost its end: its log was removed, it
-// was truncated, or replaced by an older copy. The file has a slot for each session, by key. A slot is written after the commit, so it is
-// never ahead of the database. It is not synced: after a power failure it may name entries that never reached the disk, so after another
+// was truncated, or replaced by an older copy. The file has a slot for each session, by key. A slot is written after the commit, and
+// that of a purged session is cleared before it, so the file is never ahead of the database. It is not synced: after a power failure it may name entries that never reached the disk, so after another
 // boot only synced entries count.
 type heads struct {
 	path string

@@ -243,6 +243,9 @@ func (s *committer) commit(jobs []*job) error {
 			break
 		}
 		j.changed, j.head = t.changed, t.head
+		if j.head != nil && j.head.seq == 0 { // of a purged session: the file must not name its entries once they are gone
+			s.heads.keep(j.head, false)
+		}
 	}
 	if err == nil {
 		err = l.exec("COMMIT")
@@ -261,9 +264,6 @@ func (s *committer) commit(jobs []*job) error {
 		}
 		if j.synced = l.full; j.synced && j.head != nil {
 			j.head.synced = j.head.seq
-		}
-		if j.head != nil && j.head.seq == 0 { // of a purged session at once: its entries are gone
-			s.heads.keep(j.head, false)
 		}
 		if !rang {
 			s.owner.ring()
