@@ -14,7 +14,7 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-// What a tool writes while a job runs, where looks do not come to, did not vanish with the next look.
+// If a tool writes to an ignored path while a job runs, the next scan does not report the file as removed.
 func TestToolsWriteWhatIsIgnored(t *testing.T) {
 	dir := realDir(t)
 	write(t, dir, map[string]string{".gitignore": "build\n", "build/deep/x": "x", "a": "a"})
@@ -28,11 +28,11 @@ func TestToolsWriteWhatIsIgnored(t *testing.T) {
 	}
 	r.told = nil
 	if err := done(t.Context()); err != nil || len(r.told) > 0 {
-		t.Errorf("%v, told %v", err, r.told)
+		t.Errorf("%v, reported %v", err, r.told)
 	}
 }
 
-// A tree that becomes too large while a command runs, and is small again at its end: what is told is the difference.
+// If a tree becomes too large while a command runs and is small again at its end, the workspace reports the difference.
 func TestTooLargeForAWhile(t *testing.T) {
 	dir := realDir(t)
 	write(t, dir, map[string]string{"a": "a", "b": "b", "c": "c"})
@@ -57,16 +57,15 @@ func TestTooLargeForAWhile(t *testing.T) {
 	}
 	r.told = nil
 	if err := done(t.Context()); err != nil || len(r.told) != 1 {
-		t.Fatalf("%v, told %v", err, r.told)
+		t.Fatalf("%v, reported %v", err, r.told)
 	}
 	if got, want := words(dir, r.told[0]), fmt.Sprintf("a: -rw-r--r-- %.6s, -rw-r--r-- %.6s", hashOf("a"), hashOf("a\n")); got != want {
-		t.Errorf("told\n%s\nwant\n%s", got, want)
+		t.Errorf("reported\n%s\nwant\n%s", got, want)
 	}
 }
 
-// What could not be told when a second command began is told when the first one ends, and so is what was found while the context of
-// the second one came to its end.
-func TestUntoldChangesAreToldLater(t *testing.T) {
+// If the workspace cannot report changes at the start of a second command, it reports them at the end of the first one.
+func TestUnreportedChangesAreReportedLater(t *testing.T) {
 	dir := realDir(t)
 	write(t, dir, map[string]string{"a": "a"})
 	r := record(t, dir, workspace.Options{})
@@ -81,10 +80,10 @@ func TestUntoldChangesAreToldLater(t *testing.T) {
 	}
 	r.refuse, r.told = nil, nil
 	if err := done(t.Context()); err != nil || len(r.told) != 1 {
-		t.Fatalf("%v, told %v", err, r.told)
+		t.Fatalf("%v, reported %v", err, r.told)
 	}
 	if got, want := words(dir, r.told[0]), fmt.Sprintf("a: -rw-r--r-- %.6s, -rw-r--r-- %.6s", hashOf("a"), hashOf("b")); got != want {
-		t.Errorf("told\n%s\nwant\n%s", got, want)
+		t.Errorf("reported\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -102,7 +101,7 @@ func TestCancelledBeforeTheStart(t *testing.T) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "started")); !errors.Is(err, fs.ErrNotExist) || len(r.told) > 0 {
-		t.Errorf("it ran: %v, told %v", err, r.told)
+		t.Errorf("it ran: %v, reported %v", err, r.told)
 	}
 	if err := r.Close(); err != nil || workspace.MayRecover(r.baselines, "") {
 		t.Errorf("the records of the files stay: %v", err)

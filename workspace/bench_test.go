@@ -36,7 +36,7 @@ func BenchmarkRunConfined(b *testing.B) {
 	}
 	dir := b.TempDir()
 	w := openConfined(b, dir, &sandbox.Policy{Writable: []string{dir}})
-	run(b, w, "true") // what the machine can do
+	run(b, w, "true") // the cost of the machine alone
 	for b.Loop() {
 		run(b, w, "true")
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/tenon-agent/tenon/workspace/contents"
 )
 
-// recorder is a workspace that keeps what it is told.
+// recorder is a workspace that keeps the reported changes.
 type recorder struct {
 	*workspace.Workspace
 	store     *contents.Dir
@@ -126,7 +126,7 @@ func TestApply(t *testing.T) {
 		"moved": "drwxr-xr-x", "moved/here": `-rw-r--r-- "moves"`, "moved/changed": `-rwxr-x--x "#!/bin/sh\n"`, "moved/link": "link to nowhere",
 	})
 	if len(r.told) != 1 {
-		t.Fatalf("told %d times", len(r.told))
+		t.Fatalf("reported %d times", len(r.told))
 	}
 	want := fmt.Sprintf(`new: nothing, drwxr-xr-x
 new/deep: nothing, drwxr-xr-x
@@ -144,7 +144,7 @@ moved/changed: nothing, -rwxr-x--x %.6[6]s
 other-link: link to nowhere, nothing
 moved/link: nothing, link to nowhere`, hashOf("old"), hashOf("new"), hashOf("made"), hashOf("gone"), hashOf("moves"), hashOf("#!/bin/sh\n"))
 	if got := words(dir, r.told[0]); got != want {
-		t.Errorf("told\n%s\nwant\n%s", got, want)
+		t.Errorf("reported\n%s\nwant\n%s", got, want)
 	}
 	for _, c := range r.told[0] {
 		if c.Before != nil && c.Before.Mode.IsRegular() && !r.has(t, c.Before.Hash) {
@@ -176,7 +176,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// What goes wrong before the first step changes nothing, and is not told.
+// A failure before the first step changes nothing, and the workspace reports no change.
 func TestApplyRefuses(t *testing.T) {
 	stale := errors.New("stale")
 	tests := []struct {
@@ -235,7 +235,7 @@ func TestApplyRefuses(t *testing.T) {
 				t.Errorf("the tree was\n%s\nand is\n%s", before, after)
 			}
 			if len(r.told) != 0 && test.name != "a directory with something in it" {
-				t.Errorf("told: %s", words(dir, r.told[0]))
+				t.Errorf("reported: %s", words(dir, r.told[0]))
 			}
 		})
 	}
@@ -259,7 +259,7 @@ func lstats(t testing.TB, dir string) string {
 	return b.String()
 }
 
-// Who is told can stop the change, and a context that has ended stops it too.
+// The function Changed can stop a change. A context that has ended stops it too.
 func TestChangedStops(t *testing.T) {
 	dir := realDir(t)
 	prepareMany(t, dir)
@@ -278,7 +278,7 @@ func TestChangedStops(t *testing.T) {
 	trees.Same(t, trees.Of(t, dir), before)
 }
 
-// When what a file has cannot be kept, it is not changed; when it may not be kept because it is too large, that is told.
+// If the workspace cannot keep the contents of a file, it does not change the file. If the contents are too large to keep, it reports that.
 func TestContentIsKeptFirst(t *testing.T) {
 	dir := realDir(t)
 	write(t, dir, map[string]string{"small": "s", "large": strings.Repeat("x", 2<<20)})
@@ -287,7 +287,7 @@ func TestContentIsKeptFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	if before := r.told[0][0].Before; before.Lost != "it is larger than 1024 KiB" || before.Hash != hashOf(strings.Repeat("x", 2<<20)) {
-		t.Errorf("told %+v", before)
+		t.Errorf("reported %+v", before)
 	}
 	if err := os.RemoveAll(r.store.Path()); err != nil {
 		t.Fatal(err)
@@ -355,7 +355,7 @@ func TestExactPathsGoThroughNoLinks(t *testing.T) {
 	})
 }
 
-// What a process that was killed left lying beside a file goes when its owner writes there again; what belongs to others stays.
+// If a killed process left a temporary file, the next write of its owner to the same directory removes it. Files of others stay.
 func TestLeftovers(t *testing.T) {
 	dir := realDir(t)
 	write(t, dir, map[string]string{"file": "x"})

@@ -16,7 +16,7 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-// sh runs a script in the workspace while its changes are followed, and returns what was told of it.
+// sh runs a script in the workspace, follows its changes and returns the reported ones.
 func (r *recorder) sh(t testing.TB, text string) string {
 	t.Helper()
 	r.told = nil
@@ -25,14 +25,14 @@ func (r *recorder) sh(t testing.TB, text string) string {
 		t.Fatal(note, err)
 	}
 	if len(r.told) > 1 {
-		t.Fatalf("told %d times", len(r.told))
+		t.Fatalf("reported %d times", len(r.told))
 	}
 	if len(r.told) == 0 {
 		return ""
 	}
 	for _, c := range r.told[0] {
 		if !c.Done {
-			t.Errorf("%s is told as if it were still to come", c.Path)
+			t.Errorf("%s is reported as a future change", c.Path)
 		}
 		if c.Before != nil && c.Before.Mode.IsRegular() && c.Before.Lost == "" && !r.has(t, c.Before.Hash) {
 			t.Errorf("what %s had is not kept", c.Path)
@@ -80,22 +80,22 @@ func TestChangesOfCommands(t *testing.T) {
 	}
 	for _, test := range tests {
 		if got := r.sh(t, test.script); got != test.want {
-			t.Errorf("%s: told\n%s\nwant\n%s", test.name, got, test.want)
+			t.Errorf("%s: reported\n%s\nwant\n%s", test.name, got, test.want)
 		}
 	}
-	// What others change between two commands is nobody's change, and what it was before the next one is kept.
+	// The workspace attributes no change between two commands. It keeps the contents from before the next one.
 	write(t, dir, map[string]string{"edited": "by a person", "theirs": "t"})
 	if got, want := r.sh(t, "rm edited theirs"), fmt.Sprintf("edited: -rw-r--r-- %.6s, nothing\ntheirs: -rw-r--r-- %.6s, nothing", hashOf("by a person"), hashOf("t")); got != want {
-		t.Errorf("told\n%s\nwant\n%s", got, want)
+		t.Errorf("reported\n%s\nwant\n%s", got, want)
 	}
 	// A command does not hide what it does by excluding it.
 	hiding := "mkdir -p .git/info; echo there > .git/info/exclude; printf 2 > there"
 	if got, want := r.sh(t, hiding), fmt.Sprintf("there: -rw-r--r-- %.6s, -rw-r--r-- %.6s", hashOf("m"), hashOf("2")); got != want {
-		t.Errorf("told\n%s\nwant\n%s", got, want)
+		t.Errorf("reported\n%s\nwant\n%s", got, want)
 	}
 }
 
-// A command that fails, or that was ended, has changed files all the same.
+// The workspace also reports the changes of a command that failed or was killed.
 func TestChangesOfFailures(t *testing.T) {
 	dir := realDir(t)
 	write(t, dir, map[string]string{"a": "a"})
@@ -107,7 +107,7 @@ func TestChangesOfFailures(t *testing.T) {
 		return err
 	})
 	if err == nil || len(r.told) != 1 {
-		t.Errorf("error %v, told %d times", err, len(r.told))
+		t.Errorf("error %v, reported %d times", err, len(r.told))
 	}
 	if _, err := r.WatchChanges(ctx, func() error { return script(dir, "touch b") }); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
@@ -118,7 +118,7 @@ func TestChangesOfFailures(t *testing.T) {
 	}
 }
 
-// While a command goes on in the background, what the tools change is not its doing, and what it changes is told with the next look.
+// The workspace does not attribute the changes of tools to a background job. The next scan reports the changes of the job.
 func TestChangesInTheBackground(t *testing.T) {
 	dir := realDir(t)
 	write(t, dir, map[string]string{"a": "a", "b": "b", "c": "c"})
@@ -137,7 +137,7 @@ func TestChangesInTheBackground(t *testing.T) {
 	}
 	for i, want := range []string{"job: nothing, -rw-r--r-- " + hashOf("1")[:6], "command: nothing, -rw-r--r-- " + hashOf("2")[:6]} {
 		if got := words(dir, r.told[i]); got != want {
-			t.Errorf("told %s, want %s", got, want)
+			t.Errorf("reported %s, want %s", got, want)
 		}
 	}
 	write(t, dir, map[string]string{"job": "3"})
@@ -146,28 +146,28 @@ func TestChangesInTheBackground(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := words(dir, r.told[0]), fmt.Sprintf("job: -rw-r--r-- %.6s, -rw-r--r-- %.6s", hashOf("1"), hashOf("3")); got != want {
-		t.Errorf("told\n%s\nwant\n%s", got, want)
+		t.Errorf("reported\n%s\nwant\n%s", got, want)
 	}
 }
 
-// What is too much is told, and never half known.
+// If there is too much to follow, the workspace reports that and never a part.
 func TestScanLimits(t *testing.T) {
 	dir := realDir(t)
 	write(t, dir, map[string]string{"a": "a", "b": "b", "large": strings.Repeat("x", 2<<20)})
 	r := record(t, dir, workspace.Options{})
 	if got := r.sh(t, "printf y >> large; printf z > a"); !strings.Contains(got, "large: lost: it is larger than 1024 KiB, -rw-r--r-- ") {
-		t.Errorf("told %s", got)
+		t.Errorf("reported %s", got)
 	}
 	r.LimitScans(0, time.Nanosecond)
 	write(t, dir, map[string]string{"a": "other"})
 	if got := r.sh(t, "rm a"); !strings.Contains(got, "a: lost: there was more to keep than 1ns allow, nothing") {
-		t.Errorf("told %s", got)
+		t.Errorf("reported %s", got)
 	}
 	r.LimitScans(1, 0)
 	r.told = nil
 	note, err := r.WatchChanges(t.Context(), func() error { return script(dir, "rm b") })
 	if err != nil || !strings.Contains(note, "too large") || len(r.told) != 0 {
-		t.Errorf("note %q, %v, told %d times", note, err, len(r.told))
+		t.Errorf("note %q, %v, reported %d times", note, err, len(r.told))
 	}
 }
 
@@ -180,13 +180,13 @@ func TestHomeIsNotFollowed(t *testing.T) {
 		r := record(t, filepath.Join(base, dir), workspace.Options{})
 		note, err := r.WatchChanges(t.Context(), func() error { return script(base, "date >> home/ann/file") })
 		if err != nil || !strings.Contains(note, "home directory") || len(r.told) != 0 {
-			t.Errorf("%s: note %q, %v, told %d times", dir, note, err, len(r.told))
+			t.Errorf("%s: note %q, %v, reported %d times", dir, note, err, len(r.told))
 		}
 	}
 	r := record(t, filepath.Join(base, "home/ann/project"), workspace.Options{Roots: []string{"..", ".", "../project"}})
 	note, err := r.WatchChanges(t.Context(), func() error { return script(r.Dir(), "date >> file; date >> ../file") })
 	if err != nil || note == "" || len(r.told) != 1 || len(r.told[0]) != 1 {
-		t.Errorf("note %q, %v, told %v", note, err, r.told)
+		t.Errorf("note %q, %v, reported %v", note, err, r.told)
 	}
 }
 

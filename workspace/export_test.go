@@ -25,7 +25,7 @@ func (w *Workspace) LimitScans(entries int, reading time.Duration) {
 	w.commands.limits = scanLimits{entries, reading}
 }
 
-// FailAt lets the nth step of a change fail, from 1, and tells how many steps there were so far.
+// FailAt lets the nth step of a change fail, counted from 1. The returned figure is the number of steps so far.
 func (w *Workspace) FailAt(n int, err error) (steps *int) {
 	steps = new(int)
 	w.edits.fail = func() error {

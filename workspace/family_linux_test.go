@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A process that goes from program to program is known by its mark at any moment.
-func TestTheMarkOfWhoBeginsAnew(t *testing.T) {
+// A process that executes one program after the other carries its mark at any moment.
+func TestTheMarkSurvivesExec(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "again")
 	if err := os.WriteFile(script, []byte(`exec sh "$0"`), 0o666); err != nil {
 		t.Fatal(err)

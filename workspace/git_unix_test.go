@@ -19,7 +19,7 @@ func TestGitRunsNothingOfABareRepositoryInTheProject(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("HOME", dir)
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	t.Setenv("GIT_CONFIG_COUNT", "1") // what is there already stays
+	t.Setenv("GIT_CONFIG_COUNT", "1") // settings that exist already stay
 	t.Setenv("GIT_CONFIG_KEY_0", "tenon.kept")
 	t.Setenv("GIT_CONFIG_VALUE_0", "yes")
 	ran := filepath.Join(dir, "ran")

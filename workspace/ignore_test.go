@@ -134,7 +134,7 @@ func TestWalkBelowTheTopOfARepository(t *testing.T) {
 	if got, want := walked(t, w, "sub", workspace.WalkOptions{}), []string{"sub/out"}; !slices.Equal(got, want) {
 		t.Errorf("below sub\n got %q\nwant %q", got, want)
 	}
-	// A workspace that its repository ignores is worked in all the same.
+	// A workspace that its own repository ignores still works.
 	write(t, dir, map[string]string{".gitignore": "part\n"})
 	if got, want := walked(t, w, "sub", workspace.WalkOptions{}), []string{"sub/out", "sub/y.o"}; !slices.Equal(got, want) {
 		t.Errorf("below what is ignored\n got %q\nwant %q", got, want)

@@ -68,20 +68,20 @@ func TestJob(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	if s := <-told; s.ID != "job1" || s.ExitCode != 3 {
-		t.Errorf("told %+v", s)
+		t.Errorf("reported %+v", s)
 	}
 	if s, err := job.Kill(t.Context()); err != nil || s.Killed {
 		t.Errorf("killing what has ended: %+v, %v", s, err)
 	}
 }
 
-// Whoever is in Wait when a job ends need not be told of it again.
+// A job that ends during a call of Wait counts as awaited.
 func TestAwaitedJob(t *testing.T) {
 	told := make(chan workspace.JobStatus, 1)
 	w := openWith(t, t.TempDir(), workspace.Options{JobEnded: func(s workspace.JobStatus) { told <- s }})
 	start(t, w, workspace.Command{Line: "true"})
 	if s := <-told; s.Awaited {
-		t.Error("nobody waited")
+		t.Error("no caller waited, but the job counts as awaited")
 	}
 	job := start(t, w, workspace.Command{Line: "mkfifo go; read x <go"})
 	ended := make(chan error)
@@ -104,7 +104,7 @@ func TestAwaitedJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := <-told; !s.Awaited {
-		t.Error("it is not noted that somebody waited")
+		t.Error("a caller waited, but the job does not count as awaited")
 	}
 	if err := <-ended; err != nil {
 		t.Error(err)
@@ -141,7 +141,7 @@ func TestCloseEndsJobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := workspace.Open(dir, workspace.Options{JobEnded: func(s workspace.JobStatus) { t.Errorf("told of %+v", s) }})
+	w, err := workspace.Open(dir, workspace.Options{JobEnded: func(s workspace.JobStatus) { t.Errorf("reported %+v", s) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
-// From wherever one reads, what is there is right, and what is missing is told.
+// A read from any offset returns the right output and reports the omitted part.
 func TestOutputFromAnOffset(t *testing.T) {
 	var b strings.Builder
 	for i := range 3000 {

@@ -139,7 +139,7 @@ func TestCancelEndsThoseWhoLeft(t *testing.T) {
 	}
 }
 
-// What a process substitution still has to write is not lost.
+// The later output of a process substitution is not lost.
 func TestTheEndOfTheOutputIsWaitedFor(t *testing.T) {
 	dir := t.TempDir()
 	for way, policy := range confinements(t, dir) {
@@ -211,7 +211,7 @@ func TestNothingOutlivesThisProcess(t *testing.T) {
 	}
 }
 
-// A guard that somebody killed is no reason to run no commands.
+// If the guard process was killed, commands still run.
 func TestTheGuardMayDie(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the guard is found in /proc")

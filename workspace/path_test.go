@@ -77,7 +77,7 @@ func TestResolve(t *testing.T) {
 				t.Fatalf("%s: %v, want an *OutsideError", name, err)
 			}
 			if outside.Path != name || !strings.Contains(err.Error(), dir) {
-				t.Errorf("%q tells neither the path nor the workspace", err)
+				t.Errorf("%q names neither the path nor the workspace", err)
 			}
 			if _, err := w.ReadFile(name, 100); !isOutside(err) {
 				t.Errorf("ReadFile: %v", err)
@@ -222,10 +222,10 @@ func TestReadFile(t *testing.T) {
 	if _, err := os.Stat("/proc/self/status"); err == nil {
 		proc := open(t, "/proc/self")
 		if data, err := proc.ReadFile("status", 1<<20); err != nil || len(data) == 0 {
-			t.Errorf("a file that tells no size: %d bytes, %v", len(data), err)
+			t.Errorf("a file without a size: %d bytes, %v", len(data), err)
 		}
 		if _, err := proc.ReadFile("status", 10); !errorIs[*workspace.TooLargeError](err) {
-			t.Errorf("a file that tells no size and is too large: %v", err)
+			t.Errorf("a file without a size that is too large: %v", err)
 		}
 	}
 	if _, err := workspace.Open(filepath.Join(dir, "none"), workspace.Options{}); !errors.Is(err, fs.ErrNotExist) {

@@ -87,7 +87,7 @@ func resolved(t *testing.T) string {
 	return dir
 }
 
-// What is refused is not read, not walked, and not found through a link.
+// A refused path cannot be read, walked, or found through a link.
 func TestRefuse(t *testing.T) {
 	dir := resolved(t)
 	for _, name := range []string{"a.go", "key.pem", "sub/other.pem", "sub/b.go"} {

@@ -157,7 +157,7 @@ func TestRoots(t *testing.T) {
 		t.Error("what was moved is still there")
 	}
 	if _, err := w.Resolve("../elsewhere"); !isOutside(err) {
-		t.Errorf("beside the roots: %v", err)
+		t.Errorf("next to the roots: %v", err)
 	}
 	if w.Rel(filepath.Join(library, "a.go")) != filepath.Join(library, "a.go") || w.Rel(filepath.Join(base, "project/file")) != "file" {
 		t.Error("Rel is not from the first root")
@@ -243,7 +243,7 @@ func lessPipe(tree map[string]string) map[string]string {
 	return tree
 }
 
-// Outside too nothing is reached that was put in the way after the check: what is hidden stays hidden.
+// If a link replaces a directory outside the workspace after the check, no access follows it: hidden files stay hidden.
 func TestSwapOutsideCannotReachSecrets(t *testing.T) {
 	base := realDir(t)
 	write(t, base, map[string]string{"project/x": "", "open/at/file": "open", "secret/file": "secret"})

@@ -15,7 +15,7 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-// Whoever counts as having awaited a job knows that it has ended, also when there was no more time just then.
+// If a job counts as awaited, its waiter knows that it has ended, even if the waiter's context ended at the same time.
 func TestAwaitedMeansKnown(t *testing.T) {
 	for range 200 {
 		synctest.Test(t, func(t *testing.T) {
@@ -31,7 +31,7 @@ func TestAwaitedMeansKnown(t *testing.T) {
 			synctest.Wait() // it waits
 			cancel()
 			if status := job.End(); status.Awaited && !<-known {
-				t.Error("somebody was in Wait, and was not told")
+				t.Error("the job counts as awaited, but its waiter does not know the end")
 			}
 		})
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-// untold lets a script change a project while nobody can be told of it, as if the process had died: it waits until it is known that the
-// process lived after the changes, if it should.
-func (r *recorder) untold(t *testing.T, text string, wait bool) {
+// unreported lets a script change a project without a report, as if the process had died. If wait is set, it returns only after the heartbeat
+// shows that the process lived after the changes.
+func (r *recorder) unreported(t *testing.T, text string, wait bool) {
 	t.Helper()
 	r.refuse = errors.New("the journal is full")
 	_, err := r.WatchChanges(t.Context(), func() error {
@@ -50,7 +50,7 @@ func (r *recorder) found(t *testing.T, known map[string]*workspace.State) (found
 	return found
 }
 
-// What could not be told is found later, by the same rules: what is ignored or hidden is not followed.
+// Recover finds unreported changes by the same rules: it does not follow ignored or hidden files.
 func TestFoundLater(t *testing.T) {
 	dir, more := realDir(t), realDir(t)
 	write(t, dir, map[string]string{
@@ -63,9 +63,9 @@ func TestFoundLater(t *testing.T) {
 		Roots: []string{more}, Hidden: []string{"secret"}, Label: func(context.Context) string { return "the call" },
 	})
 	if got := r.sh(t, "echo x >earlier; rm b"); got == "" {
-		t.Fatal("nothing was told")
+		t.Fatal("nothing was reported")
 	}
-	r.untold(t, "printf 2 >a; rm sub/c; echo x >secret/x; echo x >secret/new; echo >.gitignore; echo x >x.log; echo x >keep.log; echo x >venv/lib/z; echo x >venv/new; echo same | tr -d '\\n' >same; ln -sf same link; printf 2 >"+more+"/m", true)
+	r.unreported(t, "printf 2 >a; rm sub/c; echo x >secret/x; echo x >secret/new; echo >.gitignore; echo x >x.log; echo x >keep.log; echo x >venv/lib/z; echo x >venv/new; echo same | tr -d '\\n' >same; ln -sf same link; printf 2 >"+more+"/m", true)
 	r.refuse = errors.New("the journal is full")
 	r.found(t, nil)
 	r.refuse = nil
@@ -101,12 +101,12 @@ func TestFoundLater(t *testing.T) {
 	}
 }
 
-// The last moments are nobody's for sure, and what the journal knows is not told.
+// Changes of the last moments have no certain author. Recover omits changes that the journal knows.
 func TestFoundLaterUnsure(t *testing.T) {
 	dir := realDir(t)
 	write(t, dir, map[string]string{"a": "a", "gone": "g", "known": "k", "removed": "r"})
 	r := record(t, dir, workspace.Options{})
-	r.untold(t, "sleep 0.2; printf 2 >a; rm gone; printf 2 >known; rm removed", false)
+	r.unreported(t, "sleep 0.2; printf 2 >a; rm gone; printf 2 >known; rm removed", false)
 	found := r.found(t, map[string]*workspace.State{
 		filepath.Join(dir, "known"): {Hash: hashOf("2"), Size: 1, Mode: 0o644}, filepath.Join(dir, "removed"): nil,
 	})
@@ -126,7 +126,7 @@ func TestFoundLaterWithoutATree(t *testing.T) {
 	write(t, dir, map[string]string{"a": "a"})
 	write(t, more, map[string]string{"m": "m"})
 	r := record(t, dir, workspace.Options{Roots: []string{more}})
-	r.untold(t, "rm a", true)
+	r.unreported(t, "rm a", true)
 	if err := os.Rename(more, more+"2"); err != nil {
 		t.Fatal(err)
 	}
@@ -144,20 +144,20 @@ func TestNothingIsLeftInPeace(t *testing.T) {
 	dir := realDir(t)
 	write(t, dir, map[string]string{"a": "a"})
 	r := record(t, dir, workspace.Options{})
-	r.untold(t, "rm a", false)
+	r.unreported(t, "rm a", false)
 	if !workspace.MayRecover(r.baselines, "") {
 		t.Error("nothing is left of the changes that could not be reported")
 	}
 	for i := range 3 {
 		if got := r.sh(t, fmt.Sprintf("echo %d >b", i)); !strings.HasPrefix(got, "b: ") {
-			t.Errorf("told %q", got)
+			t.Errorf("reported %q", got)
 		}
 	}
 	if found := r.found(t, nil); len(found) != 1 || !strings.HasPrefix(words(dir, found[0].Changes), "a: ") {
 		t.Errorf("found %+v", found)
 	}
 	if got := r.sh(t, "rm b"); !strings.HasPrefix(got, "b: ") {
-		t.Errorf("told %q", got)
+		t.Errorf("reported %q", got)
 	}
 	if err := r.Close(); err != nil || workspace.MayRecover(r.baselines, "") {
 		t.Errorf("records are left: %v", err)

@@ -63,7 +63,7 @@ func (p *project) vars() []string {
 	return []string{"HOME=" + p.home, "BAD=" + p.bad, "GIT_CONFIG_NOSYSTEM=1"}
 }
 
-// inside runs a script in the sandbox and returns what is told.
+// inside runs a script in the sandbox and returns the reported blocks.
 func (p *project) inside(script string) string {
 	p.t.Helper()
 	done, err := p.w.Run(p.t.Context(), workspace.Command{Line: "set -e; unset GIT_CONFIG_COUNT\n" + script, Env: p.vars()})
@@ -76,7 +76,7 @@ func (p *project) inside(script string) string {
 	return told(done)
 }
 
-// job starts a script in the sandbox that goes on when it is done.
+// job runs a script in the sandbox as a job that keeps running after the script.
 func (p *project) job(script string) *workspace.Job {
 	up := make(chan bool)
 	job := start(p.t, p.w, workspace.Command{
@@ -93,7 +93,7 @@ func told(done workspace.Finished) (text string) {
 	return text
 }
 
-// safe lets git look everywhere and sees whether something ran.
+// safe runs git in every directory and checks that the planted program did not run.
 func (p *project) safe(places ...string) {
 	p.t.Helper()
 	const asked = `git status; git log -1; git diff; git fetch; git commit --allow-empty -m x; git push; git checkout -B other`
@@ -105,11 +105,11 @@ func (p *project) safe(places ...string) {
 	}
 }
 
-// trap is a way to leave something behind that git runs.
+// trap is a way to leave something in a repository that git runs.
 type trap struct {
 	name, script string
-	places       []string // in which git is asked, beside the project
-	named        []string // what is told
+	places       []string // other directories in which git runs
+	named        []string // the reported names
 }
 
 func traps(t *testing.T) (list []trap) {
@@ -136,7 +136,7 @@ func TestRepositoriesOfCommandsRunNothingOutside(t *testing.T) {
 	for _, follow := range []bool{true, false} {
 		list := traps(t)
 		if !follow {
-			list = list[:6] // what differs is how places are found
+			list = list[:6] // the difference is how the directories are found
 		}
 		for _, trap := range list {
 			t.Run(fmt.Sprintf("%s, %v", trap.name, follow), func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestRepositoriesOfCommandsRunNothingOutside(t *testing.T) {
 				text := p.inside(trap.script)
 				for _, want := range trap.named {
 					if !strings.Contains(text, want) {
-						t.Errorf("it is not told of %s:\n%s", want, text)
+						t.Errorf("the report does not name %s:\n%s", want, text)
 					}
 				}
 				p.safe(trap.places...)
@@ -153,7 +153,7 @@ func TestRepositoriesOfCommandsRunNothingOutside(t *testing.T) {
 					t.Errorf("the home has %v, %v", names, err)
 				}
 				if again := p.inside("true"); again != "" {
-					t.Errorf("it is told again: %s", again)
+					t.Errorf("it is reported again: %s", again)
 				}
 			})
 		}
@@ -211,7 +211,7 @@ func TestRepositoriesOfAPersonStayAsTheyAre(t *testing.T) {
 			before := state("mine/.git")
 			text := p.inside(c.script)
 			if (text == "") != (c.told == "") || !strings.Contains(text, c.told) {
-				t.Errorf("told is %q", text)
+				t.Errorf("reported %q", text)
 			}
 			if _, err := os.Lstat(p.marker); err == nil {
 				t.Error("it ran")
@@ -227,10 +227,10 @@ func TestRepositoriesOfAPersonStayAsTheyAre(t *testing.T) {
 	t.Run("moved", func(t *testing.T) {
 		p := newProject(t, true, mine)
 		if text := p.inside(`mkdir d; mv mine d/other`); text != "" {
-			t.Errorf("told is %q", text)
+			t.Errorf("reported %q", text)
 		}
 		if text := p.inside(`rm -rf d`); text != "" {
-			t.Errorf("told is %q", text)
+			t.Errorf("reported %q", text)
 		}
 	})
 	t.Run("changed by the person between commands", func(t *testing.T) {
@@ -240,7 +240,7 @@ func TestRepositoriesOfAPersonStayAsTheyAre(t *testing.T) {
 			t.Fatal(err, out)
 		}
 		if text := p.inside("git -C mine commit -q --allow-empty --no-verify -m x"); text != "" {
-			t.Errorf("told is %q", text)
+			t.Errorf("reported %q", text)
 		}
 	})
 }
@@ -264,10 +264,10 @@ func TestRepositoriesCanBeUsed(t *testing.T) {
 			t.Parallel()
 			p := newProject(t, true, lib)
 			if text := p.inside(script); text != "" {
-				t.Errorf("told is %s", text)
+				t.Errorf("reported %s", text)
 			}
 			if text := p.inside("for d in sub sub2 copy copy/lib tree; do test -e $d && git -C $d status; done; true"); text != "" {
-				t.Errorf("told later is %s", text)
+				t.Errorf("reported later %s", text)
 			}
 		})
 	}
@@ -304,6 +304,6 @@ func TestAnIndexOfAnUnknownKind(t *testing.T) {
 	text := p.inside(`git init -q sub; cd sub; mkdir -p deep; echo deep >.gitignore; git init -q deep/er
 		git -C deep/er config core.fsmonitor "$BAD"; printf 'DIRC\0\0\0\11xxxx' >.git/index`)
 	if !strings.Contains(text, "sub/deep/er/.git") {
-		t.Errorf("told is %q", text)
+		t.Errorf("reported %q", text)
 	}
 }

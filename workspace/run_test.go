@@ -87,11 +87,11 @@ func TestRun(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	})
-	t.Run("told as it comes", func(t *testing.T) {
+	t.Run("reported at once", func(t *testing.T) {
 		var told bytes.Buffer
 		done, err := w.Run(t.Context(), workspace.Command{Line: "echo a; echo b", Report: func(text []byte) { told.Write(text) }})
 		if err != nil || told.String() != done.Head {
-			t.Errorf("told %q of %q, %v", &told, done.Head, err)
+			t.Errorf("reported %q of %q, %v", &told, done.Head, err)
 		}
 	})
 }
@@ -171,7 +171,7 @@ func TestOutputIsBounded(t *testing.T) {
 		}
 		middle := want[len(done.Head) : len(want)-len(done.Tail)]
 		if done.Bytes != int64(len(middle)) || done.Lines != int64(strings.Count(middle, "\n")) {
-			t.Errorf("%d lines and %d bytes are missing, told %d and %d", strings.Count(middle, "\n"), len(middle), done.Lines, done.Bytes)
+			t.Errorf("%d lines and %d bytes are omitted, reported %d and %d", strings.Count(middle, "\n"), len(middle), done.Lines, done.Bytes)
 		}
 	})
 	t.Run("spilled but whole in memory", func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestOutputIsBounded(t *testing.T) {
 			t.Errorf("writing the output: %v", err)
 		}
 		if _, err := w.ReadFile(filepath.Join(done.File, "..", "..", "x"), 1); !isOutside(err) {
-			t.Errorf("reading beside the output: %v", err)
+			t.Errorf("reading next to the output: %v", err)
 		}
 	})
 	t.Run("1 GB, binary", func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-// What is shown of a hidden directory can be read and walked, and nothing else of it; it can never be written.
+// The shown part of a hidden directory can be read and walked. The rest stays hidden, and no part can be written.
 func TestShown(t *testing.T) {
 	base := realDir(t)
 	write(t, base, map[string]string{"project/spare": "", "config/keys.json": "secret", "config/skills/x/SKILL.md": "open"})

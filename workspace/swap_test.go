@@ -10,8 +10,8 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-// While somebody puts a link in the place of a directory and back again, a link that stays in the workspace, no write ever comes to
-// what is protected, and no read to what is hidden.
+// While another process keeps replacing a directory with a link inside the workspace, no write reaches a protected file and no read
+// reaches a hidden one.
 func TestSwapInsideReachesNothingProtected(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"at/file": "free", "keep/file": "kept", "secret/file": "secret", "to/file": "free"})
@@ -68,8 +68,7 @@ func TestSwapInsideReachesNothingProtected(t *testing.T) {
 	}
 }
 
-// While somebody puts a link to what is hidden in the place of a directory and back again, no walk shows a name of it, also not one
-// that begins there.
+// While another process keeps replacing a directory with a link to a hidden one, no walk shows a hidden name, even if it starts there.
 func TestSwapInsideShowsNothingHidden(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"at/deep/free": "", "secret/planted": "", "secret/deep/planted": "", "other": ""})
@@ -119,7 +118,7 @@ func TestSwapInsideShowsNothingHidden(t *testing.T) {
 	}
 }
 
-// What is hidden is hidden also when it comes into being after the workspace was opened.
+// A hidden path stays hidden if it is created after the workspace was opened.
 func TestHiddenPlacesThatComeLater(t *testing.T) {
 	dir, home := realDir(t), realDir(t)
 	later := filepath.Join(home, ".later")

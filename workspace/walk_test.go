@@ -85,7 +85,7 @@ func opens(t *testing.T, w *workspace.Workspace, entry workspace.Entry) {
 	}
 }
 
-// What a walk came to may be something else when it is opened.
+// An entry of a walk may be something else when it is opened.
 func TestOpenEntryOfWhatWasExchanged(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("making links needs a privilege here")
@@ -146,7 +146,7 @@ func TestWalkTellsWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Nobody reads on when the walk is left, at any place.
+// When its caller leaves at any place, a walk stops reading.
 func TestWalkIsLeft(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 100 {

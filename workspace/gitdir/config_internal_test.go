@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// samples are settings that can be read, as git and its helpers write them and as somebody might who wants to hide something.
+// samples are readable settings. Git and its helpers write some of them. An attacker who wants to hide something might write the others.
 func samples() []string {
 	return []string{
 		"",
@@ -37,7 +37,7 @@ func samples() []string {
 	}
 }
 
-// What is read here is what git reads.
+// The parser reads the same settings as git.
 func TestConfigIsReadAsGitDoes(t *testing.T) {
 	for _, text := range samples() {
 		all, err := parseConfig([]byte(text))
@@ -134,7 +134,7 @@ func TestHarmlessSettings(t *testing.T) {
 		"[extensions]\nworktreeConfig = true":               true,
 		"[extensions]\nrefStorage = reftable":               true,
 		"[extensions]\nrefStorage = x":                      false,
-		"[nobody]\nknows = x":                               false,
+		"[unknown]\nkey = x":                                false,
 	} {
 		all, err := parseConfig([]byte(text))
 		if err != nil || len(all) != 1 || all[0].harmless() != want {

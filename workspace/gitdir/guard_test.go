@@ -12,7 +12,7 @@ import (
 	"github.com/tenon-agent/tenon/workspace/gitdir"
 )
 
-// note tells a guard of a directory, as a scan does.
+// note reports a directory to a guard, as a scan does.
 func note(t testing.TB, g *gitdir.Guard, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -86,7 +86,7 @@ func TestWhatIsFixedIsLeftAlone(t *testing.T) {
 	}
 }
 
-// What one of two commands leaves is disarmed when the other begins, and when either ends.
+// If two commands run, the guard disarms the changes of one when the other begins, and when either ends.
 func TestSeveralCommandsAtOnce(t *testing.T) {
 	g, _, write := newGuard(t)
 	g.Begin()
@@ -108,7 +108,7 @@ func TestSeveralCommandsAtOnce(t *testing.T) {
 	}
 }
 
-// A directory of somebody's that cannot be read stays so; one of a command is opened and looked at.
+// If a directory was unreadable before the command, the guard leaves it closed. It opens and checks a directory that the command closed.
 func TestDirectoriesThatCannotBeRead(t *testing.T) {
 	if !unprivileged.Is(t) {
 		return
@@ -132,7 +132,7 @@ func TestDirectoriesThatCannotBeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		if (len(told) == 0) != before || (info.Mode().Perm() == 0) != before {
-			t.Errorf("%v: told %v, mode %v", before, told, info.Mode())
+			t.Errorf("%v: reported %v, mode %v", before, told, info.Mode())
 		}
 	}
 }
