@@ -40,7 +40,7 @@ func take(t *testing.T, s transfer.Source) {
 	if s.Program == transfer.Tenon {
 		return
 	}
-	// What was made can be exported and comes back.
+	// The imported session can be exported and imported again.
 	again := transfer.Source{Program: transfer.Tenon, File: write(t, "again.jsonl", string(export(t, store, r.Session))), ID: "x"}
 	if _, err := transfer.Import(context.Background(), store, again, transfer.Options{}); err != nil {
 		t.Fatalf("our own export is refused: %v", err)

@@ -13,7 +13,7 @@ import (
 	"github.com/tenon-agent/tenon/window"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew; read the difference before you keep it")
+var update = flag.Bool("update", false, "rewrite the golden files; read the difference before you keep it")
 
 // fixtures are a session of each program, as people have them.
 func fixtures(t testing.TB) map[string]string {
@@ -60,7 +60,7 @@ func at(lines []string, i int) string {
 	return "(nothing)"
 }
 
-// What was imported can be sent, and goes on.
+// An imported session can be sent to a model and continues.
 func TestImportsCanGoOn(t *testing.T) {
 	for name, file := range fixtures(t) {
 		t.Run(name, func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"github.com/tenon-agent/tenon/session/view"
 )
 
-// A short text that is a list of millions of values is not held in memory: the line is told, and the others are read.
+// Import does not hold a short text in memory that is a list of millions of values. It reports the line and reads the others.
 func TestManyValues(t *testing.T) {
 	list := "[" + strings.Repeat("{},", 3<<20) + "{}]"
 	bad := map[string]int{transfer.Claude: 2, transfer.Codex: 1, transfer.Pi: 1} // lines, of which the fixture has some
@@ -76,7 +76,7 @@ func TestCallsThatDoNotFit(t *testing.T) {
 			store := newStore(t)
 			r := imported(t, store, c.program, write(t, "s.jsonl", c.text))
 			fits(t, store, r.Session)
-			if text := told(t, store, r.Session); !strings.Contains(text, "one") || !strings.Contains(text, "two") || strings.Contains(text, "three") {
+			if text := said(t, store, r.Session); !strings.Contains(text, "one") || !strings.Contains(text, "two") || strings.Contains(text, "three") {
 				t.Error(text)
 			}
 		})
@@ -113,7 +113,7 @@ func fits(t *testing.T, store index.Store, id session.SessionID) {
 		}
 		for _, c := range m.Calls() {
 			if c.ID == "" || open[c.ID] || c.Name == "" {
-				t.Fatalf("entry %d has the call %+v beside %v", e.Seq, c, open)
+				t.Fatalf("entry %d has the call %+v in addition to %v", e.Seq, c, open)
 			}
 			open[c.ID] = true
 		}
@@ -169,7 +169,7 @@ func TestOneMessageManyTimes(t *testing.T) {
 	}
 }
 
-// What is told of a source, and what a session is called, has nothing that a terminal would act on.
+// The description of a source and the title of a session have no control sequence for a terminal.
 func TestHarmlessWords(t *testing.T) {
 	const evil = "\\u001b]0;owned\\u0007\\u202egnp.exe\\u009b31m\\u0000"
 	text := strings.Replace(piHead, "/home/me/game", "/home/"+evil, 1) + piEntry("a", "", "user", "hello") +

@@ -89,7 +89,7 @@ func withoutOrigin(t *testing.T, text string) string {
 	return string(data) + "\n" + rest
 }
 
-// What is wrong with an export is an error with its place, and nothing of it is kept.
+// A fault of an export is an error with its position. The store keeps nothing of the export.
 func TestBrokenExports(t *testing.T) {
 	const (
 		root = `{"seq":1,"id":"r","time":"2025-01-01T00:00:00Z","kind":"created","body":{"dir":"/home/me/x"}}` + "\n"
@@ -102,7 +102,7 @@ func TestBrokenExports(t *testing.T) {
 		"an entry is missing":     {root + strings.Replace(said, `"parent":"r"`, `"parent":"q"`, 1), ":2: entry a follows \"q\""},
 		"a second root":           {root + strings.Replace(root, `"seq":1`, `"seq":2`, 1), ":2: the first entry, and no other"},
 		"a head to nowhere":       {root + `{"seq":2,"id":"a","parent":"x","kind":"head","body":{"to":"x"}}`, ":2: entry a goes back to \"x\""},
-		"a passing moment":        {root + `{"kind":"delta","body":{"type":"text","text":"x"}}`, ":2: delta is no entry"},
+		"a transient event":       {root + `{"kind":"delta","body":{"type":"text","text":"x"}}`, ":2: delta is no entry"},
 		"a body of another shape": {root + `{"seq":2,"id":"a","parent":"r","kind":"message","body":[]}`, ":2: "},
 		"a note with a parent":    {root + `{"seq":2,"id":"a","parent":"r","kind":"note","body":{"text":"x"}}`, ":2: entry a hangs on no branch"},
 		"a strange directory":     {strings.Replace(root, "/home/me/x", `..\u0000`, 1) + said, ":1: the working directory"},
@@ -164,7 +164,7 @@ func TestNoSessions(t *testing.T) {
 		t.Errorf("a directory without sessions: %v", err)
 	}
 	if _, err := transfer.Import(t.Context(), newStore(t), transfer.Source{Program: "word"}, transfer.Options{}); err == nil {
-		t.Error("a program that nobody knows is imported")
+		t.Error("a source of an unknown program is imported")
 	}
 	other := database(t, filepath.Join(dir, "other.db"), `CREATE TABLE x (y); CREATE VIEW messages AS SELECT 1 id`)
 	if _, err := transfer.Open(t.Context(), "", other); err == nil || !strings.Contains(err.Error(), "has no sessions of") {
@@ -199,7 +199,7 @@ func TestDamagedLines(t *testing.T) {
 		delete(want, l.Kind)
 	}
 	if len(want) > 0 || r.Messages != 5 || r.Results != 1 || r.Dir != "" {
-		t.Errorf("not told: %v; %+v", want, r)
+		t.Errorf("not reported: %v; %+v", want, r)
 	}
 	for _, e := range entriesOf(t, store, r.Session) {
 		if e.Time.Year() != 2025 {
@@ -226,7 +226,7 @@ func TestKeysAreTakenOut(t *testing.T) {
 	}
 }
 
-// What was imported is known, and whether it has changed since.
+// The store knows imported sessions, and whether their source has changed since.
 func TestImported(t *testing.T) {
 	store := newStore(t)
 	data, err := os.ReadFile(fixtures(t)[transfer.Pi])
@@ -313,7 +313,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Another program that writes its database at this moment, or has left a log beside it, is read.
+// Import reads the database of another program while that program writes it, and one with a leftover log.
 func TestDatabaseWithLog(t *testing.T) {
 	file := crushDB(t)
 	text := `PRAGMA journal_mode = WAL; UPDATE sessions SET title = 'From the log' WHERE id = '8d1f'`
@@ -428,11 +428,11 @@ func TestAnswersAreWhole(t *testing.T) {
 		}
 	}
 	if used != r.Usage || used.Output != 454 {
-		t.Errorf("used %+v, told %+v", used, r.Usage)
+		t.Errorf("used %+v, reported %+v", used, r.Usage)
 	}
 }
 
-// The files that Claude Code has for sub-agents are branches of the session beside which they lie.
+// The files that Claude Code has for sub-agents are branches of the session next to them.
 func TestSubAgentFiles(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) string {

@@ -219,8 +219,8 @@ func piEntry(id, parent, role, text string) string {
 
 const piHead = `{"type":"session","version":3,"id":"s1","timestamp":"2025-11-07T12:00:00.000Z","cwd":"/home/me/game"}` + "\n"
 
-// told is the text of a conversation.
-func told(t *testing.T, store index.Store, id session.SessionID) string {
+// said returns the text of a conversation.
+func said(t *testing.T, store index.Store, id session.SessionID) string {
 	t.Helper()
 	events, err := view.Messages(t.Context(), view.Stored(store, id, ""))
 	if err != nil {

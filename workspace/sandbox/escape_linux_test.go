@@ -18,8 +18,8 @@ import (
 // escape is a way out. The script must not get what it wants, and the sandbox must tell that it was the reason.
 type escape struct {
 	name, script string
-	what         string // that is told; empty when nothing fails: there is nothing to see
-	named        string // a part of the path or host that is told
+	what         string // the reported kind; empty if nothing fails and nothing is reported
+	named        string // a part of the reported path or host
 }
 
 func escapes() []escape {
@@ -28,7 +28,7 @@ func escapes() []escape {
 	return []escape{
 		{"write by path", `echo x >"$OUT/victim"`, w, "out/victim"},
 		{"write a new file", `echo x >"$OUT/new"`, w, "out/new"},
-		{"write beside the project", `echo x >../new`, w, "/new"},
+		{"write next to the project", `echo x >../new`, w, "/new"},
 		{"write to the home", `echo x >~/.bashrc`, w, "home/.bashrc"},
 		{"write to /etc", `echo x >/etc/cron.d/x`, w, "/etc/cron.d"},
 		{"remove", `rm -f "$OUT/victim"`, w, "out/victim"},
@@ -137,18 +137,18 @@ func TestNoWayOut(t *testing.T) {
 			if strings.Contains(got.out, secretText) || strings.Contains(got.out, "got out") {
 				t.Errorf("it got out: %v", got)
 			}
-			told := e.what == ""
+			reported := e.what == ""
 			for _, b := range got.blocked {
-				told = told || b.What == e.what && strings.Contains(b.Path+b.Host+b.Why, e.named)
+				reported = reported || b.What == e.what && strings.Contains(b.Path+b.Host+b.Why, e.named)
 			}
-			if !told {
-				t.Errorf("it is not told: want %s of %q, got %v", e.what, e.named, got)
+			if !reported {
+				t.Errorf("it is not reported: want %s of %q, got %v", e.what, e.named, got)
 			}
 		})
 	}
 }
 
-// What runs on in the background ends with the call: nobody holds the pipe any more.
+// A process that continues in the background ends with the call. No process holds the pipe any more.
 func TestNothingOutlivesTheCall(t *testing.T) {
 	for name, script := range map[string]string{
 		"setsid":      `setsid sleep 1000 >/dev/null 2>&1 &`,
@@ -214,7 +214,7 @@ func TestFilesOfThisProcessAreNotInherited(t *testing.T) {
 // A socket of a daemon is reached by connecting, which no read-only file system forbids.
 func TestDaemonsCannotBeReached(t *testing.T) {
 	g := newGround(t)
-	places := map[string]string{"beside the project": g.out + "/s", "in the project": g.work + "/s", "abstract": "@tenon-" + filepath.Base(filepath.Dir(g.dir))}
+	places := map[string]string{"next to the project": g.out + "/s", "in the project": g.work + "/s", "abstract": "@tenon-" + filepath.Base(filepath.Dir(g.dir))}
 	tmp, err := os.MkdirTemp("", "s")
 	if err != nil {
 		t.Fatal(err)
@@ -279,8 +279,8 @@ func TestNoPrivileges(t *testing.T) {
 	}
 }
 
-// Where the network is open, a kernel that cannot tell who connects to whom would let a command reach what listens on a name that is
-// no path, such as the desktop; so nobody gets such a socket there.
+// If the network is open, a kernel that cannot distinguish the peers of a connection would let a command reach listeners on abstract names,
+// such as the desktop. Therefore no command gets such a socket there.
 func TestSocketsOfThisMachine(t *testing.T) {
 	for _, tt := range []struct {
 		level        sandbox.Level

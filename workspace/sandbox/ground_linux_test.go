@@ -16,8 +16,8 @@ import (
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
-// ground is a machine in small: a project to work in, a place beside it, a home with secrets, and a process of somebody else.
-// All of it lies in one directory that commands can read, so that only the policy keeps them from it.
+// ground is a small machine: a project to work in, a directory next to it, a home with secrets, and a process of another user.
+// All of it is in one directory that commands can read, so that only the policy keeps them from it.
 type ground struct {
 	t                         testing.TB
 	dir, work, out, home, exe string
@@ -193,7 +193,7 @@ func listen(t testing.TB, network, address string) string {
 			if err != nil {
 				return
 			}
-			t.Errorf("somebody came to %s", l.Addr())
+			t.Errorf("a connection reached %s", l.Addr())
 			c.Close()
 		}
 	}()

@@ -48,7 +48,7 @@ func TestAListedNameThatLeadsInside(t *testing.T) {
 			t.Errorf("%q got %q", ask, got)
 		}
 		if told := refused(); len(told) != 1 || told[0].Host != at || !strings.Contains(told[0].Why, "is not public and not listed") {
-			t.Errorf("told %+v", told)
+			t.Errorf("reported %+v", told)
 		}
 		address, _ = proxied(t, append(addresses, at)...)
 		if got := say(t, address, ask, false); !strings.Contains(got, "reached") {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is hidden and comes into being between two commands, by whatever name, is hidden from the second.
+// A hidden path that appears between two commands is hidden from the second under every name.
 func TestHiddenPlacesThatComeLater(t *testing.T) {
 	g := newGround(t)
 	g.policy.Hidden = append(g.policy.Hidden, g.work+"/secrets")
@@ -28,11 +28,11 @@ func TestHiddenPlacesThatComeLater(t *testing.T) {
 		t.Errorf("it was changed to %q, %v", text, err)
 	}
 	if len(got.blocked) == 0 {
-		t.Errorf("nothing is told: %v", got)
+		t.Errorf("nothing is reported: %v", got)
 	}
 }
 
-// What leads to a hidden place in the project cannot be changed: under another name the next command would read it.
+// A command cannot rename the parents of a hidden path in the project: under another name the next command would read it.
 func TestHiddenPlacesKeepTheirNames(t *testing.T) {
 	g := newGround(t)
 	g.write("work/secrets/key", secretText)
@@ -98,7 +98,7 @@ func TestWhatMustNotStay(t *testing.T) {
 				}
 			}
 			if len(got.blocked) == 0 {
-				t.Error("nothing is told")
+				t.Error("nothing is reported")
 			}
 		})
 	}

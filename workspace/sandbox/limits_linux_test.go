@@ -9,8 +9,8 @@ import (
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
-// What starts one process after the other comes to its own limit and is told so; the helper lives, and so does all that is outside.
-// There would be 600 processes that only wait if nothing stopped it.
+// A command that starts one process after the other reaches its own limit, and the result names it. The helper and all processes outside
+// live on. Without the limit there would be 600 waiting processes.
 func TestManyProcesses(t *testing.T) {
 	g := newGround(t)
 	const most = 301 // the kernel keeps the first 300 numbers of a namespace, and for root only these numbers are bounded
@@ -30,7 +30,7 @@ func TestManyProcesses(t *testing.T) {
 	if started >= most || got.exit == 0 || strings.Contains(got.out, "goroutine") {
 		t.Errorf("%d were started: %v", started, got)
 	}
-	told(t, got, "at most 301 processes")
+	named(t, got, "at most 301 processes")
 }
 
 func TestTooMuchMemory(t *testing.T) {
@@ -40,11 +40,11 @@ func TestTooMuchMemory(t *testing.T) {
 	if got.closed != nil || got.exit == 0 || strings.Contains(got.out, "has 2") {
 		t.Error(got)
 	}
-	told(t, got, "at most 64 MiB")
+	named(t, got, "at most 64 MiB")
 }
 
-// told fails the test unless the limit is named.
-func told(t *testing.T, got ran, limit string) {
+// named fails the test unless the result names the limit.
+func named(t *testing.T, got ran, limit string) {
 	t.Helper()
 	for _, b := range got.blocked {
 		if b.What == sandbox.System && strings.Contains(b.Why, limit) {

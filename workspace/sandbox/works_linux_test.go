@@ -159,7 +159,7 @@ func TestKeptTemporaryFiles(t *testing.T) {
 	}
 }
 
-// In a home that is read only commands run all the same, with caches of their own, and that is told.
+// In a read-only home, commands still run, with caches of their own. The sandbox reports that.
 func TestCachesThatCannotBeMade(t *testing.T) {
 	g := newGround(t)
 	g.policy.Caches = g.work + "/file/caches"
@@ -173,7 +173,7 @@ func TestCachesThatCannotBeMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	if gaps := strings.Join(c.Gaps, "\n"); !strings.Contains(gaps, g.work+"/file") || !strings.Contains(gaps, "XDG_CACHE_HOME") {
-		t.Errorf("told: %q", gaps)
+		t.Errorf("gaps: %q", gaps)
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
@@ -212,7 +212,7 @@ func TestExitCodesAndSignals(t *testing.T) {
 	}
 }
 
-// What was put on the disk to mount on is gone when the last command ended, not before.
+// Mount points that the sandbox made on disk go when the last command has ended, not before.
 func TestCoversComeAndGo(t *testing.T) {
 	g := newGround(t)
 	cover := g.work + "/.tenon"
@@ -243,7 +243,7 @@ func TestCoversComeAndGo(t *testing.T) {
 	}
 }
 
-// Each of many commands finds its walls, however those beside it come and go.
+// Each of many commands has its walls while others come and go.
 func TestCoversOfCommandsSideBySide(t *testing.T) {
 	g := newGround(t)
 	var all sync.WaitGroup
@@ -269,7 +269,7 @@ func TestCoversOfCommandsSideBySide(t *testing.T) {
 	}
 }
 
-// What a killed process has left is taken away, a directory of the person's is not.
+// The sandbox removes the leftovers of a killed process, but no directory of a person.
 func TestCoversThatWereLeft(t *testing.T) {
 	for _, d := range []struct {
 		mode os.FileMode
@@ -323,7 +323,7 @@ func TestLimitsOfACommand(t *testing.T) {
 	}
 }
 
-// A wall that cannot be put up is told, and the command does not run.
+// If the sandbox cannot put up a wall, it reports that and the command does not run.
 func TestWithoutAWallNothingRuns(t *testing.T) {
 	g := newGround(t)
 	marker := g.work + "/ran"
@@ -397,10 +397,10 @@ func TestAnOpenNetwork(t *testing.T) {
 	}
 }
 
-// Everything that holds for root holds for people without rights: the same tests again, as somebody else.
+// Everything that holds for root holds for users without privileges. This test runs the same tests again as another user.
 func TestAsNobody(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("the tests run as somebody without rights already")
+		t.Skip("the tests run as a user without privileges already")
 	}
 	t.Parallel()
 	const nobody = 65534
