@@ -153,7 +153,7 @@ type failingStore struct {
 	*memory.Store
 	good   int // appends that go well
 	failed int
-	done   []session.Body // what was appended
+	done   []session.Body // the appended entries
 	client *llmtest.Client
 	asked  int // requests to the client before the first append that failed
 }

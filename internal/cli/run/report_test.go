@@ -11,8 +11,8 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-// told returns a report of bodies.
-func told(bodies ...session.Body) *report {
+// reportOf returns a report of bodies.
+func reportOf(bodies ...session.Body) *report {
 	r := newReport()
 	for _, b := range bodies {
 		r.event(session.Event{Body: b})
@@ -45,28 +45,28 @@ func TestExitCodes(t *testing.T) {
 		r    *report
 		want int
 	}{
-		{"done", told(answer("yes", llm.StopEnd), ended(session.ReasonDone)), command.ExitDone},
-		{"a limit", told(ended(session.ReasonLimit)), command.ExitLimit},
-		{"the length of the answer", told(ended(session.ReasonLength)), command.ExitLimit},
-		{"the journal was full before a result", told(answer("", llm.StopCalls, one), ended(session.ReasonError)), command.ExitError},
-		{"denials ended it", told(ended(session.ReasonDenied)), command.ExitDenied},
-		{"refused", told(ended(session.ReasonRefused)), command.ExitError},
-		{"an error", told(ended(session.ReasonError)), command.ExitError},
-		{"cancelled by the caller", told(ended(session.ReasonCancelled)), command.ExitError},
-		{"never begun", told(), command.ExitError},
+		{"done", reportOf(answer("yes", llm.StopEnd), ended(session.ReasonDone)), command.ExitDone},
+		{"a limit", reportOf(ended(session.ReasonLimit)), command.ExitLimit},
+		{"the length of the answer", reportOf(ended(session.ReasonLength)), command.ExitLimit},
+		{"the journal was full before a result", reportOf(answer("", llm.StopCalls, one), ended(session.ReasonError)), command.ExitError},
+		{"denials ended it", reportOf(ended(session.ReasonDenied)), command.ExitDenied},
+		{"refused", reportOf(ended(session.ReasonRefused)), command.ExitError},
+		{"an error", reportOf(ended(session.ReasonError)), command.ExitError},
+		{"cancelled by the caller", reportOf(ended(session.ReasonCancelled)), command.ExitError},
+		{"never begun", reportOf(), command.ExitError},
 		{
 			"all denied in the last turn that had calls",
-			told(answer("", llm.StopCalls, one, two), result(one, session.OutcomeDenied), result(two, session.OutcomeDenied),
+			reportOf(answer("", llm.StopCalls, one, two), result(one, session.OutcomeDenied), result(two, session.OutcomeDenied),
 				answer("no", llm.StopEnd), ended(session.ReasonDone)), command.ExitDenied,
 		},
 		{
 			"some denied, the others were enough",
-			told(answer("", llm.StopCalls, one, two), result(one, session.OutcomeDenied), result(two, session.OutcomeOK),
+			reportOf(answer("", llm.StopCalls, one, two), result(one, session.OutcomeDenied), result(two, session.OutcomeOK),
 				answer("yes", llm.StopEnd), ended(session.ReasonDone)), command.ExitDone,
 		},
 		{
 			"denied in an earlier turn",
-			told(answer("", llm.StopCalls, one), result(one, session.OutcomeDenied),
+			reportOf(answer("", llm.StopCalls, one), result(one, session.OutcomeDenied),
 				answer("", llm.StopCalls, two), result(two, session.OutcomeOK),
 				answer("yes", llm.StopEnd), ended(session.ReasonDone)), command.ExitDone,
 		},
@@ -86,10 +86,10 @@ func TestTheAnswerOfARun(t *testing.T) {
 		r    *report
 		want string
 	}{
-		{"the last message", told(answer("I look", llm.StopCalls, one), result(one, session.OutcomeOK), answer("\nYes.\n", llm.StopEnd), done), "Yes."},
-		{"without its intent", told(answer("<intent>x</intent>\n\nYes.", llm.StopEnd), done), "Yes."},
-		{"both halves of one that was cut", told(answer("One ", llm.StopLength), answer("and two.", llm.StopEnd), done), "One and two."},
-		{"none when calls came last", told(answer("I look", llm.StopCalls, one), session.RunEnded{Reason: session.ReasonLimit}), ""},
+		{"the last message", reportOf(answer("I look", llm.StopCalls, one), result(one, session.OutcomeOK), answer("\nYes.\n", llm.StopEnd), done), "Yes."},
+		{"without its intent", reportOf(answer("<intent>x</intent>\n\nYes.", llm.StopEnd), done), "Yes."},
+		{"both halves of one that was cut", reportOf(answer("One ", llm.StopLength), answer("and two.", llm.StopEnd), done), "One and two."},
+		{"none when calls came last", reportOf(answer("I look", llm.StopCalls, one), session.RunEnded{Reason: session.ReasonLimit}), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.r.Answer != c.want {
@@ -101,16 +101,16 @@ func TestTheAnswerOfARun(t *testing.T) {
 
 func TestWhatCameOfAnAnswerBeforeIsNoAnswer(t *testing.T) {
 	cut := answer("I begin", llm.StopAborted)
-	if r := told(cut, session.RunEnded{Reason: session.ReasonError}); r.Answer != "" {
+	if r := reportOf(cut, session.RunEnded{Reason: session.ReasonError}); r.Answer != "" {
 		t.Errorf("the answer of a run that had none is %q", r.Answer)
 	}
-	if r := told(cut, answer("I end.", llm.StopEnd), session.RunEnded{Reason: session.ReasonDone}); r.Answer != "I end." {
+	if r := reportOf(cut, answer("I end.", llm.StopEnd), session.RunEnded{Reason: session.ReasonDone}); r.Answer != "I end." {
 		t.Errorf("the answer is %q", r.Answer)
 	}
 }
 
 func TestTheReportListsDenials(t *testing.T) {
-	r := told(answer("", llm.StopCalls, one), result(one, session.OutcomeDenied))
+	r := reportOf(answer("", llm.StopCalls, one), result(one, session.OutcomeDenied))
 	if want := (deniedReport{"write", `{"path":"a"}`, "because"}); len(r.Denied) != 1 || r.Denied[0] != want {
 		t.Errorf("got %+v, want %+v", r.Denied, want)
 	}
@@ -152,11 +152,11 @@ func TestCallsWithoutResultsAreNotDenied(t *testing.T) {
 		r    *report
 		want bool
 	}{
-		{"no results", told(answer("", llm.StopCalls, one, two)), false},
-		{"one denied, one without a result", told(answer("", llm.StopCalls, one, two), result(one, session.OutcomeDenied)), true},
-		{"denied, then run", told(answer("", llm.StopCalls, one, two), result(one, session.OutcomeDenied), result(two, session.OutcomeOK)), false},
-		{"run, then denied", told(answer("", llm.StopCalls, one, two), result(two, session.OutcomeOK), result(one, session.OutcomeDenied)), false},
-		{"a turn later", told(answer("", llm.StopCalls, one), result(one, session.OutcomeDenied), answer("", llm.StopCalls, two)), false},
+		{"no results", reportOf(answer("", llm.StopCalls, one, two)), false},
+		{"one denied, one without a result", reportOf(answer("", llm.StopCalls, one, two), result(one, session.OutcomeDenied)), true},
+		{"denied, then run", reportOf(answer("", llm.StopCalls, one, two), result(one, session.OutcomeDenied), result(two, session.OutcomeOK)), false},
+		{"run, then denied", reportOf(answer("", llm.StopCalls, one, two), result(two, session.OutcomeOK), result(one, session.OutcomeDenied)), false},
+		{"a turn later", reportOf(answer("", llm.StopCalls, one), result(one, session.OutcomeDenied), answer("", llm.StopCalls, two)), false},
 	} {
 		if c.r.denied != c.want {
 			t.Errorf("%s: denied is %v", c.name, c.r.denied)
