@@ -47,9 +47,20 @@ func (g *arguments) effect(letter byte) bool {
 
 // sort splits the words after a program as its own parser does.
 func (p *program) sort(words []word) (g arguments) {
-	if p.style == "plain" || p.options == " " && p.does != 0 && len(p.operands) == 0 {
+	switch {
+	case p.style == "plain":
+		for _, w := range words {
+			if g.hidden = g.hidden || w.mayBeOption(); p.stop && !strings.HasPrefix(w.text, "-") {
+				break
+			}
+		}
 		g.operands = words
 		return g
+	case p.options == " " && p.does != 0 && len(p.operands) == 0:
+		g.operands = words
+		return g
+	case p.style == "tar":
+		words = oldTar(words)
 	}
 	g.sorted = true
 	for i := 0; i < len(words); i++ {
@@ -59,6 +70,7 @@ func (p *program) sort(words []word) (g arguments) {
 			g.operands = append(g.operands, words[i+1:]...)
 			return g
 		case !w.glob && strings.HasPrefix(w.text, "-") && (len(w.text) > 1 || w.dynamic):
+			g.hidden = g.hidden || w.splits // into more words, which may be options
 			i += p.take(&g, w, words[i+1:])
 		default:
 			g.hidden = g.hidden || w.mayBeOption()

@@ -30,7 +30,7 @@ func judgeFind(c *call, _ string, _ *arguments) {
 			return word{}
 		}
 		switch {
-		case w.mayBeOption() || w.dynamic && expression:
+		case w.dynamic && expression:
 			c.unknown("an argument that cannot be determined in advance may be an action of find")
 		case w.is("-exec", "-execdir", "-ok", "-okdir"):
 			i = findExec(c, w.text, args, i+1, starts)

@@ -17,9 +17,6 @@ func Sort(words []string) (options []Option, operands []string, ok bool) {
 	for i, w := range words[1:] {
 		args[i].text = w
 	}
-	if p != nil && p.by == "tar" {
-		p, args = programs()["tar options"], oldTar(args)
-	}
 	operands = words[:1:1]
 	for last := p; ; {
 		if p == nil {

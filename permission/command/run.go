@@ -16,6 +16,7 @@ type call struct {
 	node  syntax.Node
 	ends  ends
 	last  int  // the index of the last command that it runs
+	start place // before its options
 	clear bool // a wrapper: listed only if it has effects itself
 }
 
@@ -170,7 +171,7 @@ func (c *call) apply(p *program, name string, args []word) {
 	if c.does(p.does, p.why); p.git {
 		c.repository()
 	}
-	c.given = p.sort(args)
+	c.given, c.start = p.sort(args), c.place
 	g := &c.given
 	c.sorted(g)
 	if g.strange != "" {
@@ -380,6 +381,12 @@ func (c *call) argument(kind kind, w word, name string) {
 		c.host(w)
 	case shellLine:
 		c.line(w, name)
+	case tarAction:
+		if text, ok := strings.CutPrefix(w.text, "exec="); ok {
+			c.line(word{text: text, dynamic: w.dynamic}, name)
+		} else if w.dynamic {
+			c.unknown("the value of " + name + " cannot be determined in advance")
+		}
 	case code:
 		c.does(Executes, name+" runs code in its arguments")
 	case scriptFile:

@@ -19,7 +19,7 @@ type program struct {
 	git      bool     // it changes what git stores
 	by       string   // the name of the rule
 	rule     rule     // judges the parts that the table cannot describe; may be nil
-	style    string   // how options are written: "", "go", "plain"
+	style    string   // how options are written: "", "go", "tar", "plain"
 	stop     bool     // the first operand ends the options
 	only     []string // arguments that make it harmless if alone
 	sub      bool     // the first operand names a subcommand, which is in the table as "git log"
@@ -27,6 +27,7 @@ type program struct {
 	here     bool     // without paths it reads the current directory
 	fills    bool     // a path that it writes may become a directory with files in it
 	copies   bool     // only if it reads a directory
+	safe     bool     // none of its options, listed or not, writes or runs anything
 	danger   danger   // the danger of an argument that turns out to be an option
 	why      string   // explains its effects, "" for the usual words
 }
@@ -66,6 +67,7 @@ const (
 	subprogram  kind = 'P'
 	scriptFile  kind = 'F'
 	code        kind = 'X'
+	tarAction   kind = 'A'
 	unjudged    kind = 'U'
 	twoTexts    kind = '2'
 	textAndRead kind = '3'
@@ -74,7 +76,7 @@ const (
 var kinds = map[string]kind{
 	"_": anyText, "read": readPath, "write": writePath, "edit": editPath, "output": outputPath, "list": fileList, "maybe": maybePath,
 	"git": gitState, "host": netHost, "dir": directory, "line": shellLine, "program": subprogram, "script": scriptFile, "code": code,
-	"unknown": unjudged, "two": twoTexts, "two-read": textAndRead,
+	"action": tarAction, "unknown": unjudged, "two": twoTexts, "two-read": textAndRead,
 }
 
 // The letters of effects that are not in [Does].
@@ -130,6 +132,16 @@ func (t table) read(text string, rules map[string]rule) error {
 	var p *program
 	options := []byte{' '} // of p, in the short form
 	n := 0
+	end := func() error {
+		p.options, options = string(options), options[:1]
+		switch {
+		case p.safe && p.danger > cannotHarm:
+			return fmt.Errorf("line %d: the entry above is safe, but an option writes or runs", n)
+		case !p.safe && p.danger == cannotHarm:
+			p.danger = canRun // an option without an entry may do anything
+		}
+		return nil
+	}
 	for line := range strings.Lines(text) {
 		n++
 		line = strings.TrimRight(line, " \r\n")
@@ -149,7 +161,9 @@ func (t table) read(text string, rules map[string]rule) error {
 			}
 		default:
 			if p != nil {
-				p.options, options = string(options), options[:1]
+				if err := end(); err != nil {
+					return err
+				}
 			}
 			head, rest, ok := strings.Cut(line+" ", ": ")
 			if !ok {
@@ -167,10 +181,10 @@ func (t table) read(text string, rules map[string]rule) error {
 			}
 		}
 	}
-	if p != nil {
-		p.options = string(options)
+	if p == nil {
+		return nil
 	}
-	return nil
+	return end()
 }
 
 // danger is the worst effect of an option.
@@ -242,6 +256,8 @@ func readProgram(s string, rules map[string]rule) (*program, error) {
 			p.fills, p.copies = true, value == "read"
 		case "stop":
 			p.stop = true
+		case "safe":
+			p.safe = true
 		case "sub":
 			p.sub, p.stop = true, true
 		default:

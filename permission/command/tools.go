@@ -5,16 +5,11 @@ import (
 	"strings"
 )
 
-// judgeTar judges tar, whose first word may be options without a dash.
-func judgeTar(c *call, _ string, _ *arguments) {
-	p := c.a.table["tar options"]
-	g := p.sort(oldTar(c.words[1:]))
-	c.cmd.Sorted = true
-	c.sorted(&g)
-	if g.strange != "" {
-		c.unknown(g.strange)
-	}
-	mode, archive, start := "", word{text: "-"}, c.place
+// judgeTar judges the modes of tar. -C applies to the files after it, and not to the archive.
+func judgeTar(c *call, _ string, g *arguments) {
+	mode, archive := "", word{text: "-"}
+	inside := c.place
+	c.place = c.start
 	for _, o := range g.options {
 		switch o.name {
 		case "-c", "-x", "-t", "-r", "-u", "-A":
@@ -23,26 +18,17 @@ func judgeTar(c *call, _ string, _ *arguments) {
 			mode = "-" + o.name[2:3]
 		case "-f", "--file":
 			archive = o.text
-		case "--checkpoint-action":
-			if text, ok := strings.CutPrefix(o.text.text, "exec="); ok {
-				c.line(word{text: text, dynamic: o.text.dynamic}, "tar --checkpoint-action")
-			} else if o.text.dynamic {
-				c.unknown("the checkpoint action of tar cannot be determined in advance")
-			}
-			continue
-		}
-		if o.name == "-C" || o.name == "--directory" {
+		case "-C", "--directory":
 			if mode == "-x" || mode == "-e" || mode == "-g" {
 				c.writes(o.text)
 			}
+			c.place.dirs = c.a.at(c.place).enter(o.text)
 		}
-		c.option("tar", o)
 	}
+	c.place = c.start
 	if before, _, ok := strings.Cut(archive.text, ":"); ok && !strings.Contains(before, "/") && !g.has("--force-local") {
 		c.does(Network|Executes, "tar reaches another machine")
 	}
-	inside := c.place // -C does not apply to the archive
-	c.place = start
 	if stdio := archive.is("-"); !stdio && mode != "" {
 		if strings.Contains("-c -r -u -a -A", mode) {
 			c.writes(archive)
@@ -64,6 +50,7 @@ func judgeTar(c *call, _ string, _ *arguments) {
 	default:
 		c.unknown("an unknown mode of tar")
 	}
+	g.operands = nil
 }
 
 // oldTar turns "xzf a.tar b" into "-x -z -f a.tar b".
