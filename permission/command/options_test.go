@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// unsure are words that may become an option of the program that gets them.
-var unsure = []string{`*`, `?x`, `[-a]x`, `-*`, `@(a|b)`, `$x`, `"$x"`, `"$x".txt`, `$(cat a)`, `"$(cat a)"`, "`cat a`", `${x:-a}`, `$((x))`, `"-$x"`, `-o$x`, `"${a[@]}"`, `"$@"`}
+// doubtful words may become options of the program that gets them.
+var doubtful = []string{`*`, `?x`, `[-a]x`, `-*`, `@(a|b)`, `$x`, `"$x"`, `"$x".txt`, `$(cat a)`, `"$(cat a)"`, "`cat a`", `${x:-a}`, `$((x))`, `"-$x"`, `-o$x`, `"${a[@]}"`, `"$@"`}
 
 // An operand that may be an option is decided before any rule of a program: of all programs in the table, only the options of those that
 // the table calls safe may come from a word that is not known.
@@ -21,7 +21,7 @@ func TestAnOperandMayBeAnOption(t *testing.T) {
 			continue
 		}
 		count++
-		for _, word := range unsure {
+		for _, word := range doubtful {
 			for _, line := range []string{name + " " + word, name + " -- " + word, name + " a " + word} {
 				separated := strings.Contains(line, " -- ")
 				if p.stop && !strings.HasPrefix(line, name+" "+word) || separated && p.style != "plain" {

@@ -15,9 +15,9 @@ type call struct {
 	given arguments // split by the table
 	node  syntax.Node
 	ends  ends
-	last  int  // the index of the last command that it runs
+	last  int   // the index of the last command that it runs
 	start place // before its options
-	clear bool // a wrapper: listed only if it has effects itself
+	clear bool  // a wrapper: listed only if it has effects itself
 }
 
 // name is the name of the command for people.
