@@ -82,10 +82,22 @@ func (p *Policy) needs(c Call) ([]need, command.Analysis) {
 
 // file is the need of a tool that reads or writes a path.
 func (e *environment) file(at tool.Path, write bool) need {
+	if !at.Valid() {
+		return e.lost(write)
+	}
 	n := need{command: noCommand, path: at.Name, tree: at.Tree, write: write, text: touching(at.Name, write)}
 	n.kind = e.placed(at.Name, write)
 	if write && at.Tree && n.kind == writeInside && paths.Holds(at.Name, e.options.Protected) {
 		n.kind = writeProtected
+	}
+	return n
+}
+
+// lost is the need of reading or writing a path that cannot be determined.
+func (e *environment) lost(write bool) need {
+	n := need{kind: readSomewhere, command: noCommand, write: write, text: touching("a path that cannot be determined in advance", write)}
+	if write {
+		n.kind = writeSomewhere
 	}
 	return n
 }
@@ -255,11 +267,7 @@ func directory(names []string) bool {
 
 func (e *environment) commandPath(name string, write, destroys bool) need {
 	if name == "" {
-		n := need{kind: readSomewhere, write: write, text: touching("a path that cannot be determined in advance", write)}
-		if write {
-			n.kind = writeSomewhere
-		}
-		return n
+		return e.lost(write)
 	}
 	pattern := ""
 	if strings.ContainsAny(name, "*?[") {
@@ -268,6 +276,9 @@ func (e *environment) commandPath(name string, write, destroys bool) need {
 	}
 	to := e.resolver.Guess(filepath.FromSlash(name))
 	at, dir := to.Path, to.Dir
+	if paths.Magic(at) { // through a link of the workspace
+		return e.lost(write)
+	}
 	n := need{path: at, tree: dir || pattern != "", pattern: pattern, write: write, text: touching(at, write), kind: e.placed(at, write)}
 	meets := func(places []string, deep bool) bool {
 		if pattern == "" {

@@ -2,7 +2,9 @@ package tool
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	paths "github.com/tenon-agent/tenon/workspace/path"
 )
@@ -48,14 +50,24 @@ type Path struct {
 	Tree bool   `json:"tree,omitzero"` // with everything below it
 }
 
+// Valid reports whether the name is absolute and clean, and leads to the same place in each process. Other paths can be anything.
+func (p Path) Valid() bool {
+	name := filepath.FromSlash(p.Name)
+	rooted := filepath.IsAbs(name) || strings.HasPrefix(name, string(filepath.Separator))
+	return rooted && filepath.Clean(name) == name && !paths.Magic(name)
+}
+
 // File is the path of one file.
 func File(name string) Path { return Path{Name: name} }
 
 // Tree is the path of a directory and everything below it.
 func Tree(name string) Path { return Path{Name: name, Tree: true} }
 
-// Declared reports whether the effects name everything that the call may touch.
-func (e Effects) Declared() bool { return !e.Unknown && !e.empty() }
+// Declared reports whether the effects name everything that the call may touch, by valid paths.
+func (e Effects) Declared() bool {
+	invalid := func(p Path) bool { return !p.Valid() }
+	return !e.Unknown && !e.empty() && !slices.ContainsFunc(e.Reads, invalid) && !slices.ContainsFunc(e.Writes, invalid)
+}
 
 // empty reports whether the effects declare nothing, not even None.
 func (e Effects) empty() bool {

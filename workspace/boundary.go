@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 
 	paths "github.com/tenon-agent/tenon/workspace/path"
@@ -28,7 +29,9 @@ type policy struct {
 	unseen  map[string][]string // names of hidden paths, by directory: walks leave them out
 }
 
+// No file of /proc is for tools: it shows the memory and the environment of processes, and its links lead out of every boundary.
 func newPolicy(b paths.Bounds) policy {
+	b.Hidden = append(slices.Clip(b.Hidden), "/proc")
 	p := policy{bounds: b, unseen: map[string][]string{}}
 	for _, name := range b.Hidden {
 		dir := paths.Key(filepath.Dir(name))

@@ -55,6 +55,9 @@ func newAnalyzer(t table, o Options) *analyzer {
 
 func (a *analyzer) all(line string) {
 	a.text(line, place{dirs: []string{a.options.Dir}, sure: true, at: spot{1, 1}}, syntax.LangBash)
+	if a.readable && a.reopens {
+		a.problem(spot{1, 1}, "a descriptor that is open for reading may be opened again for writing")
+	}
 	for _, u := range a.evaluated() {
 		a.problem(u.at, "arithmetic on %s, whose text is unknown and may be run", u.name)
 	}
@@ -72,6 +75,9 @@ type analyzer struct {
 	aliases   map[string]bool // names that the line redefines
 	variables
 	idle []*call // judged, to be used again
+
+	// Standard input apart, something is open for reading only; a descriptor is opened again for writing.
+	readable, reopens bool
 
 	// A later part of the line, in a loop or a function, can remove functions, or make echo one. Tenon then judges the line
 	// again, and trusts no function and no text of a pipe.

@@ -34,7 +34,7 @@ func (f *facts) reads(w word) {
 }
 
 func (f *facts) writes(w word) {
-	if paths := f.a.at(f.place).paths(w); len(paths) > 0 || f.place.remote {
+	if paths := f.a.at(f.place).written(w); len(paths) > 0 || f.place.remote {
 		if f.cmd.WritePaths = add(f.cmd.WritePaths, paths); w.text == "." {
 			f.cmd.Trees = add(f.cmd.Trees, paths)
 		}

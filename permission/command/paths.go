@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
 // Paths in a line are those of a POSIX shell. Directories of the caller may be those of another system.
@@ -46,6 +48,17 @@ func (e expander) paths(w word) (all []string) {
 	return all
 }
 
+// written is paths for a word that is written. What is opened for reading may be opened again for writing by the names of the standard
+// streams and other descriptors: standard input is often a file that is only read.
+func (e expander) written(w word) []string {
+	if name := path.Clean(w.text); !w.dynamic && again(name) {
+		if e.a.reopens = true; name == "/dev/stdin" || name == "/dev/fd/0" {
+			return []string{""}
+		}
+	}
+	return e.paths(w)
+}
+
 // home replaces the ~ at the start of a path.
 func (e expander) home(p string) (string, bool) {
 	if e.a.options.Home == "" || p != "~" && !strings.HasPrefix(p, "~/") || e.a.known("HOME") {
@@ -59,17 +72,27 @@ func absolute(p string) bool { return strings.HasPrefix(p, "/") || filepath.IsAb
 // ups returns a path, and each directory below which it goes up. Such a directory may be a link, and the path then leads elsewhere:
 // such a path is not cleaned, so that resolving it finds the file that the system opens.
 func ups(p string) (all []string) {
-	if !strings.Contains(p, "/..") {
+	switch {
+	case paths.Magic(p):
+		return []string{""}
+	case !strings.Contains(p, "/.."):
 		return []string{path.Clean(p)}
 	}
 	parts := strings.Split(p, "/")
 	for i := 1; i < len(parts); i++ {
 		if parts[i] == ".." && parts[i-1] != ".." && parts[i-1] != "." && parts[i-1] != "" {
-			all = add(all, []string{path.Clean(strings.Join(parts[:i], "/"))})
+			dir := path.Clean(strings.Join(parts[:i], "/"))
+			if paths.Magic(dir) {
+				return []string{""}
+			}
+			all = add(all, []string{dir})
 		}
 	}
 	return add(all, []string{p})
 }
+
+// up reports whether a path goes up a directory.
+func up(p string) bool { return strings.Contains("/"+p+"/", "/../") }
 
 // add appends the missing elements.
 func add(all, more []string) []string {

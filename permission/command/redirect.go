@@ -38,6 +38,7 @@ func (a *analyzer) redirects(list []*syntax.Redirect, c *place) (all effects) {
 			continue
 		case syntax.DplIn, syntax.DplOut:
 			if isNumber(strings.TrimSuffix(e.path.text, "-")) && !e.path.dynamic || e.path.is("-") {
+				a.readable = a.readable || !stdin && strings.TrimSuffix(e.path.text, "-") == "0"
 				if r.Op == syntax.DplIn && stdin {
 					c.in = input{other: true}
 				}
@@ -48,6 +49,7 @@ func (a *analyzer) redirects(list []*syntax.Redirect, c *place) (all effects) {
 			if e.does = Reads; stdin {
 				c.in = input{other: true}
 			}
+			a.readable = a.readable || !stdin
 		case syntax.RdrInOut:
 			if e.does = Reads | Writes; stdin {
 				c.in = input{other: true}
@@ -55,7 +57,7 @@ func (a *analyzer) redirects(list []*syntax.Redirect, c *place) (all effects) {
 		default:
 			e.does = Writes
 		}
-		e.device()
+		e.device(a.at(*c))
 		if e.does != 0 {
 			all = append(all, e)
 		}
@@ -64,7 +66,7 @@ func (a *analyzer) redirects(list []*syntax.Redirect, c *place) (all effects) {
 }
 
 // device notes that a path is a connection, or no file at all.
-func (e *effect) device() {
+func (e *effect) device(x expander) {
 	connects := strings.HasPrefix(e.path.text, "/dev/tcp/") || strings.HasPrefix(e.path.text, "/dev/udp/")
 	switch {
 	case connects && e.path.dynamic:
@@ -76,6 +78,10 @@ func (e *effect) device() {
 			e.hosts = []string{parts[3] + ":" + parts[4]}
 		}
 	case !e.path.dynamic && silent(path.Clean(e.path.text)):
+		if e.does&Writes != 0 && len(x.written(e.path)) > 0 { // standard input
+			e.path = word{dynamic: true}
+			return
+		}
 		e.does = 0
 	}
 }
@@ -83,7 +89,16 @@ func (e *effect) device() {
 // silent reports whether writing to or reading from a path touches no file.
 func silent(p string) bool {
 	switch p {
-	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/full":
+	case "/dev/null", "/dev/tty", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/full":
+		return true
+	}
+	return again(p)
+}
+
+// again reports whether opening a path opens again what the command has open.
+func again(p string) bool {
+	switch p {
+	case "/dev/stdout", "/dev/stderr", "/dev/stdin":
 		return true
 	}
 	n, ok := strings.CutPrefix(p, "/dev/fd/")

@@ -393,6 +393,9 @@ func (c *call) argument(kind kind, w word, name string) {
 		c.does(Executes, name+" runs "+shownWord(w))
 		c.reads(w)
 	case directory:
+		if dirs := c.place.dirs; up(w.text) && (len(dirs) != 1 || dirs[0] != c.a.options.Dir) || up(strings.TrimLeft(w.text, "./")) {
+			w = word{dynamic: true} // a link on the way may lead elsewhere
+		}
 		c.place.dirs = c.a.at(c.place).enter(w)
 	case unjudged:
 		c.unknown("an argument of " + name + " may have unknown effects")

@@ -44,6 +44,8 @@ func (e *Error) Code() string {
 	return "path.unresolved"
 }
 
+var errMagic = errors.New("the link leads elsewhere in each process")
+
 // Resolver resolves names. The zero value asks the system about each part of each name.
 type Resolver struct {
 	// Bases are resolved directories. Resolving a name inside one of them starts there.
@@ -71,7 +73,7 @@ func Resolve(name string) (string, error) {
 
 // Resolve returns where an absolute name leads. It follows all links, and ".." after a link is the parent of the link's target. If the
 // last parts of a name do not exist, or lie below a file, they are kept, also after a link to nowhere: the system would create a file
-// there.
+// there. It follows no link in /proc: there, the system follows the links of the process that asks.
 //
 // The error is an [*Error], or that of Link. The Target then is a guess, see [Resolver.Guess].
 func (r *Resolver) Resolve(name string) (Target, error) { return r.find(name, true, false) }
@@ -191,6 +193,9 @@ func (w *walk) up(rest string) {
 func (w *walk) link(at, after string, more bool) error {
 	if w.links++; w.links > maxLinks() {
 		return syscall.ELOOP
+	}
+	if magic(at) {
+		return errMagic
 	}
 	if w.Link != nil {
 		if err := w.Link(at); err != nil {
