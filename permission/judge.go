@@ -280,7 +280,8 @@ func (c Call) agent() string {
 	return arguments.Agent
 }
 
-// covers reports whether an allow rule covers a need.
+// covers reports whether an allow rule covers a need. A rule covers only needs of its own kind. Without a pattern, a rule about changes
+// covers the workspace only.
 func (j *judgement) covers(r *Rule, n *need) bool {
 	o := &j.policy.options
 	if n.kind == unconfined {
@@ -289,9 +290,12 @@ func (j *judgement) covers(r *Rule, n *need) bool {
 	if n.kind == writeProtected && !j.names(r, n) {
 		return false
 	}
-	files := n.path != "" || r.pattern == "" && (n.kind == readSomewhere || n.kind == writeSomewhere)
+	files := n.path != "" || r.pattern == "" && n.kind == readSomewhere
 	path := func() bool {
-		return r.pattern == "" || r.path.covers(n.path, j.policy.roots[:min(1, len(j.policy.roots))], o.Home)
+		if r.pattern == "" {
+			return !n.write || n.kind != writeOutside
+		}
+		return r.path.covers(n.path, j.policy.roots[:min(1, len(j.policy.roots))], o.Home)
 	}
 	switch r.language {
 	case anything:
@@ -301,7 +305,7 @@ func (j *judgement) covers(r *Rule, n *need) bool {
 	case writing:
 		return files && n.write && path()
 	case filing:
-		return takes(r.tool, j.call.Tool) && (r.pattern == "" || files && path())
+		return takes(r.tool, j.call.Tool) && files && path()
 	case running, freeing:
 		if r.language == freeing && !j.call.Effects.Unconfined || j.call.Effects.Command == "" {
 			return false
@@ -310,9 +314,11 @@ func (j *judgement) covers(r *Rule, n *need) bool {
 	case reaching:
 		return n.host != "" && (r.pattern == "" || r.host.hits(n.host) == yes)
 	case hosting:
-		return takes(r.tool, j.call.Tool) && (r.pattern == "" || n.host != "" && r.host.hits(n.host) == yes)
+		return takes(r.tool, j.call.Tool) && n.host != "" && (r.pattern == "" || r.host.hits(n.host) == yes)
+	case sending:
+		return n.kind == startsAgents && j.named(r) == yes
 	}
-	return j.named(r) == yes
+	return n.kind != writeOutside && n.kind != writeSomewhere && j.named(r) == yes
 }
 
 // names reports whether an allow rule is about everything, or names this protected path. A rule about src/** or cp * does not cover

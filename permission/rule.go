@@ -142,9 +142,9 @@ func (r Rule) subject() string {
 	case reading:
 		return all("reading ", p, "any file") + r.below()
 	case writing:
-		return all("changing ", p, "any file") + r.below()
+		return all("changing ", p, r.anyFile()) + r.below()
 	case filing:
-		return all(r.tool+" of ", p, "any file") + r.below()
+		return all(r.tool+" of ", p, r.anyFile()) + r.below()
 	case running:
 		return r.commands("")
 	case freeing:
@@ -159,6 +159,14 @@ func (r Rule) subject() string {
 		return all("starting the agent ", p, "with any name")
 	}
 	return "every call of " + r.tool
+}
+
+// anyFile is the files of a rule without a pattern. Such a rule allows changes in the workspace only.
+func (r Rule) anyFile() string {
+	if r.action == Allow && r.tool != "list" && r.tool != "glob" && r.tool != "grep" {
+		return "any file of the workspace"
+	}
+	return "any file"
 }
 
 // below says that a path includes all paths below it.
