@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// ReadAll reads the rest of an open file.
+var ReadAll = readAll
+
 // WatchChanges and Track follow what changes, as commands do.
 func (w *Workspace) WatchChanges(ctx context.Context, run func() error) (string, error) {
 	done, note, err := w.commands.track(ctx)
