@@ -43,7 +43,7 @@ func NewSessionID() SessionID {
 
 // Event is an entry of the journal, or a transient event if it has no Seq. Events are immutable and may be shared.
 //
-// JSON: {"seq","after","id","parent","run","turn","time","kind","body"}, without empty fields.
+// JSON: {"seq","after","id","parent","run","turn","time","kind","body","imported"}, without empty fields.
 type Event struct {
 	Seq    int64     // position in the journal, from 1 without gaps; 0: a transient event
 	After  int64     // of a transient event: the number of the newest entry when it happened
@@ -53,6 +53,10 @@ type Event struct {
 	Turn   int       // the turn of that run, from 1; 0 outside of turns
 	Time   time.Time // UTC, to the microsecond
 	Body   Body
+
+	// Imported reports that the entry is a claim: [Log.Import] or [Writer.Import] took it from elsewhere. The log sets it, whatever the
+	// source says. A claim is shown and sent like any entry, and decides nothing about files, permissions and limits.
+	Imported bool
 }
 
 // Durable reports whether the event is an entry of the journal.
@@ -86,6 +90,8 @@ type eventJSON struct {
 	Time   time.Time       `json:"time,omitzero"`
 	Kind   string          `json:"kind"`
 	Body   json.RawMessage `json:"body"`
+
+	Imported bool `json:"imported,omitzero"`
 }
 
 // MarshalJSON implements [json.Marshaler].
@@ -94,7 +100,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(eventJSON{e.Seq, e.After, e.ID, e.Parent, e.Run, e.Turn, e.Time, kind, body})
+	return json.Marshal(eventJSON{e.Seq, e.After, e.ID, e.Parent, e.Run, e.Turn, e.Time, kind, body, e.Imported})
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]. A kind that this version does not know becomes an [Opaque].
@@ -107,6 +113,6 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	*e = Event{j.Seq, j.After, j.ID, j.Parent, j.Run, j.Turn, j.Time, body}
+	*e = Event{j.Seq, j.After, j.ID, j.Parent, j.Run, j.Turn, j.Time, body, j.Imported}
 	return nil
 }

@@ -18,7 +18,7 @@ type Log interface {
 
 	// Import makes a session of entries that were written elsewhere, all or none. The first is a Created (else ErrNoRoot), and its ID is
 	// the ID of the session; ErrExists if there is one. Import keeps ID, Run, Turn, Time and Body of each entry, and makes a missing ID
-	// or Time. It sets Seq and Parent as Append does. If the sequence yields an error, Import returns it and keeps nothing. The origin
+	// or Time. It sets Seq and Parent as Append does, and Imported. If the sequence yields an error, Import returns it and keeps nothing. The origin
 	// of a fork must exist. Other writers wait while Import runs: the sequence must not wait for the store.
 	Import(ctx context.Context, entries iter.Seq2[Event, error]) (SessionID, error)
 
@@ -73,7 +73,8 @@ type Writer interface {
 	// it appends nothing. Append refuses bodies that [Check] refuses. After the writer lost the lease, every Append is a *FencedError.
 	Append(ctx context.Context, at Stamp, bodies ...Body) ([]Event, error)
 
-	// Import appends entries that were written elsewhere, all or none, as [Log.Import] keeps them: with their own IDs and times.
+	// Import appends entries that were written elsewhere, all or none, as [Log.Import] keeps them: with their own IDs and times, and as
+	// Imported.
 	// An ID that the session has already is ErrExists. The sequence must not wait for the store.
 	Import(ctx context.Context, entries iter.Seq2[Event, error]) error
 

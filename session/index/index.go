@@ -35,8 +35,8 @@ type Index interface {
 	// Usage sums the usage of sessions in groups. Sessions in the trash count, purged ones do not.
 	Usage(ctx context.Context, q UsageQuery) iter.Seq2[UsageRow, error]
 
-	// Spent is the usage of all answers, summaries and titles in all sessions since a time, to the microsecond. Sessions in
-	// the trash count, purged ones do not.
+	// Spent is the usage of all answers, summaries and titles in all sessions since a time, to the microsecond, without imported entries.
+	// Sessions in the trash count, purged ones do not.
 	Spent(ctx context.Context, since time.Time) (llm.Usage, error)
 
 	// Check yields the problems of a store. It compares all computed data with the entries, and checks entries and blobs for gaps and

@@ -27,8 +27,8 @@ type over struct {
 // digest is computed from the entries of one session up to Summary.Entries.
 type digest struct {
 	sum    Summary
-	last   session.ID // of the newest entry
-	rows   []UsageRow // of answers and of calls
+	last   session.ID  // of the newest entry
+	rows   []digestRow // of answers and of calls
 	agents map[session.RunID]string
 }
 
@@ -79,6 +79,12 @@ func (x *over) follow(ctx context.Context, id session.SessionID) error {
 	return nil
 }
 
+// digestRow is the row of an entry.
+type digestRow struct {
+	UsageRow
+	imported bool
+}
+
 func (d *digest) add(e session.Event) {
 	d.sum.Add(e)
 	d.last = e.ID
@@ -87,7 +93,7 @@ func (d *digest) add(e session.Event) {
 	}
 	if r, ok := RowOf(e, true); ok {
 		r.Session, r.Agent = d.sum.ID, d.agents[e.Run]
-		d.rows = append(d.rows, r)
+		d.rows = append(d.rows, digestRow{r, e.Imported})
 	}
 }
 
@@ -186,7 +192,7 @@ func (x *over) usage(ctx context.Context, q UsageQuery) ([]UsageRow, error) {
 		}
 		for _, r := range d.rows {
 			if r.Calls == 0 || q.Counts() {
-				tally.Add(r)
+				tally.Add(r.UsageRow)
 			}
 		}
 	}
@@ -194,11 +200,17 @@ func (x *over) usage(ctx context.Context, q UsageQuery) ([]UsageRow, error) {
 }
 
 func (x *over) Spent(ctx context.Context, since time.Time) (sum llm.Usage, err error) {
-	for row, err := range x.Usage(ctx, UsageQuery{Since: since.Truncate(time.Microsecond)}) {
-		if err != nil {
-			return llm.Usage{}, err
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err := x.refresh(ctx); err != nil {
+		return sum, err
+	}
+	for _, d := range x.known {
+		for _, r := range d.rows {
+			if !r.imported && !r.Time.Before(since.Truncate(time.Microsecond)) {
+				sum = sum.Plus(r.Usage)
+			}
 		}
-		sum = row.Usage
 	}
 	return sum, nil
 }

@@ -119,6 +119,7 @@ func (j *journal) take(e session.Event) error {
 	if e.Time = e.Time.UTC().Truncate(time.Microsecond); e.Time.IsZero() {
 		e.Time = session.Now()
 	}
+	e.Imported = true
 	j.add(e)
 	return nil
 }

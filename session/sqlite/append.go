@@ -279,8 +279,8 @@ func (r *row) add(t *txn, e session.Event, body []byte, sum chain) error {
 		body = []byte{}
 	}
 	t.wrote = true
-	if err := t.exec(`INSERT INTO entries (place, id, parent, run, turn, time, kind, sum, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		at, string(e.ID), string(e.Parent), string(e.Run), e.Turn, e.Time.UnixMicro(), e.Body.Kind(), sum[:], body); err != nil {
+	if err := t.exec(`INSERT INTO entries (place, id, parent, run, turn, time, kind, imported, sum, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		at, string(e.ID), string(e.Parent), string(e.Run), e.Turn, e.Time.UnixMicro(), e.Body.Kind(), e.Imported, sum[:], body); err != nil {
 		return err
 	}
 	if b, ok := e.Body.(session.RunStarted); ok {
@@ -294,14 +294,14 @@ func (r *row) add(t *txn, e session.Event, body []byte, sum chain) error {
 	if err != nil {
 		return err
 	}
-	return t.spend(`INSERT INTO spending`, at, e.Time.UnixMicro(), model, agent, u)
+	return t.spend(`INSERT INTO spending`, at, &e, model, agent, u)
 }
 
-// spend writes a row of spending.
-func (t *txn) spend(insert string, at, time int64, model, agent string, u llm.Usage) error {
-	return t.exec(insert+` (time, place, model, agent, input, cache_read, cache_write, output, reasoning, cost, names)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		time, at, model, agent, u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, u.Cost, namesOf(model, agent))
+// spend writes the row of spending of an entry.
+func (t *txn) spend(insert string, at int64, e *session.Event, model, agent string, u llm.Usage) error {
+	return t.exec(insert+` (time, place, model, agent, input, cache_read, cache_write, output, reasoning, cost, imported, names)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, e.Time.UnixMicro(), at, model, agent,
+		u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, u.Cost, e.Imported, namesOf(model, agent))
 }
 
 func namesOf(model, agent string) int64 {

@@ -239,18 +239,18 @@ func (a *audit) spent(r record, want index.UsageRow) error {
 	u := &got.Usage
 	at, us := place(a.key, r.Seq), r.Time.UnixMicro()
 	var names int64
-	var even bool
-	err := a.check.store.row(`SELECT model, agent, input, cache_read, cache_write, output, reasoning, cost, names, parity = `+parity+`
+	var even, imported bool
+	err := a.check.store.row(`SELECT model, agent, input, cache_read, cache_write, output, reasoning, cost, imported, names, parity = `+parity+`
 		FROM spending WHERE time = ? AND place = ?`, []any{us, at}, &got.Model, &got.Agent,
-		&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning, &u.Cost, &names, &even)
-	if err == nil && even && names == namesOf(got.Model, got.Agent) && got.Model == want.Model && got.Agent == want.Agent && sameUsage(got.Usage, want.Usage) {
+		&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning, &u.Cost, &imported, &names, &even)
+	if err == nil && even && imported == r.Imported && names == namesOf(got.Model, got.Agent) && got.Model == want.Model && got.Agent == want.Agent && sameUsage(got.Usage, want.Usage) {
 		return nil
 	}
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
 	return a.report(r.Seq, index.PartSpending, func(t *txn) error {
-		return t.spend(`INSERT OR REPLACE INTO spending`, at, us, want.Model, want.Agent, want.Usage)
+		return t.spend(`INSERT OR REPLACE INTO spending`, at, &r.Event, want.Model, want.Agent, want.Usage)
 	}, "its usage is not counted correctly")
 }
 

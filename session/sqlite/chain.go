@@ -27,7 +27,7 @@ func next(before []byte, at int64, e *session.Event, kind string, body []byte) (
 	copy(c.before(), before)
 	var space [256]byte
 	b := append(space[:0], c.before()...)
-	b = numbers(b, at, int64(e.Turn), e.Time.UnixMicro())
+	b = numbers(b, at, int64(e.Turn), e.Time.UnixMicro(), number(e.Imported))
 	b = texts(b, string(e.ID), string(e.Parent), string(e.Run), kind)
 	h := sha256.New()
 	_, _ = h.Write(b)
@@ -63,6 +63,14 @@ func numbers(b []byte, list ...int64) []byte {
 	return b
 }
 
+// number returns 1 for true.
+func number(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 func texts(b []byte, list ...string) []byte {
 	for _, s := range list {
 		b = append(numbers(b, int64(len(s))), s...)
@@ -73,12 +81,8 @@ func texts(b []byte, list ...string) []byte {
 // markOf is the checksum of a row of sessions, without the lease.
 func (r *stored) markOf() []byte {
 	s, u := &r.sum, &r.sum.Usage
-	named := int64(0)
-	if s.Named {
-		named = 1
-	}
 	var space [512]byte
-	b := numbers(space[:0], r.key, s.Entries, named, microOrNever(s.Created), microOrNever(s.Updated), int64(s.Messages), int64(s.Runs),
+	b := numbers(space[:0], r.key, s.Entries, number(s.Named), microOrNever(s.Created), microOrNever(s.Updated), int64(s.Messages), int64(s.Runs),
 		u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, int64(math.Float64bits(u.Cost)), r.base, microOrNever(s.Deleted), r.aside)
 	b = texts(b, string(s.ID), string(r.tip), s.Title, s.Dir, s.Model, string(s.From.Session), string(s.From.Entry), string(packTags(s.Tags)))
 	sum := sha256.Sum256(append(b, r.head...))

@@ -89,7 +89,7 @@ func (t *txn) beginImport(e session.Event) (row, error) {
 	if !errors.Is(err, sql.ErrNoRows) {
 		return row{}, err
 	}
-	e.Time = stamped(e.Time)
+	e.Time, e.Imported = stamped(e.Time), true
 	return t.create(e)
 }
 
@@ -108,7 +108,7 @@ func (r *row) take(t *txn, e session.Event) error {
 			return err
 		}
 	}
-	e.Time = stamped(e.Time)
+	e.Time, e.Imported = stamped(e.Time), true
 	return r.put(t, e)
 }
 

@@ -161,7 +161,7 @@ func scanRecords(rows cursor, enough int) ([]record, error) {
 	)
 	for size := 0; size < enough && rows.Next(); size += len(body) {
 		var r record
-		if err := rows.Scan(&at, (*string)(&r.ID), (*string)(&r.Parent), (*string)(&r.Run), &r.Turn, &us, &r.kind, &sum, &body); err != nil {
+		if err := rows.Scan(&at, (*string)(&r.ID), (*string)(&r.Parent), (*string)(&r.Run), &r.Turn, &us, &r.kind, &r.Imported, &sum, &body); err != nil {
 			return nil, err
 		}
 		if at <= before { // a reader would loop

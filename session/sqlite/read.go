@@ -21,7 +21,7 @@ const (
 	batchBytes = 1 << 20 // of bodies; a single one may be larger
 )
 
-const columns = `SELECT place, id, parent, run, turn, time, kind, sum, body FROM entries `
+const columns = `SELECT place, id, parent, run, turn, time, kind, imported, sum, body FROM entries `
 
 // batch collects the entries of a query until there are enough. keep reports whether to include an entry, and whether to continue after it,
 // before its body is decoded.
@@ -45,7 +45,7 @@ func (s *reader) batch(
 	)
 	for size := 0; size < batchBytes && rows.Next(); {
 		var e session.Event
-		if err := rows.Scan(&at, (*string)(&e.ID), (*string)(&e.Parent), (*string)(&e.Run), &e.Turn, &us, &kind, &sum, &body); err != nil {
+		if err := rows.Scan(&at, (*string)(&e.ID), (*string)(&e.Parent), (*string)(&e.Run), &e.Turn, &us, &kind, &e.Imported, &sum, &body); err != nil {
 			return nil, err
 		}
 		e.Seq, e.Time = seqOf(at), fromMicro(us)

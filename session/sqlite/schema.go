@@ -12,7 +12,7 @@ import (
 const applicationID = 0x54656e6f
 
 // schemaVersion grows with every change of the schema.
-const schemaVersion = 4
+const schemaVersion = 5
 
 // Everything except the lease, the blobs and the checksums can be computed from entries.
 const schema = `
@@ -52,15 +52,16 @@ const schema = `
 	CREATE INDEX sessions_base ON sessions(base) WHERE base <> 0;
 	CREATE INDEX sessions_trash ON sessions(deleted) WHERE deleted <> 0;
 	CREATE TABLE entries (
-		place  INTEGER PRIMARY KEY, -- sessions.key << 36 | sequence number: a session lies together, in order
-		id     TEXT NOT NULL,
-		parent TEXT NOT NULL,
-		run    TEXT NOT NULL,
-		turn   INTEGER NOT NULL,
-		time   INTEGER NOT NULL,
-		kind   TEXT NOT NULL,
-		sum    BLOB NOT NULL,       -- checksum of the entry before, and of this entry and that checksum
-		body   BLOB NOT NULL
+		place    INTEGER PRIMARY KEY, -- sessions.key << 36 | sequence number: a session lies together, in order
+		id       TEXT NOT NULL,
+		parent   TEXT NOT NULL,
+		run      TEXT NOT NULL,
+		turn     INTEGER NOT NULL,
+		time     INTEGER NOT NULL,
+		kind     TEXT NOT NULL,
+		imported INTEGER NOT NULL,    -- 1: an import brought it; no entry says so itself
+		sum      BLOB NOT NULL,       -- checksum of the entry before, and of this entry and that checksum
+		body     BLOB NOT NULL
 	);
 	CREATE INDEX entries_id ON entries(id);
 	CREATE INDEX entries_off_branch ON entries(place) WHERE parent = '';
@@ -75,6 +76,7 @@ const schema = `
 		output      INTEGER NOT NULL,
 		reasoning   INTEGER NOT NULL,
 		cost        REAL NOT NULL,
+		imported    INTEGER NOT NULL DEFAULT 0,
 		names       INTEGER NOT NULL DEFAULT 0, -- CRC-32 of model and agent
 		parity      INTEGER NOT NULL GENERATED ALWAYS AS (` + parity + `) STORED,
 		PRIMARY KEY (time, place)
@@ -93,7 +95,7 @@ const schema = `
 
 // parity is a sum over a row of spending, of which no bit can change without it. 2^54 is the factor that makes a cost an integer: a bit that
 // this loses is worth less than 1e-16 dollars.
-const parity = `(time + place + 3*input + 5*cache_read + 7*cache_write + 11*output + 13*reasoning + names
+const parity = `(time + place + 3*input + 5*cache_read + 7*cache_write + 11*output + 13*reasoning + 17*imported + names
 	+ CAST(cost * 18014398509481984.0 AS INTEGER) % 1000000007)`
 
 // seqBits is how many bits of entries.place are the sequence number.

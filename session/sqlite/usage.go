@@ -59,7 +59,7 @@ func (s *searcher) Spent(ctx context.Context, since time.Time) (llm.Usage, error
 	}
 	err := s.row(`SELECT coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0),
 			coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cost), 0.0), coalesce(sum(parity <> `+parity+`), 0)
-		FROM spending WHERE time >= ?`, []any{since.UnixMicro()},
+		FROM spending WHERE time >= ? AND (NOT imported OR parity <> `+parity+`)`, []any{since.UnixMicro()},
 		&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning, &u.Cost, &odd)
 	if err == nil && odd > 0 {
 		err = errSpending

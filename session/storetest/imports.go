@@ -50,7 +50,7 @@ func testImport(t *testing.T, s index.Store) {
 		t.Fatalf("import: %q, %v", id, err)
 	}
 	for i, parent := range []session.ID{"", "elsewhere", "one", "", "one", "back"} {
-		events[i].Seq, events[i].Parent = int64(i+1), parent
+		events[i].Seq, events[i].Parent, events[i].Imported = int64(i+1), parent, true
 	}
 	same(t, "the import", read(t, s, id), events)
 	var sum index.Summary
@@ -63,11 +63,6 @@ func testImport(t *testing.T, s index.Store) {
 	if sum.ID != id || sum.Title != "From there" || sum.Dir != "/there" || sum.Messages != 3 || sum.Usage.Cost != 0.5 || sum.Entries != 6 ||
 		!sum.Created.Equal(events[0].Time) || !sum.Updated.Equal(events[5].Time) {
 		t.Errorf("the summary is %+v", sum)
-	}
-	for since, want := range map[time.Time]float64{events[0].Time: 0.5, events[3].Time: 0} {
-		if spent, err := s.Spent(t.Context(), since); err != nil || spent.Cost != want {
-			t.Errorf("spent since %v: %v, %v", since, spent, err)
-		}
 	}
 	more := add(t, openWriter(t, s, id), user("go on"))
 	if more[0].Seq != 7 || more[0].Parent != "three" {
@@ -164,7 +159,7 @@ func testImportMore(t *testing.T, s index.Store) {
 		t.Fatal(err)
 	}
 	for i, parent := range []session.ID{"three", "two", "back2", "four", ""} {
-		more[i].Seq, more[i].Parent = int64(i+7), parent
+		more[i].Seq, more[i].Parent, more[i].Imported = int64(i+7), parent, true
 	}
 	same(t, "the import", read(t, s, id), append(before, more...))
 	if next := add(t, w, user("go on")); next[0].Seq != 12 || next[0].Parent != "back3" {
@@ -181,5 +176,81 @@ func testImportMore(t *testing.T, s index.Store) {
 	}
 	if err := errors.Join(w.Close(), w.Import(t.Context(), imported(nil, nil))); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("a closed writer: %v", err)
+	}
+}
+
+// An entry that was imported is marked as such for ever, by the store alone: whatever the source says, in a fork, and in every way to read it.
+// Only the session's own entries count as spent.
+func testClaims(t *testing.T, s index.Store) {
+	events := elsewhere()
+	for i := range events {
+		events[i].Imported = i%2 == 0
+	}
+	id, err := s.Import(t.Context(), imported(events, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	paid := llm.AssistantText("yes")
+	paid.Model, paid.Usage = "test/model", llm.Usage{Output: 3, Cost: 0.25}
+	w := openWriter(t, s, id)
+	add(t, w, session.Message{Message: paid})
+	if err := w.Import(t.Context(), imported([]session.Event{{ID: "late", Body: session.Message{Message: paid}}}, nil)); err != nil {
+		t.Fatal(err)
+	}
+	add(t, w, user("go on"))
+	annotate(t, s, id, session.Title{Title: "mine"})
+	fork, err := s.Create(t.Context(), session.Created{Fork: true, From: session.Origin{Session: id, Entry: "late"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	marks := func(events []session.Event) (out string) {
+		for _, e := range events {
+			if e.Imported {
+				out += "+"
+			} else {
+				out += "-"
+			}
+		}
+		return out
+	}
+	for _, c := range []struct{ name, got, want string }{
+		{"read", marks(read(t, s, id)), "++++++-+--"},
+		{"the branch", marks(back(t, s, id, "")), "-+-++++"},
+		{"messages", marks(all(t, s.Read(t.Context(), id, 0, "message"))), "+++-+-"},
+		{"a fork", marks(back(t, s, fork, "")), "-+-++++"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: the imported entries are %s, want %s", c.name, c.got, c.want)
+		}
+	}
+	if err := s.Purge(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if got := marks(back(t, s, fork, "")); got != "-+-++++" {
+		t.Errorf("the fork of a purged session: the imported entries are %s", got)
+	}
+}
+
+func testClaimsSpend(t *testing.T, s index.Store) {
+	id, err := s.Import(t.Context(), imported(elsewhere(), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	paid := llm.AssistantText("yes")
+	paid.Model, paid.Usage = "test/model", llm.Usage{Output: 3, Cost: 0.25}
+	before := session.Now()
+	add(t, openWriter(t, s, id), session.Message{Message: paid})
+	for since, want := range map[time.Time]float64{{}: 0.25, before: 0.25, before.Add(time.Hour): 0} {
+		if spent, err := s.Spent(t.Context(), since); err != nil || spent.Cost != want {
+			t.Errorf("spent since %v: %v, %v", since, spent, err)
+		}
+	}
+	for row, err := range s.Usage(t.Context(), index.UsageQuery{}) {
+		if err != nil || row.Usage.Cost != 0.75 {
+			t.Errorf("the usage is %+v, %v", row, err)
+		}
 	}
 }
