@@ -21,9 +21,10 @@ import (
 
 // Data is a store of sessions and a directory with the files that belong to them: the contents that undo restores, artifacts and long outputs.
 type Data struct {
-	Store index.Store
-	Dir   string
-	Owner string // for the processes that find a session locked
+	Store  index.Store
+	Dir    string
+	Owner  string      // for the processes that find a session locked
+	Bounds undo.Bounds // of undo; nil: the directory of a session
 }
 
 // The directories in [Data.Dir]. In the first, each session has a directory with its ID as the name. The second has the state of files before
@@ -49,7 +50,8 @@ func (d *Data) Checkpoints(id session.SessionID) contents.Store {
 }
 
 // Rewind carries out b in a session that this process does not have open, or plans it. The error is a [*session.LockedError] if another
-// process has the session open, unless l takes it over. show receives the plan with the saved contents, and an [*undo.ProblemsError].
+// process has the session open, unless l takes it over. show receives the plan with the saved contents, and an [*undo.ProblemsError] or an
+// [*undo.RefusedError].
 func (d *Data) Rewind(
 	ctx context.Context, id session.SessionID, b Back, l session.Lease, show func(*undo.Plan, contents.Store, error) error,
 ) (err error) {
@@ -59,16 +61,17 @@ func (d *Data) Rewind(
 	}
 	var plan *undo.Plan
 	if b.DryRun {
-		plan, err = b.Plan(ctx, d.Store, id)
+		plan, err = b.Plan(ctx, d.Store, id, d.Bounds)
 	} else {
 		w, e := d.Store.Open(ctx, id, l) // before it reads the history, so that no other process adds to it
 		if e != nil {
 			return e
 		}
 		defer func() { err = errors.Join(err, w.Close()) }()
-		plan, err = b.Apply(ctx, d.Store, w, kept, nil)
+		plan, err = b.Apply(ctx, d.Store, w, kept, nil, d.Bounds)
 	}
-	if _, problems := errors.AsType[*undo.ProblemsError](err); err != nil && !problems {
+	_, problems := errors.AsType[*undo.ProblemsError](err)
+	if _, refused := errors.AsType[*undo.RefusedError](err); err != nil && !problems && !refused {
 		return err
 	}
 	return show(plan, kept, err)
@@ -84,16 +87,16 @@ func (d *Data) Recover(ctx context.Context, id session.SessionID, kept contents.
 }
 
 // Complete prepares a session to be resumed: it does the work of Recover, decides the outcome of interrupted calls that change files, and
-// finishes an interrupted undo.
-func (d *Data) Complete(ctx context.Context, id session.SessionID, kept contents.Store) error {
+// finishes an interrupted undo, within bounds.
+func (d *Data) Complete(ctx context.Context, id session.SessionID, kept contents.Store, bounds undo.Bounds) error {
 	return d.leased(ctx, id, func(w session.Writer) error {
 		if err := undo.Recover(ctx, d.Store, w, d.Baselines(), kept); err != nil {
 			return err
 		}
-		if err := undo.Outcomes(ctx, d.Store, w, files.Changes); err != nil {
+		if err := undo.Outcomes(ctx, d.Store, w, files.Changes, bounds); err != nil {
 			return err
 		}
-		return undo.Finish(ctx, d.Store, w, kept)
+		return undo.Finish(ctx, d.Store, w, kept, bounds)
 	})
 }
 

@@ -26,6 +26,7 @@ type Options struct {
 	Version  string            // of the program, for forks
 	Contents contents.Store    // saved contents of files, for Rewind
 	Shared   *workspace.Shared // with the workspaces that are open in the directory, for Rewind
+	Bounds   undo.Bounds       // of Rewind; nil: the directory of the session
 	Settings llm.Settings      // of the agent's requests
 
 	Model   func() llm.Model                                                         // the present model
@@ -246,10 +247,10 @@ func (l *Local) Rewind(ctx context.Context, b Back) (plan *undo.Plan, err error)
 		return nil, fmt.Errorf("cannot rewind: %w", ErrUnsupported)
 	}
 	if b.DryRun {
-		return b.Plan(ctx, l.store, l.agent.Session())
+		return b.Plan(ctx, l.store, l.agent.Session(), l.options.Bounds)
 	}
 	err = l.agent.Exclusive(ctx, func(w session.Writer) (err error) {
-		plan, err = b.Apply(ctx, l.store, w, l.options.Contents, l.options.Shared)
+		plan, err = b.Apply(ctx, l.store, w, l.options.Contents, l.options.Shared, l.options.Bounds)
 		return err
 	})
 	return plan, err

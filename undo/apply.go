@@ -1,6 +1,7 @@
 package undo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,9 +27,32 @@ func (e *ProblemsError) Error() string {
 // Code returns "undo.problems".
 func (e *ProblemsError) Code() string { return "undo.problems" }
 
+// RefusedError reports files that stayed because they are out of bounds. The rest of the plan is done.
+type RefusedError struct{ Files []File }
+
+// Error implements [error].
+func (e *RefusedError) Error() string {
+	if len(e.Files) == 1 {
+		return fmt.Sprintf("cannot change %s: %s", workspace.Quote(e.Files[0].Path), e.Files[0].Problem)
+	}
+	return fmt.Sprintf("cannot change %d files, such as %s: %s", len(e.Files), workspace.Quote(e.Files[0].Path), e.Files[0].Problem)
+}
+
+// Code returns "undo.refused".
+func (e *RefusedError) Code() string { return "undo.refused" }
+
+// refusal returns a [*RefusedError] if files of the plan are out of bounds.
+func (p *Plan) refusal() error {
+	if files := p.Refused(); len(files) > 0 {
+		return &RefusedError{files}
+	}
+	return nil
+}
+
 // Apply carries out a plan: all of it or nothing. It writes the plan to the journal, changes the files, and then writes to the journal that
 // the plan is done. If the process dies in between, the next undo or redo finishes it. With force, Apply overwrites files that another
-// program or person changed, or may have changed, and leaves out files that cannot come back.
+// program or person changed, or may have changed, and leaves out files that cannot come back. Files out of bounds stay in any case: Apply
+// does the rest, and then the error is a [*RefusedError].
 //
 // w must be the lease of the session since before the history was read.
 func (p *Plan) Apply(ctx context.Context, w session.Writer, kept contents.Store, force bool) error {
@@ -38,10 +62,10 @@ func (p *Plan) Apply(ctx context.Context, w session.Writer, kept contents.Store,
 	}
 	r := recorder{plan: p, ctx: ctx, writer: w}
 	if len(edits) == 0 && len(p.tidy) == 0 {
-		return r.finish() // the directory need not be there
+		return cmp.Or(r.finish(), p.refusal()) // the directory need not be there
 	}
-	ws, err := workspace.Open(p.dir, workspace.Options{
-		Outside: workspace.AllOutside, Checkpoints: kept, Session: string(p.Session), Shared: p.Shared, Changed: r.begin,
+	ws, err := p.bounds.open(p.dir, workspace.Options{
+		Checkpoints: kept, Session: string(p.Session), Shared: p.Shared, Changed: r.begin,
 	})
 	if err != nil {
 		return err
@@ -58,7 +82,7 @@ func (p *Plan) Apply(ctx context.Context, w session.Writer, kept contents.Store,
 	if err := ws.Apply(ctx, edits); err != nil {
 		return errors.Join(err, r.takeBack())
 	}
-	return r.finish()
+	return cmp.Or(r.finish(), p.refusal())
 }
 
 // edits returns the edits of a workspace that carry out the plan.

@@ -91,7 +91,7 @@ func (s state) work(dir, line, job string) error {
 
 func (s state) undo() error {
 	ctx := context.Background()
-	h, err := undo.Read(ctx, s.store, s.writer.Session())
+	h, err := undo.Read(ctx, s.store, s.writer.Session(), nil)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (h *History) Diff(ctx context.Context, from string, kept contents.Store) ([
 			}
 		}
 	}
-	look, err := newLooker(h.Dir)
+	look, err := newLooker(h.Dir, h.bounds)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,8 @@ func (h *History) Diff(ctx context.Context, from string, kept contents.Store) ([
 	for _, path := range slices.Sorted(maps.Keys(before)) {
 		d := FileDiff{Path: look.ws.Rel(path), Before: before[path]}
 		if d.After, err = look.state(path); err != nil {
-			d.Note = err.Error()
+			out = append(out, FileDiff{Path: d.Path, Note: err.Error()})
+			continue
 		} else if same(d.Before, d.After) {
 			continue
 		} else if !same(d.After, last[path].After) && !same(d.After, last[path].Before) {
@@ -151,7 +152,7 @@ func (p *Plan) Rel(path string) string { return paths.Show(p.dir, path) }
 // Difference returns the change that the plan would make to a file by force.
 func (p *Plan) Difference(ctx context.Context, f File, kept contents.Store) FileDiff {
 	d := FileDiff{Path: p.Rel(f.Path), Before: f.Now, After: f.Want}
-	look, err := newLooker(p.dir)
+	look, err := newLooker(p.dir, p.bounds)
 	if err != nil {
 		d.Note = err.Error()
 		return d

@@ -68,7 +68,7 @@ func example(ctx context.Context) (err error) {
 	}
 	fmt.Print(string(data))
 
-	history, err := undo.Read(ctx, store, id)
+	history, err := undo.Read(ctx, store, id, nil)
 	if err != nil {
 		return err
 	}

@@ -10,12 +10,14 @@ import (
 
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/index"
+	"github.com/tenon-agent/tenon/workspace"
 )
 
 // History is the files, runs and rewinds of a journal, in the order in which they happened: the disk has no branches.
 type History struct {
 	Session session.SessionID
 	Dir     string // working directory of the session
+	bounds  Bounds
 
 	timeline
 	record
@@ -82,10 +84,26 @@ const (
 	reasonRedo = "redo"
 )
 
-// Read reads the history of a session.
-func Read(ctx context.Context, store index.Store, id session.SessionID) (*History, error) {
+// Bounds returns the options of a workspace in the directory of a session: its further roots, and the hidden and protected paths. Undo reads
+// and changes only the files that a tool may change there without a permit. A nil Bounds is the directory alone.
+type Bounds func(dir string) (workspace.Options, error)
+
+// open opens the workspace of a session.
+func (b Bounds) open(dir string, o workspace.Options) (*workspace.Workspace, error) {
+	if b != nil {
+		limits, err := b(dir)
+		if err != nil {
+			return nil, err
+		}
+		o.Roots, o.Hidden, o.Protected = limits.Roots, limits.Hidden, limits.Protected
+	}
+	return workspace.Open(dir, o)
+}
+
+// Read reads the history of a session. What was imported is a claim about files, and no change of the session: only the conversation has it.
+func Read(ctx context.Context, store index.Store, id session.SessionID, bounds Bounds) (*History, error) {
 	h := &History{
-		Session: id, timeline: timeline{byID: map[session.ID]int{}, tip: -1}, record: record{opIDs: map[session.ID]bool{}, calls: map[string]time.Time{}},
+		Session: id, bounds: bounds, timeline: timeline{byID: map[session.ID]int{}, tip: -1}, record: record{opIDs: map[session.ID]bool{}, calls: map[string]time.Time{}},
 	}
 	for e, err := range store.Read(ctx, id, 0) {
 		if err != nil {
@@ -143,6 +161,11 @@ func (h *History) add(e session.Event) {
 		h.addRun(p, b)
 	case session.Message:
 		h.entitle(e, b)
+	}
+	if e.Imported {
+		return
+	}
+	switch b := e.Body.(type) {
 	case session.CallStarted:
 		h.calls[b.Call] = e.Time
 	case session.FilesChanged:

@@ -76,6 +76,9 @@ func addChanges(ctx context.Context, store index.Store, id session.SessionID, ot
 		if err != nil {
 			return err
 		}
+		if e.Imported {
+			continue
+		}
 		switch b := e.Body.(type) {
 		case session.CallStarted:
 			calls[b.Call] = e.Time

@@ -18,10 +18,11 @@ import (
 // Outcomes decides the outcome of the calls during which the process of a session died, for tools that change files only by
 // [workspace.Workspace.Apply], once in each call: changes reports whether a tool is one. The journal has the changes of such a call
 // before a file changes. If it has none, nothing happened; otherwise the files show whether it happened. Each decided call gets its
-// result. A call stays undecided if its files are neither what they were before nor what they would be after it.
+// result. A call stays undecided if its files are neither what they were before nor what they would be after it, if they are out of bounds, or
+// if the call was imported.
 //
 // w must be the lease of the session. Call Outcomes before the session is recovered: [view.Recover] leaves decided calls alone.
-func Outcomes(ctx context.Context, store session.Log, w session.Writer, changes func(tool string) bool) error {
+func Outcomes(ctx context.Context, store session.Log, w session.Writer, changes func(tool string) bool, bounds Bounds) error {
 	path := view.Stored(store, w.Session(), "")
 	lost, err := view.Recover(ctx, path, nil)
 	if err != nil {
@@ -40,7 +41,10 @@ func Outcomes(ctx context.Context, store session.Log, w session.Writer, changes 
 	if err != nil {
 		return err
 	}
-	look, err := newLooker(dir)
+	if len(calls) == 0 {
+		return nil
+	}
+	look, err := newLooker(dir, bounds)
 	if err != nil {
 		return nil // without the directory, the outcome is unknown
 	}
@@ -88,8 +92,11 @@ func announced(ctx context.Context, store session.Log, id session.SessionID, cal
 			if _, ok := calls[b.Call]; ok {
 				calls[b.Call] = nil // IDs of calls come again
 			}
+			if e.Imported {
+				delete(calls, b.Call)
+			}
 		case session.FilesChanged:
-			if _, ok := calls[b.Call]; ok && b.Cause == session.ByTool && b.More == 0 {
+			if _, ok := calls[b.Call]; ok && !e.Imported && b.Cause == session.ByTool && b.More == 0 {
 				calls[b.Call] = append(calls[b.Call], b.Files...)
 			}
 		}
@@ -159,15 +166,15 @@ func (e *UnfinishedError) Error() string {
 func (e *UnfinishedError) Code() string { return "undo.unfinished" }
 
 // Finish finishes the undo or redo of a session during which the process died, if nothing has happened since. Call it when a
-// session is opened to continue it. The error is an [*UnfinishedError] if files of it have changed since.
+// session is opened to continue it. The error is an [*UnfinishedError] if files of it have changed since, or are out of bounds now.
 //
 // w must be the lease of the session. Finish costs next to nothing if nothing was interrupted.
-func Finish(ctx context.Context, store index.Store, w session.Writer, kept contents.Store) error {
+func Finish(ctx context.Context, store index.Store, w session.Writer, kept contents.Store, bounds Bounds) error {
 	open, err := mayBeOpen(ctx, store, w.Session())
 	if err != nil || !open {
 		return err
 	}
-	h, err := Read(ctx, store, w.Session())
+	h, err := Read(ctx, store, w.Session(), bounds)
 	if err != nil {
 		return err
 	}
@@ -179,7 +186,7 @@ func Finish(ctx context.Context, store index.Store, w session.Writer, kept conte
 	if err != nil {
 		return err
 	}
-	if problems := p.Problems(); len(problems) > 0 {
+	if problems := append(p.Problems(), p.Refused()...); len(problems) > 0 {
 		return &UnfinishedError{h.Session, problems}
 	}
 	return p.Apply(ctx, w, kept, false)
@@ -203,7 +210,7 @@ func mayBeOpen(ctx context.Context, store session.Log, id session.SessionID) (bo
 		if err != nil {
 			return false, err
 		}
-		if b, ok := e.Body.(session.FilesChanged); ok {
+		if b, ok := e.Body.(session.FilesChanged); ok && !e.Imported {
 			open = (b.Cause == session.ByUndo || b.Cause == session.ByRedo) && len(b.Files) > 0
 		}
 	}

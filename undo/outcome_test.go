@@ -29,7 +29,7 @@ func TestOpeningFinishesAKilledUndo(t *testing.T) {
 		b.close()
 		done := killAt(t, b, id, n)
 		b.open(id)
-		b.must(undo.Finish(t.Context(), b.store, b.writer, b.kept))
+		b.must(undo.Finish(t.Context(), b.store, b.writer, b.kept, nil))
 		if got := b.said(); got == "" { // otherwise it was killed before the journal had it
 			finished++
 			trees.Same(t, b.tree(), before)
@@ -62,7 +62,7 @@ func TestOpeningAfterAChangeOfAKilledUndo(t *testing.T) {
 	}
 	b.byHand("echo mine > a")
 	before := b.tree()
-	err = undo.Finish(t.Context(), b.store, b.writer, b.kept)
+	err = undo.Finish(t.Context(), b.store, b.writer, b.kept, nil)
 	if unfinished, ok := errors.AsType[*undo.UnfinishedError](err); !ok || len(unfinished.Files) != 1 || unfinished.Code() != "undo.unfinished" {
 		t.Fatalf("%v", err)
 	}
@@ -117,7 +117,7 @@ func TestOutcomesOfFileTools(t *testing.T) {
 			changes := func(tool string) bool { return slices.Contains([]string{"write", "delete", "patch"}, tool) }
 			before := b.tree()
 			for range 2 { // the second time nothing is left to decide
-				b.must(undo.Outcomes(t.Context(), b.store, b.writer, changes))
+				b.must(undo.Outcomes(t.Context(), b.store, b.writer, changes, nil))
 			}
 			trees.Same(t, b.tree(), before)
 			b.must(b.recovered())

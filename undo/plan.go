@@ -43,6 +43,7 @@ type Plan struct {
 	reason string     // of the Head
 	back   session.ID // the end of the conversation before
 	dir    string
+	bounds Bounds
 	tidy   []string          // files of an interrupted plan: temporary files may be next to them, and they may be between two states
 	unsure map[string]string // reasons why the change of a path may be another's
 }
@@ -54,6 +55,7 @@ type File struct {
 	Problem   string             // the reason why it cannot be changed; empty if it can
 	Lost      bool               // force does not solve the problem, such as a content that was not kept: the file does not change
 	Unsure    bool               // another program or person may have made the change: only force reverts it, and the other files do not wait for it
+	Refused   bool               // it is out of bounds: it does not change, also with force, and the other files do not wait for it
 }
 
 // Empty reports whether there is nothing to do.
@@ -61,7 +63,12 @@ func (p *Plan) Empty() bool { return len(p.Files) == 0 && p.Head == "" && p.Fini
 
 // Problems returns the files because of which Apply refuses the plan.
 func (p *Plan) Problems() []File {
-	return slices.DeleteFunc(slices.Clone(p.Files), func(f File) bool { return f.Problem == "" || f.Unsure })
+	return slices.DeleteFunc(slices.Clone(p.Files), func(f File) bool { return f.Problem == "" || f.Unsure || f.Refused })
+}
+
+// Refused returns the files that stay because they are out of bounds.
+func (p *Plan) Refused() []File {
+	return slices.DeleteFunc(slices.Clone(p.Files), func(f File) bool { return !f.Refused })
 }
 
 // NothingError reports that there is nothing to undo or redo.
@@ -112,7 +119,7 @@ func (h *History) Back(turns int, scope Scope) (*Plan, error) {
 }
 
 func (h *History) newPlan() *Plan {
-	return &Plan{Session: h.Session, reason: reasonUndo, dir: h.Dir, back: h.points[h.tip].id}
+	return &Plan{Session: h.Session, reason: reasonUndo, dir: h.Dir, bounds: h.bounds, back: h.points[h.tip].id}
 }
 
 // undo plans to restore the state at the time of target, and to continue from head.
@@ -199,7 +206,7 @@ func (h *History) Redo() (*Plan, error) {
 	if o == nil {
 		return nil, &NothingError{fmt.Sprintf("session %s has no undo to revert", h.Session)}
 	}
-	p := &Plan{Session: h.Session, Redo: true, To: o.id, reason: reasonRedo, dir: h.Dir, back: h.points[h.tip].id}
+	p := &Plan{Session: h.Session, Redo: true, To: o.id, reason: reasonRedo, dir: h.Dir, bounds: h.bounds, back: h.points[h.tip].id}
 	if o.head {
 		if n := len(h.runs); n > 0 && h.runs[n-1].seq > o.seq {
 			p.Notes = append(p.Notes, "The conversation has continued since; it does not change.")
@@ -241,7 +248,7 @@ func (h *record) changedAfter(o *op) map[string]bool {
 
 // finish plans the rest of an interrupted undo or redo.
 func (h *History) finish(o *op) (*Plan, error) {
-	p := &Plan{Session: h.Session, Redo: o.redo, To: o.to, Finishes: o.id, dir: h.Dir, back: h.points[h.tip].id}
+	p := &Plan{Session: h.Session, Redo: o.redo, To: o.to, Finishes: o.id, dir: h.Dir, bounds: h.bounds, back: h.points[h.tip].id}
 	want := h.wanted(o)
 	p.tidy = slices.Collect(maps.Keys(want))
 	return p, h.judge(p, want)
@@ -309,17 +316,20 @@ func (h *record) notRecorded(p *Plan, seq int64) {
 // judge compares the files with their wanted states, and finds the problems.
 func (h *History) judge(p *Plan, want map[string]*session.FileState) error {
 	last := h.lastChanges()
-	look, err := newLooker(h.Dir)
+	look, err := newLooker(h.Dir, h.bounds)
 	if err != nil {
 		return fmt.Errorf("cannot look at the files of session %s: %w", h.Session, err)
 	}
 	defer look.close()
 	for _, path := range slices.Sorted(maps.Keys(want)) {
 		f := File{Path: path, Want: want[path]}
+		if f.Problem = look.refuses(path); f.Problem != "" {
+			f.Refused, f.Lost = true, true
+			p.Files = append(p.Files, f)
+			continue
+		}
 		f.Now, err = look.state(path)
 		switch {
-		case slices.Contains(strings.Split(filepath.ToSlash(path), "/"), ".git"):
-			f.Problem, f.Lost = "it lies in .git, which undo never changes", true
 		case err != nil:
 			f.Problem, f.Lost = err.Error(), true
 		case f.Now != nil && special(f.Now):
@@ -434,11 +444,11 @@ func sameContent(a, b *session.FileState) bool {
 	return a != nil && b != nil && a.Hash != "" && a.Hash == b.Hash
 }
 
-// looker looks at files, inside the directory and outside.
+// looker looks at files within bounds.
 type looker struct{ ws *workspace.Workspace }
 
-func newLooker(dir string) (*looker, error) {
-	ws, err := workspace.Open(dir, workspace.Options{Outside: workspace.ReadOutside})
+func newLooker(dir string, b Bounds) (*looker, error) {
+	ws, err := b.open(dir, workspace.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -449,6 +459,23 @@ func (l *looker) close() {
 	if l != nil {
 		_ = l.ws.Close() // nothing was written
 	}
+}
+
+// refuses returns why undo may not change a path, or "". It does not look at what is there.
+func (l *looker) refuses(path string) string {
+	if slices.Contains(strings.Split(filepath.ToSlash(path), "/"), ".git") {
+		return "it lies in .git, which undo never changes"
+	}
+	_, err := l.ws.Locate(path)
+	switch err.(type) {
+	case *workspace.OutsideError:
+		return "it lies outside the roots of the session; add its directory to roots in the configuration"
+	case *workspace.HiddenError:
+		return "it is hidden"
+	case *workspace.ProtectedError:
+		return "it is protected"
+	}
+	return ""
 }
 
 func (l *looker) state(path string) (*session.FileState, error) {

@@ -23,7 +23,7 @@ func Recover(ctx context.Context, store index.Store, w session.Writer, baselines
 				return nil, err
 			}
 			b, ok := e.Body.(session.FilesChanged)
-			if !ok || e.Time.Before(since.Truncate(time.Microsecond)) {
+			if !ok || e.Imported || e.Time.Before(since.Truncate(time.Microsecond)) {
 				continue
 			}
 			for _, f := range b.Files {
@@ -51,6 +51,9 @@ func runOf(ctx context.Context, store index.Store, id session.SessionID, call st
 	for e, err := range store.Read(ctx, id, 0, session.RunStarted{}.Kind(), session.CallStarted{}.Kind()) {
 		if err != nil {
 			return "", err
+		}
+		if e.Imported {
+			continue
 		}
 		switch b := e.Body.(type) {
 		case session.RunStarted:

@@ -173,7 +173,7 @@ func (b *bench) byHand(text string) {
 
 func (b *bench) history() *undo.History {
 	b.t.Helper()
-	h, err := undo.Read(context.Background(), b.store, b.writer.Session())
+	h, err := undo.Read(context.Background(), b.store, b.writer.Session(), nil)
 	b.must(err)
 	return h
 }

@@ -85,7 +85,7 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec, resumed bo
 		}
 	}()
 	if resumed {
-		if err = a.Complete(ctx, id, ag.site.checkpoints); err != nil {
+		if err = a.Complete(ctx, id, ag.site.checkpoints, ag.site.within); err != nil {
 			return nil, err
 		}
 	}

@@ -42,7 +42,7 @@ func Open(getenv func(string) string, version string) (*App, error) {
 	if err := makeDataDir(dir); err != nil {
 		return nil, err
 	}
-	return open(sqlite.Open, filepath.Join(dir, databaseName), version)
+	return open(sqlite.Open, getenv, filepath.Join(dir, databaseName), version)
 }
 
 // OpenExisting is [Open] for commands that only read sessions: it creates no store, and opens a store without write
@@ -56,10 +56,10 @@ func OpenExisting(getenv func(string) string, version string) (*App, error) {
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there are no sessions yet: %w", err)
 	}
-	return open(sqlite.OpenToRead, name, version)
+	return open(sqlite.OpenToRead, getenv, name, version)
 }
 
-func open(how func(string) (*sqlite.Store, error), name, version string) (*App, error) {
+func open(how func(string) (*sqlite.Store, error), getenv func(string) string, name, version string) (*App, error) {
 	store, err := how(name)
 	if errors.Is(err, session.ErrUnwritable) {
 		return nil, fmt.Errorf("%w; or set TENON_DATA_DIR to a directory that you can write", err)
@@ -67,7 +67,7 @@ func open(how func(string) (*sqlite.Store, error), name, version string) (*App, 
 	if err != nil {
 		return nil, err
 	}
-	data := conversation.Data{Store: store, Dir: filepath.Dir(name), Owner: Owner("recovery")}
+	data := conversation.Data{Store: store, Dir: filepath.Dir(name), Owner: Owner("recovery"), Bounds: configured(getenv, version)}
 	return &App{Data: data, version: version, day: agent.NewDay(), stop: suspendBetween(store), directories: map[string]*directory{}}, nil
 }
 

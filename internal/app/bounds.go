@@ -14,6 +14,8 @@ import (
 
 	"github.com/tenon-agent/tenon/conversation"
 	"github.com/tenon-agent/tenon/permission"
+	"github.com/tenon-agent/tenon/undo"
+	"github.com/tenon-agent/tenon/workspace"
 	paths "github.com/tenon-agent/tenon/workspace/path"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
@@ -76,6 +78,24 @@ func (b Bounds) reaching(hosts []string) Bounds {
 		b.Sandbox.Network = network(hosts)
 	}
 	return b
+}
+
+// configured returns the bounds of undo for a session that no agent has open: those of the configuration for its directory.
+func configured(getenv func(string) string, version string) undo.Bounds {
+	return func(dir string) (workspace.Options, error) {
+		s, err := NewSetup(getenv, ProjectOf(dir), version)
+		if err != nil {
+			return workspace.Options{}, err
+		}
+		b := s.Bounds(ProjectOf(dir))
+		roots := slices.DeleteFunc(b.Roots, func(root string) bool { return !isDir(root) })
+		return workspace.Options{Roots: roots, Hidden: b.Hidden, Protected: b.Protected}, nil
+	}
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 // There checks that the roots of the configuration exist. The error is a [*config.Error] with the position of the first root that does not.

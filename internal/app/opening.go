@@ -125,7 +125,7 @@ func OpenConversation(ctx context.Context, o Opening) (_ *Opened, err error) {
 func (o *Opened) converse(from Opening) {
 	ag := o.agent
 	o.Conversation = conversation.New(ag.Agent, o.app.Store, conversation.Options{
-		Dir: o.Dir, Version: from.Version, Contents: ag.site.checkpoints, Shared: ag.site.shared, Settings: ag.spec.Settings,
+		Dir: o.Dir, Version: from.Version, Contents: ag.site.checkpoints, Shared: ag.site.shared, Bounds: ag.site.within, Settings: ag.spec.Settings,
 		Model:   func() llm.Model { return ag.client().Model() },
 		Mode:    func() permission.Mode { return ag.site.policy.Load().Mode() },
 		Set:     o.set,

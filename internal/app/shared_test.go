@@ -107,7 +107,7 @@ func takeBack(t *testing.T, a *App, id session.SessionID) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	h, err := undo.Read(t.Context(), a.Store, id)
+	h, err := undo.Read(t.Context(), a.Store, id, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,6 +108,12 @@ func (w *site) limit(b Bounds, p *permission.Policy) {
 	w.workspace.Limit(workspace.Limits{Hidden: now.Hidden, Protected: now.Protected, Sandbox: now.Sandbox})
 }
 
+// within is the [undo.Bounds] of the session: those of its tools now.
+func (w *site) within(string) (workspace.Options, error) {
+	b := w.bounds.Load().in(w.policy.Load().Mode())
+	return workspace.Options{Roots: append([]string{b.Root}, b.Roots...), Hidden: b.Hidden, Protected: b.Protected}, nil
+}
+
 // close releases the directory.
 func (w *site) close() error {
 	if w.leave != nil {

@@ -56,7 +56,7 @@ func diffs(ctx context.Context, a *app.App, id session.SessionID, from string) (
 	if err := a.Recover(ctx, id, kept); err != nil {
 		return nil, err
 	}
-	h, err := undo.Read(ctx, a.Store, id)
+	h, err := undo.Read(ctx, a.Store, id, a.Bounds)
 	if err != nil {
 		return nil, err
 	}

@@ -114,7 +114,7 @@ func RunEntries(env *command.Env) cobra.CompletionFunc {
 			if err != nil {
 				return err
 			}
-			h, err := undo.Read(c.Context(), store, s.ID)
+			h, err := undo.Read(c.Context(), store, s.ID, nil)
 			if err != nil {
 				return err
 			}
@@ -150,7 +150,7 @@ func takeBack(env *command.Env, c *cobra.Command, args []string, o taking) error
 			if _, ok := errors.AsType[*undo.ProblemsError](err); ok {
 				return errors.Join(showPlan(env, plan, o, false), showProblems(c.Context(), env, plan, kept), fmt.Errorf("%w; see --dry-run and --force", err))
 			}
-			return showPlan(env, plan, o, !o.dryRun)
+			return errors.Join(showPlan(env, plan, o, !o.dryRun), err)
 		}))
 	})
 }
