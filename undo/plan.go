@@ -323,13 +323,16 @@ func (h *History) judge(p *Plan, want map[string]*session.FileState) error {
 	defer look.close()
 	for _, path := range slices.Sorted(maps.Keys(want)) {
 		f := File{Path: path, Want: want[path]}
-		if f.Problem = look.refuses(path); f.Problem != "" {
+		inGit := slices.Contains(strings.Split(filepath.ToSlash(path), "/"), ".git")
+		if f.Problem = look.refuses(path); f.Problem != "" && !inGit {
 			f.Refused, f.Lost = true, true
 			p.Files = append(p.Files, f)
 			continue
 		}
 		f.Now, err = look.state(path)
 		switch {
+		case inGit:
+			f.Problem, f.Lost = "it lies in .git, which undo never changes", true
 		case err != nil:
 			f.Problem, f.Lost = err.Error(), true
 		case f.Now != nil && special(f.Now):
@@ -461,14 +464,14 @@ func (l *looker) close() {
 	}
 }
 
-// refuses returns why undo may not change a path, or "". It does not look at what is there.
+// refuses returns why a path is out of bounds, or "". It does not look at what is there.
 func (l *looker) refuses(path string) string {
-	if slices.Contains(strings.Split(filepath.ToSlash(path), "/"), ".git") {
-		return "it lies in .git, which undo never changes"
-	}
 	_, err := l.ws.Locate(path)
-	switch err.(type) {
+	switch err := err.(type) {
 	case *workspace.OutsideError:
+		if err.Target != filepath.Clean(path) {
+			return "" // it goes through a link now, which state reports
+		}
 		return "it lies outside the roots of the session; add its directory to roots in the configuration"
 	case *workspace.HiddenError:
 		return "it is hidden"
