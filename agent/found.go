@@ -63,7 +63,7 @@ func tellFound(ctx context.Context, store index.Store, id session.SessionID, los
 		if err != nil {
 			return err
 		}
-		if found, ok := e.Body.(session.FilesChanged); ok && found.Found {
+		if found, ok := e.Body.(session.FilesChanged); ok && found.Found && !e.Imported {
 			last[found.Call] = found
 		}
 	}

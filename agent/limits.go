@@ -13,6 +13,7 @@ import (
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/live"
+	"github.com/tenon-agent/tenon/session/view"
 )
 
 // Unlimited, as the value of a limit, switches it off.
@@ -62,6 +63,7 @@ type spending struct {
 
 	mu      sync.Mutex
 	noticed map[string]bool // the models without a price that people know of
+	own     *llm.Usage      // of an imported session when it was opened: the usage of its own entries
 }
 
 func newSpending(o Options) *spending {
@@ -161,16 +163,44 @@ func (m *meter) account(ctx context.Context) error {
 	m.budget.AtLeast(m.usage)
 	s.session.Set(budget.Limits{Money: l.SessionCost, Unpriced: unpriced})
 	if l.SessionCost > 0 {
-		summary, err := summaryOf(ctx, a.store, a.Session())
+		usage, err := s.journal(ctx, a.store, a.Session())
 		if err != nil {
 			return err
 		}
-		s.session.AtLeast(summary.Usage)
+		s.session.AtLeast(usage)
 	}
 	if l.DayCost <= 0 {
 		return nil
 	}
 	return s.day.account(ctx, a.store, budget.Limits{Money: l.DayCost, Unpriced: unpriced})
+}
+
+// journal returns the usage of a session by its journal, without imported entries. It reads the journal of an imported session once: later
+// only this process spends in it.
+func (s *spending) journal(ctx context.Context, store index.Store, id session.SessionID) (u llm.Usage, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.own != nil {
+		return *s.own, nil
+	}
+	imported := false
+	for e, err := range store.Read(ctx, id, 0) {
+		if err != nil {
+			return u, err
+		}
+		if imported = imported || e.Imported; !imported {
+			break
+		}
+		if _, used, ok := view.Consumed(e.Body); ok && !e.Imported {
+			u = u.Plus(used)
+		}
+	}
+	if imported {
+		s.own = &u
+		return u, nil
+	}
+	summary, err := summaryOf(ctx, store, id)
+	return summary.Usage, err
 }
 
 // notice reports a model without a price, once.

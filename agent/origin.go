@@ -69,8 +69,15 @@ func (o *origin) headAgain(ctx context.Context) ([]session.Body, error) {
 			return nil, errors.New("agent: a default continuation goes on from the end of the branch; to name an entry, use a rerun or a branch")
 		}
 		answer, open, err := view.OpenCalls(ctx, o.a.feed.branch)
-		if o.resumed, o.open = answer, open; err != nil || len(open) > 0 {
+		if err != nil {
 			return nil, err
+		}
+		if len(open) > 0 && !answer.Imported {
+			o.resumed, o.open = answer.Body.(session.Message).Message, open
+			return nil, nil
+		}
+		if len(open) > 0 { // a file does not start calls: the model continues without them
+			return view.Settle(ctx, o.a.feed.branch)
 		}
 		steering := o.a.feed.waiting(session.FromSteering)
 		err = view.Continuable(ctx, o.a.feed.branch)

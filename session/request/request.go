@@ -69,8 +69,11 @@ func (e *LateError) Error() string {
 func (e *LateError) Code() string { return "session.late" }
 
 // Add folds one entry. It returns a [*LateError] if the entry is a request that came too late, and another error if it does not fit what
-// it asks for; both change nothing. Other entries are ignored.
+// it asks for; both change nothing. Other entries are ignored, and so are imported ones: no file asks an agent for anything.
 func (r *State) Add(e session.Event) error {
+	if e.Imported {
+		return nil
+	}
 	switch b := e.Body.(type) {
 	case session.Queued:
 		return r.queued(e, b)

@@ -112,7 +112,7 @@ func missing(calls []llm.ToolCall, answered map[string]bool, started map[string]
 
 // OpenCalls returns the newest answer of a path, and its calls that have no result because they wait for a question. It returns none if
 // another message follows the answer.
-func OpenCalls(ctx context.Context, p Path) (answer llm.Message, open []llm.ToolCall, _ error) {
+func OpenCalls(ctx context.Context, p Path) (answer session.Event, open []llm.ToolCall, _ error) {
 	answered := make(map[string]bool)
 	for e, err := range p.Backward(ctx) {
 		if err != nil {
@@ -135,7 +135,7 @@ func OpenCalls(ctx context.Context, p Path) (answer llm.Message, open []llm.Tool
 				if b.Stop == llm.StopAborted {
 					open = nil // they were never complete
 				}
-				return b.Message, open, nil
+				return e, open, nil
 			}
 			return answer, nil, nil
 		}
