@@ -45,6 +45,7 @@ type point struct {
 	id       session.ID
 	parent   session.ID
 	onBranch bool
+	imported bool
 }
 
 // change is one entry about files.
@@ -132,7 +133,7 @@ func (h *History) inherit(ctx context.Context, store index.Store, created sessio
 	}
 	slices.Reverse(entries)
 	for i, e := range entries {
-		p := point{int64(i - len(entries)), e.ID, last, true}
+		p := point{int64(i - len(entries)), e.ID, last, true, e.Imported}
 		last = e.ID
 		h.byID[e.ID] = len(h.points)
 		h.points = append(h.points, p)
@@ -148,7 +149,7 @@ func (h *History) inherit(ctx context.Context, store index.Store, created sessio
 }
 
 func (h *History) add(e session.Event) {
-	p := point{e.Seq, e.ID, e.Parent, e.OnBranch()}
+	p := point{e.Seq, e.ID, e.Parent, e.OnBranch(), e.Imported}
 	before := h.tip
 	h.byID[e.ID] = len(h.points)
 	if h.points = append(h.points, p); p.onBranch {

@@ -137,6 +137,9 @@ func (h *History) undo(p *Plan, target point, head session.ID, scope Scope) (*Pl
 	if p.Empty() {
 		return nil, &NothingError{fmt.Sprintf("session %s is in the state of entry %s already", h.Session, target.id)}
 	}
+	if target.imported && scope != Conversation {
+		p.Notes = append(p.Notes, "That entry was imported: the changes of files before the import do not belong to this session, and stay.")
+	}
 	if target.seq < 1 && scope != Conversation {
 		p.Notes = append(p.Notes, "That entry is from before this fork began: the files that the fork changed get the state of its beginning.")
 	}
