@@ -39,7 +39,8 @@ before it. This includes the work of an interrupted run that was resumed without
 prompt. SESSION defaults to the most recent session of this directory.
 
 Tenon changes only files that the session changed, by tools or commands. If anything
-else changed one of them since, it does nothing. 'tenon redo' reverts the undo. If Tenon
+else changed one of them since, it does nothing. A file outside the roots, a hidden or a
+protected one stays, and so do files of an imported session. 'tenon redo' reverts the undo. If Tenon
 was killed during a command, it finds the changes of the command; changes of uncertain
 origin stay, unless --force is set.
 
