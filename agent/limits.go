@@ -183,24 +183,20 @@ func (s *spending) journal(ctx context.Context, store index.Store, id session.Se
 	if s.own != nil {
 		return *s.own, nil
 	}
-	imported := false
 	for e, err := range store.Read(ctx, id, 0) {
 		if err != nil {
 			return u, err
 		}
-		if imported = imported || e.Imported; !imported {
-			break
+		if e.Seq == 1 && !e.Imported {
+			summary, err := summaryOf(ctx, store, id)
+			return summary.Usage, err
 		}
 		if _, used, ok := view.Consumed(e.Body); ok && !e.Imported {
 			u = u.Plus(used)
 		}
 	}
-	if imported {
-		s.own = &u
-		return u, nil
-	}
-	summary, err := summaryOf(ctx, store, id)
-	return summary.Usage, err
+	s.own = &u
+	return u, nil
 }
 
 // notice reports a model without a price, once.

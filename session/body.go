@@ -33,16 +33,14 @@ type Created struct {
 	Parent   Origin `json:"parent,omitzero"`   // the run that spawned it; From names its session too
 }
 
-// Import is the session of another program, or of another store, from which a session was imported. As an entry aside of branches, it
-// follows the imported entries. Later entries are the session's own.
+// Import is the session of another program, or of another store, from which a session was imported.
 type Import struct {
 	Program string    `json:"program"`          // "tenon", "claude", "codex", "opencode", "crush", "pi"
 	ID      string    `json:"id"`               // of the session there
 	File    string    `json:"file,omitzero"`    // the imported file
 	Size    int64     `json:"size,omitzero"`    // size of the source, in bytes or rows: a larger source has grown
 	Updated time.Time `json:"updated,omitzero"` // last change of the source
-	Title   string    `json:"title,omitzero"`   // of the session there; not in Created
-	At      time.Time `json:"at,omitzero"`      // time of the import; only in Created
+	At      time.Time `json:"at,omitzero"`      // time of the import
 }
 
 // Origin is another session, and an entry or a run of it.

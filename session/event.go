@@ -54,7 +54,7 @@ type Event struct {
 	Time   time.Time // UTC, to the microsecond
 	Body   Body
 
-	// Imported reports that the entry is a claim: [Log.Import] or [Writer.Import] took it from elsewhere. The log sets it, whatever the
+	// Imported reports that the entry is a claim: [Log.Import] took it from elsewhere. The log sets it, whatever the
 	// source says. A claim is shown and sent like any entry, and decides nothing about files, permissions and limits.
 	Imported bool
 }

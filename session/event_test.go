@@ -43,10 +43,6 @@ var bodies = []session.Body{
 		Call: "c", Cause: session.ByUndo, To: "e", More: 2,
 		Files: []session.FileChange{{Path: "/x", Before: &session.FileState{Hash: "ab", Size: 3, Mode: 0o644}}, {Path: "/y", After: &session.FileState{Link: "x", Lost: "l"}}},
 	},
-	session.Import{
-		Program: "pi", ID: "x", Size: 7,
-		Updated: time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC), At: time.Date(2025, 1, 2, 3, 4, 6, 0, time.UTC),
-	},
 	session.Queued{Draft: "d", Change: "added", Lane: session.FromFollowUp, Message: llm.UserText("x")},
 	session.Queued{Draft: "d", Change: "moved", Before: "e", Lane: session.FromNews, Speaker: session.Speaker{Kind: session.SpeakerJob, Name: "job1"}},
 	session.Asking{

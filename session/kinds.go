@@ -44,7 +44,6 @@ var kinds = byName(
 	row[Abort](),
 	row[Change](),
 	row[Changed](),
-	row[Import](),
 	row[live.TurnStarted](),
 	row[live.TurnEnded](),
 	row[live.MessageStarted](),
@@ -94,7 +93,6 @@ func (Asked) Kind() string        { return "asked" }
 func (Abort) Kind() string        { return "abort" }
 func (Change) Kind() string       { return "change" }
 func (Changed) Kind() string      { return "changed" }
-func (Import) Kind() string       { return "import" }
 func (o Opaque) Kind() string     { return o.Name }
 
 func (Created) Place() place.Place      { return place.Branch }
@@ -129,7 +127,6 @@ func (Asked) Place() place.Place        { return place.Aside }
 func (Abort) Place() place.Place        { return place.Aside }
 func (Change) Place() place.Place       { return place.Aside }
 func (Changed) Place() place.Place      { return place.Aside }
-func (Import) Place() place.Place       { return place.Aside }
 func (Opaque) Place() place.Place       { return place.Branch }
 
 // kind is a row of the table.

@@ -73,11 +73,6 @@ type Writer interface {
 	// it appends nothing. Append refuses bodies that [Check] refuses. After the writer lost the lease, every Append is a *FencedError.
 	Append(ctx context.Context, at Stamp, bodies ...Body) ([]Event, error)
 
-	// Import appends entries that were written elsewhere, all or none, as [Log.Import] keeps them: with their own IDs and times, and as
-	// Imported.
-	// An ID that the session has already is ErrExists. The sequence must not wait for the store.
-	Import(ctx context.Context, entries iter.Seq2[Event, error]) error
-
 	// Close releases the lease. It may be called twice.
 	Close() error
 }

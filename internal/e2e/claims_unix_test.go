@@ -256,7 +256,7 @@ func TestAnImportDecidesNothing(t *testing.T) {
 			func(f *forgery) {
 				f.add(call)
 				f.add(session.Asking{ID: "q", Calls: []ask.Call{{Call: "evil", Tool: "shell"}}})
-				f.add(session.Answered{ID: "q", Answers: []ask.Answer{{Choices: []string{"allow"}}}, By: person})
+				f.add(session.Answered{ID: "q", Answers: []ask.Answer{{Allow: true}}, By: person})
 			},
 			[]string{"--mode", "yolo"},
 		},

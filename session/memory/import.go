@@ -47,30 +47,6 @@ func (s *log) Import(ctx context.Context, entries iter.Seq2[session.Event, error
 	return id, nil
 }
 
-// Import implements [session.Writer].
-func (w *writer) Import(ctx context.Context, entries iter.Seq2[session.Event, error]) error {
-	all, err := collect(ctx, entries)
-	if err != nil {
-		return err
-	}
-	w.store.mu.Lock()
-	defer w.store.mu.Unlock()
-	j, err := w.journal(ctx)
-	if err != nil {
-		return err
-	}
-	if err := j.fits(all); err != nil || len(all) == 0 {
-		return err
-	}
-	for _, e := range all {
-		if err := j.take(e); err != nil {
-			return err
-		}
-	}
-	j.wake()
-	return nil
-}
-
 // collect holds a sequence until the store may be locked.
 func collect(ctx context.Context, entries iter.Seq2[session.Event, error]) (all []session.Event, err error) {
 	for e, err := range entries {
@@ -86,27 +62,6 @@ func collect(ctx context.Context, entries iter.Seq2[session.Event, error]) (all 
 		all = append(all, e)
 	}
 	return all, nil
-}
-
-// fits returns an error when one of the events has an ID that is there already, or goes on from an entry that is not.
-func (j *journal) fits(all []session.Event) error {
-	there := make(map[session.ID]bool, len(j.entries)+len(all))
-	for _, e := range j.entries {
-		there[e.ID] = true
-	}
-	branch := map[session.ID]bool{} // of the IDs that come, those that are on one
-	for _, e := range all {
-		if h, ok := e.Body.(session.Head); ok && !branch[h.To] {
-			if _, _, err := j.reach(h.To); err != nil {
-				return err
-			}
-		}
-		if there[e.ID] {
-			return fmt.Errorf("session %s: entry %q: %w", j.id, e.ID, session.ErrExists)
-		}
-		there[e.ID], branch[e.ID] = e.ID != "", e.OnBranch()
-	}
-	return nil
 }
 
 // take gives an imported event its place.

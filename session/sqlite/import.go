@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"time"
 
@@ -16,14 +15,9 @@ import (
 func (s *committer) Import(ctx context.Context, entries iter.Seq2[session.Event, error]) (id session.SessionID, err error) {
 	err = s.write(ctx, "import into", true, func(t *txn) error {
 		var r row
-		if err := r.takeAll(ctx, t, entries); err != nil {
-			return err
-		}
-		if r.key == 0 {
-			return session.ErrNoRoot
-		}
+		err := r.takeAll(ctx, t, entries)
 		id = r.sum.ID
-		return nil
+		return err
 	})
 	if err != nil {
 		return "", err
@@ -31,25 +25,8 @@ func (s *committer) Import(ctx context.Context, entries iter.Seq2[session.Event,
 	return id, nil
 }
 
-// Import implements [session.Writer].
-func (w *writer) Import(ctx context.Context, entries iter.Seq2[session.Event, error]) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return fmt.Errorf("session %s: import with a closed writer: %w", w.id, fs.ErrClosed)
-	}
-	return w.store.write(ctx, "import into", true, func(t *txn) error {
-		r, err := t.session(w.id, w.epoch)
-		if err != nil {
-			return err
-		}
-		return r.takeAll(ctx, t, entries)
-	})
-}
-
-// takeAll appends imported entries. The first one makes the session if it does not exist.
+// takeAll appends imported entries. The first one makes the session.
 func (r *row) takeAll(ctx context.Context, t *txn, entries iter.Seq2[session.Event, error]) error {
-	some := false
 	for e, err := range entries {
 		if err == nil {
 			err = ctx.Err()
@@ -65,10 +42,9 @@ func (r *row) takeAll(ctx context.Context, t *txn, entries iter.Seq2[session.Eve
 		if err != nil {
 			return err
 		}
-		some = true
 	}
-	if !some {
-		return nil
+	if r.key == 0 {
+		return session.ErrNoRoot
 	}
 	return r.update(t)
 }

@@ -77,9 +77,6 @@ var faultyWrites = []faultyWrite{
 		_, err := s.Import(ctx, each(session.Event{Body: session.Created{}}, session.Event{Body: answer(strings.Repeat("old ", 4000))}))
 		return err
 	}},
-	{"import into a session", 1, func(ctx context.Context, _ index.Store, w session.Writer) error {
-		return w.Import(ctx, each(session.Event{Body: answer(strings.Repeat("old ", 4000))}))
-	}},
 	{"blob", 0, func(ctx context.Context, s index.Store, w session.Writer) error {
 		_, err := s.PutBlob(ctx, w.Session(), []byte(strings.Repeat("data ", 4000)))
 		return err

@@ -2,9 +2,7 @@ package storetest
 
 import (
 	"errors"
-	"io/fs"
 	"iter"
-	"slices"
 	"testing"
 	"time"
 
@@ -115,72 +113,7 @@ func testImportRefused(t *testing.T, s index.Store) {
 	}
 }
 
-// A writer takes entries of elsewhere behind those that are there, with their IDs and times, or none of them.
-func testImportMore(t *testing.T, s index.Store) {
-	id, err := s.Import(t.Context(), imported(elsewhere(), nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := openWriter(t, s, id)
-	before := read(t, s, id)
-	at := before[5].Time.Add(time.Minute)
-	more := []session.Event{
-		{ID: "four", Time: at, Run: "run", Turn: 2, Body: user("and more")},
-		{ID: "back2", Time: at, Body: session.Head{To: "two", Reason: "branch"}},
-		{ID: "five", Time: at, Body: answer("there")},
-		{ID: "back3", Time: at, Body: session.Head{To: "four"}},
-		{ID: "mark", Time: at.Add(time.Second), Body: session.Import{Program: "pi", ID: "abc", Size: 9}},
-	}
-	broken := errors.New("broken")
-	with := func(e session.Event) []session.Event { return append(slices.Clone(more), e) }
-	for _, c := range []struct {
-		name   string
-		events []session.Event
-		end    error
-		want   error // nil: any
-	}{
-		{"an error at the end", more, broken, broken},
-		{"a head to nowhere", with(session.Event{Body: session.Head{To: "nowhere"}}), nil, session.ErrNotFound},
-		{"a head to an annotation", with(session.Event{Body: session.Head{To: "mark"}}), nil, session.ErrNotFound},
-		{"an ID that is there", with(session.Event{ID: "two", Body: user("again")}), nil, session.ErrExists},
-		{"an ID of an annotation", with(session.Event{ID: "name", Body: user("again")}), nil, session.ErrExists},
-		{"an ID twice", with(session.Event{ID: "four", Body: user("again")}), nil, session.ErrExists},
-		{"no body", with(session.Event{ID: "x"}), nil, nil},
-	} {
-		if err := w.Import(t.Context(), imported(c.events, c.end)); err == nil || c.want != nil && !errors.Is(err, c.want) {
-			t.Errorf("%s: %v", c.name, err)
-		}
-		same(t, c.name, read(t, s, id), before)
-	}
-	if err := w.Import(t.Context(), imported(nil, nil)); err != nil {
-		t.Errorf("nothing: %v", err)
-	}
-	if err := w.Import(t.Context(), imported(more, nil)); err != nil {
-		t.Fatal(err)
-	}
-	for i, parent := range []session.ID{"three", "two", "back2", "four", ""} {
-		more[i].Seq, more[i].Parent, more[i].Imported = int64(i+7), parent, true
-	}
-	same(t, "the import", read(t, s, id), append(before, more...))
-	if next := add(t, w, user("go on")); next[0].Seq != 12 || next[0].Parent != "back3" {
-		t.Errorf("it continues with %+v", next[0])
-	}
-	taken, err := s.Open(t.Context(), id, session.Lease{Owner: "another", TakeOver: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer taken.Close()
-	err = w.Import(t.Context(), imported(nil, nil))
-	if _, ok := errors.AsType[*session.FencedError](err); !ok {
-		t.Errorf("a fenced writer: %v", err)
-	}
-	if err := errors.Join(w.Close(), w.Import(t.Context(), imported(nil, nil))); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("a closed writer: %v", err)
-	}
-}
-
 // An entry that was imported is marked as such for ever, by the store alone: whatever the source says, in a fork, and in every way to read it.
-// Only the session's own entries count as spent.
 func testClaims(t *testing.T, s index.Store) {
 	events := elsewhere()
 	for i := range events {
@@ -190,16 +123,10 @@ func testClaims(t *testing.T, s index.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paid := llm.AssistantText("yes")
-	paid.Model, paid.Usage = "test/model", llm.Usage{Output: 3, Cost: 0.25}
 	w := openWriter(t, s, id)
-	add(t, w, session.Message{Message: paid})
-	if err := w.Import(t.Context(), imported([]session.Event{{ID: "late", Body: session.Message{Message: paid}}}, nil)); err != nil {
-		t.Fatal(err)
-	}
-	add(t, w, user("go on"))
+	own := add(t, w, answer("yes"), user("go on"))
 	annotate(t, s, id, session.Title{Title: "mine"})
-	fork, err := s.Create(t.Context(), session.Created{Fork: true, From: session.Origin{Session: id, Entry: "late"}})
+	fork, err := s.Create(t.Context(), session.Created{Fork: true, From: session.Origin{Session: id, Entry: own[0].ID}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,10 +144,10 @@ func testClaims(t *testing.T, s index.Store) {
 		return out
 	}
 	for _, c := range []struct{ name, got, want string }{
-		{"read", marks(read(t, s, id)), "++++++-+--"},
-		{"the branch", marks(back(t, s, id, "")), "-+-++++"},
-		{"messages", marks(all(t, s.Read(t.Context(), id, 0, "message"))), "+++-+-"},
-		{"a fork", marks(back(t, s, fork, "")), "-+-++++"},
+		{"read", marks(read(t, s, id)), "++++++---"},
+		{"the branch", marks(back(t, s, id, "")), "--++++"},
+		{"messages", marks(all(t, s.Read(t.Context(), id, 0, "message"))), "+++--"},
+		{"a fork", marks(back(t, s, fork, "")), "--++++"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: the imported entries are %s, want %s", c.name, c.got, c.want)
@@ -229,11 +156,12 @@ func testClaims(t *testing.T, s index.Store) {
 	if err := s.Purge(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	if got := marks(back(t, s, fork, "")); got != "-+-++++" {
+	if got := marks(back(t, s, fork, "")); got != "--++++" {
 		t.Errorf("the fork of a purged session: the imported entries are %s", got)
 	}
 }
 
+// Only the own entries of a session count as spent.
 func testClaimsSpend(t *testing.T, s index.Store) {
 	id, err := s.Import(t.Context(), imported(elsewhere(), nil))
 	if err != nil {

@@ -63,7 +63,6 @@ func Run(t *testing.T, open func(t *testing.T) index.Store) {
 		{"unknown sessions are not found", testNotFound},
 		{"an import is kept whole or not at all", testImport},
 		{"an import that does not fit is refused", testImportRefused},
-		{"an import into a session is kept whole or not at all", testImportMore},
 		{"an imported entry stays a claim", testClaims},
 		{"claims are not spent", testClaimsSpend},
 		{"an ended context ends everything", testCancelled},
