@@ -32,10 +32,7 @@ type RefusedError struct{ Files []File }
 
 // Error implements [error].
 func (e *RefusedError) Error() string {
-	if len(e.Files) == 1 {
-		return fmt.Sprintf("cannot change %s: %s", workspace.Quote(e.Files[0].Path), e.Files[0].Problem)
-	}
-	return fmt.Sprintf("cannot change %d files, such as %s: %s", len(e.Files), workspace.Quote(e.Files[0].Path), e.Files[0].Problem)
+	return fmt.Sprintf("%d of the files cannot change, such as %s: %s", len(e.Files), workspace.Quote(e.Files[0].Path), e.Files[0].Problem)
 }
 
 // Code returns "undo.refused".

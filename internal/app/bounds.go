@@ -88,14 +88,9 @@ func configured(getenv func(string) string, version string) undo.Bounds {
 			return workspace.Options{}, err
 		}
 		b := s.Bounds(ProjectOf(dir))
-		roots := slices.DeleteFunc(b.Roots, func(root string) bool { return !isDir(root) })
+		roots := slices.DeleteFunc(b.Roots, func(root string) bool { info, err := os.Stat(root); return err != nil || !info.IsDir() })
 		return workspace.Options{Roots: roots, Hidden: b.Hidden, Protected: b.Protected}, nil
 	}
-}
-
-func isDir(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
 }
 
 // There checks that the roots of the configuration exist. The error is a [*config.Error] with the position of the first root that does not.
