@@ -94,7 +94,7 @@ func (p *project) victims(text string) []string {
 }
 
 // An imported session names files that it never wrote, with the hashes of what is in them. Nothing removes, writes or shows any of them,
-// and nothing tells whether a hash was right.
+// and nothing reports whether a hash was right.
 func TestAnImportChangesNoFile(t *testing.T) {
 	const text = "The person's own words.\n"
 	changes := func(names []string, before, after *session.FileState) (out []session.FileChange) {
