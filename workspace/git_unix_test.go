@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tenon-agent/tenon/internal/testkit/program"
 )
 
 // TestGitRunsNothingOfABareRepositoryInTheProject has files in the project that git takes for a bare repository, whose settings
@@ -24,7 +26,7 @@ func TestGitRunsNothingOfABareRepositoryInTheProject(t *testing.T) {
 	t.Setenv("GIT_CONFIG_VALUE_0", "yes")
 	ran := filepath.Join(dir, "ran")
 	monitor := filepath.Join(dir, "monitor")
-	if err := os.WriteFile(monitor, []byte("#!/bin/sh\ntouch '"+ran+"'\n"), 0o700); err != nil {
+	if err := program.Write(monitor, []byte("#!/bin/sh\ntouch '"+ran+"'\n")); err != nil {
 		t.Fatal(err)
 	}
 	git := func(args ...string) string {

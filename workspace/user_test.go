@@ -4,7 +4,6 @@ package workspace_test
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/tenon-agent/tenon/internal/testkit/program"
 )
 
 // asUser runs a test again in a process that is not root's, with dir in its environment. In that process it reports true.
@@ -21,9 +22,11 @@ func asUser(t *testing.T, dir string) bool {
 	if os.Getenv(variable) != "" {
 		return true
 	}
-	program := filepath.Join(filepath.Dir(dir), "test.exe")
-	copyFile(t, os.Args[0], program)
-	cmd := exec.Command(program, "-test.run=^"+t.Name()+"$")
+	test := filepath.Join(filepath.Dir(dir), "test.exe")
+	if err := program.Copy(test, os.Args[0]); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(test, "-test.run=^"+t.Name()+"$")
 	cmd.Env = append(os.Environ(), variable+"="+dir)
 	if os.Getuid() == 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
@@ -32,23 +35,6 @@ func asUser(t *testing.T, dir string) bool {
 		t.Errorf("as an ordinary user: %v\n%s", err, out)
 	}
 	return false
-}
-
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	in, err := os.Open(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = io.Copy(out, in)
-	if err = errors.Join(err, out.Close()); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // everyonesDir is a directory that every user can enter.

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/tenon-agent/tenon/internal/testkit/program"
 	"github.com/tenon-agent/tenon/session"
 )
 
@@ -125,12 +126,8 @@ func unprivileged(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	cmd := role(t.Context(), name, args...)
 	if os.Getuid() == 0 {
-		binary, err := os.ReadFile(os.Args[0])
-		if err != nil {
-			t.Fatal(err)
-		}
 		cmd.Path = filepath.Join(reachable(t), "test")
-		if err := os.WriteFile(cmd.Path, binary, 0o755); err != nil {
+		if err := program.Copy(cmd.Path, os.Args[0]); err != nil {
 			t.Fatal(err)
 		}
 		asOtherUser(cmd)

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tenon-agent/tenon/internal/testkit/program"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
@@ -52,11 +53,7 @@ func (e elsewhere) again(t *testing.T, run, skip string) string {
 		t.Fatal(err)
 	}
 	for from, to := range map[string]string{self: dir + "/test", bwrap: dir + "/bwrap", "/dev/null": dir + "/over"} {
-		text, err := os.ReadFile(from)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(to, text, 0o755); err != nil {
+		if err := program.Copy(to, from); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -82,7 +79,7 @@ func (e elsewhere) again(t *testing.T, run, skip string) string {
 			script += "new=$(mktemp -p " + dir + "/tmp); sed -z '" + e.edit + "' /proc/self/fd/$2 >$new; cat $new >/proc/self/fd/$2\n"
 		}
 		script += "shift 2; exec " + dir + "/bwrap " + e.liar + " \"$@\"\n"
-		if err := os.WriteFile(over, []byte(script), 0o755); err != nil {
+		if err := program.Write(over, []byte(script)); err != nil {
 			t.Fatal(err)
 		}
 	}
