@@ -86,12 +86,7 @@ func (s *committer) lead(ctx context.Context, j *job) {
 	if s.group.busy > 0 {
 		runtime.Gosched() // writers whose appends were just committed may join with their next ones
 	}
-	if err := s.lane.syncs(ctx, j.sync && s.group.busy <= 0); err != nil {
-		s.group.drop(j)
-		j.err = err
-		return
-	}
-	if err := s.begin(ctx); err != nil {
+	if err := s.begin(ctx, j.sync && s.group.busy <= 0); err != nil {
 		s.group.drop(j)
 		j.err = err
 		return
@@ -114,7 +109,7 @@ func (s *committer) lead(ctx context.Context, j *job) {
 
 // alone does one job of a group that failed.
 func (s *committer) alone(ctx context.Context, j *job) error {
-	if err := s.begin(context.WithoutCancel(ctx)); err != nil {
+	if err := s.begin(context.WithoutCancel(ctx), false); err != nil {
 		return err
 	}
 	return s.commit([]*job{j})

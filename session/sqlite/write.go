@@ -181,7 +181,7 @@ func (s *committer) write(ctx context.Context, what string, sync bool, f func(*t
 		return err
 	}
 	j := &job{f: f, sync: sync}
-	if j.err = s.begin(ctx); j.err == nil {
+	if j.err = s.begin(ctx, false); j.err == nil {
 		j.err = s.commit([]*job{j})
 	}
 	s.lane.turn <- struct{}{}
@@ -217,9 +217,12 @@ func (s *committer) sync(j *job) error {
 func (s *file) writable(ctx context.Context) error { return cmp.Or(s.ended(ctx), s.unwritable) }
 
 // begin starts a transaction once no other process writes, and rings the bell with the name of this process. Watchers that hear the ring look
-// again a little later, also if this process dies before its second ring.
-func (s *committer) begin(ctx context.Context) error {
+// again a little later, also if this process dies before its second ring. With full, SQLite syncs within COMMIT.
+func (s *committer) begin(ctx context.Context, full bool) error {
 	if err := s.replaced(); err != nil {
+		return err
+	}
+	if err := s.lane.syncs(ctx, full); err != nil {
 		return err
 	}
 	err := s.lane.patiently(ctx, func() error { return s.lane.exec("BEGIN IMMEDIATE") })

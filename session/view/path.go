@@ -64,7 +64,11 @@ func NewBranch(ctx context.Context, s session.Log, id session.SessionID) (*Branc
 	if err != nil {
 		return nil, err
 	}
-	return &Branch{store: s, id: id, older: Stored(s, id, tip.ID)}, nil
+	b := &Branch{store: s, id: id, older: Stored(s, id, "")}
+	if tip.ID != "" {
+		b.older, b.recent = b.before(tip), []session.Event{tip}
+	}
+	return b, nil
 }
 
 // Append adds an entry that the journal has. It ignores events aside of branches. After a [session.Head] the branch is the one that ends
