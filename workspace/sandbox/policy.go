@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -28,7 +29,8 @@ type Policy struct {
 	Partial bool
 
 	once    sync.Once
-	machine Report // what this machine can do, looked up with the first command
+	machine Report  // what this machine can do, looked up with the first command
+	of      *Policy // the policy that this one is a copy of, and whose look at the machine it shares; nil: none
 }
 
 // Network is the hosts that a command may reach. The zero value is none but itself: a server on 127.0.0.1 inside works.
@@ -87,14 +89,12 @@ func (r Report) Level() Level {
 // Level returns the level of commands of the policy on this machine.
 func (p *Policy) Level() Level { return p.look().Level() }
 
-// copy returns a policy with the same fields, which looks at the machine no more than this one.
+// copy returns a policy with the same fields. Only one of the two looks at the machine.
 func (p *Policy) copy() *Policy {
-	c := &Policy{
+	return &Policy{
 		Writable: p.Writable, Readable: p.Readable, Protected: p.Protected, Absent: p.Absent, Hidden: p.Hidden, Network: p.Network, Temp: p.Temp,
-		Caches: p.Caches, Keep: p.Keep, Limits: p.Limits, Partial: p.Partial, machine: p.look(),
+		Caches: p.Caches, Keep: p.Keep, Limits: p.Limits, Partial: p.Partial, of: cmp.Or(p.of, p),
 	}
-	c.once.Do(func() {})
-	return c
 }
 
 // Show returns a policy that lets commands read further trees, also if they lie in hidden ones.
@@ -121,8 +121,11 @@ func (p *Policy) Narrow(writable []string) *Policy {
 	return n
 }
 
-// look looks once for each policy.
+// look looks once for each policy and its copies.
 func (p *Policy) look() Report {
+	if p.of != nil {
+		return p.of.look()
+	}
 	p.once.Do(func() { p.machine = Look() })
 	return p.machine
 }
