@@ -48,7 +48,7 @@ func New[A any](
 	case run == nil:
 		panic(fmt.Sprintf("tool: %s has no function to run", name))
 	}
-	schema, err := json.Marshal(t.schema)
+	schema, err := encodeSchema(t.schema)
 	if err != nil {
 		panic(fmt.Sprintf("tool: the schema of %s: %v", name, err))
 	}
