@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/tenon-agent/tenon/workspace/sandbox"
@@ -45,28 +48,72 @@ func newGround(t testing.TB) *ground {
 	} {
 		g.write(name, text)
 	}
-	g.git("init", "-q", "-b", "main")
-	g.git("config", "user.name", "T")
-	g.git("config", "user.email", "t@example.com")
+	repository, err := emptyRepository()
+	if err == nil {
+		err = os.CopyFS(g.work+"/.git", repository)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	project := sandbox.ForProject(g.work)
 	g.policy = &sandbox.Policy{
 		Writable: project.Writable, Protected: project.Protected, Absent: project.Absent, Hidden: sandbox.DefaultHidden(g.home),
 		Readable: []string{dir, filepath.Dir(exe)},
 	}
+	look := machine()
 	if os.Getenv("WAY") == "bubblewrap" {
-		look := sandbox.LookBorrowed()
-		g.look = &look
-		g.policy.Pretend(look)
+		borrowed := machineBorrowed()
+		g.look = &borrowed
+		g.policy.Pretend(borrowed)
 	}
-	if level := sandbox.Look().Level(); level != sandbox.Namespaces {
+	if look.Level() != sandbox.Namespaces {
 		if os.Geteuid() == 0 {
-			t.Fatalf("root has no namespaces here: %+v", sandbox.Look())
+			t.Fatalf("root has no namespaces here: %+v", look)
 		}
-		t.Skipf("this machine has no namespaces for us: %+v", sandbox.Look())
+		t.Skipf("this machine has no namespaces for us: %+v", look)
 	}
+	g.policy.Pretend(look)
 	g.victim = g.process()
 	return g
 }
+
+// machine and machineBorrowed are [sandbox.Look] and [sandbox.LookBorrowed]. The machine stays the same, and each look starts processes.
+var (
+	machine         = sync.OnceValue(sandbox.Look)
+	machineBorrowed = sync.OnceValue(sandbox.LookBorrowed)
+)
+
+// emptyRepository returns what git init makes, without the sample hooks. Each ground gets a copy.
+var emptyRepository = sync.OnceValues(func() (files fstest.MapFS, err error) {
+	dir, err := os.MkdirTemp("", "repository")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	for _, args := range [][]string{
+		{"init", "-q", "-b", "main"}, {"config", "user.name", "T"}, {"config", "user.email", "t@example.com"},
+	} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir, "GIT_CONFIG_GLOBAL=/dev/null")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("git %v: %w\n%s", args, err, out)
+		}
+	}
+	files = fstest.MapFS{}
+	git := os.DirFS(dir + "/.git")
+	return files, fs.WalkDir(git, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(name) == ".sample" {
+			return err
+		}
+		file := &fstest.MapFile{Mode: d.Type() | 0o755}
+		if !d.IsDir() {
+			file.Mode = 0o644
+			file.Data, err = fs.ReadFile(git, name)
+		}
+		files[name] = file
+		return err
+	})
+})
 
 func (g *ground) write(name, text string) {
 	g.t.Helper()
