@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tenon-agent/tenon/internal/testkit/sample"
 	"github.com/tenon-agent/tenon/workspace"
 )
 
@@ -16,6 +17,9 @@ import (
 // each directory once: undo knows which call made it.
 func TestParallelWritesIntoANewDirectory(t *testing.T) {
 	for round := range 100 {
+		if !sample.Takes(round, 4, 10) {
+			continue
+		}
 		dir := t.TempDir()
 		var mu sync.Mutex
 		made := map[string]int{}
@@ -40,6 +44,9 @@ func TestParallelWritesIntoANewDirectory(t *testing.T) {
 // Two processes may do the same in one directory.
 func TestTwoWorkspacesMakeOneDirectory(t *testing.T) {
 	for round := range 100 {
+		if !sample.Takes(round, 4, 10) {
+			continue
+		}
 		dir := t.TempDir()
 		writeAtOnce(t, round, openWith(t, dir, workspace.Options{}), openWith(t, dir, workspace.Options{}))
 	}

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tenon-agent/tenon/workspace"
@@ -22,17 +23,38 @@ type project struct {
 	w           *workspace.Workspace
 }
 
+// settings make git cheap: it starts no maintenance after a commit, and does not wait for the disk.
+const settings = `
+[user]
+	name = T
+	email = t@example.com
+[protocol "file"]
+	allow = always
+[init]
+	defaultBranch = main
+[core]
+	fsync = none
+[maintenance]
+	auto = false
+[gc]
+	auto = 0
+`
+
+// confined reports whether commands can run in the sandbox here.
+var confined = sync.OnceValue(func() bool { return sandbox.Look().Level() == sandbox.Namespaces })
+
 // newProject makes one with a file and a first commit. prepare may add to it before the workspace is opened.
 func newProject(t *testing.T, follow bool, prepare ...string) *project {
 	t.Helper()
-	if sandbox.Look().Level() != sandbox.Namespaces {
+	if !confined() {
 		t.Skip("no sandbox here")
 	}
 	base := realDir(t)
 	p := &project{t: t, dir: filepath.Join(base, "work"), home: filepath.Join(base, "home"), marker: filepath.Join(base, "marker")}
 	p.bad = "touch " + p.marker + "; false"
-	const settings = "[user]\n\tname = T\n\temail = t@example.com\n[protocol \"file\"]\n\tallow = always\n[init]\n\tdefaultBranch = main\n"
-	write(t, base, map[string]string{"work/file": "mine\n", "work/.gitignore": "ignored/\n", "home/.gitconfig": settings})
+	write(t, base, map[string]string{
+		"work/file": "mine\n", "work/.gitignore": "ignored/\n", "home/.gitconfig": settings, "template/hooks/": "", "template/info/exclude": "",
+	})
 	for _, line := range append([]string{"git init -q . && git add -A && git commit -q -m first"}, prepare...) {
 		if out, err := p.outside(".", line); err != nil {
 			t.Fatalf("%s: %v\n%s", line, err, out)
@@ -60,7 +82,10 @@ func (p *project) outside(dir, line string) (string, error) {
 }
 
 func (p *project) vars() []string {
-	return []string{"HOME=" + p.home, "BAD=" + p.bad, "GIT_CONFIG_NOSYSTEM=1"}
+	return []string{
+		"HOME=" + p.home, "BAD=" + p.bad, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_TEMPLATE_DIR=" + filepath.Join(filepath.Dir(p.dir), "template"), // without a dozen sample hooks
+	}
 }
 
 // inside runs a script in the sandbox and returns the reported blocks.
