@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	paths "github.com/tenon-agent/tenon/workspace/path"
 )
@@ -264,13 +265,20 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func abstract() *regexp.Regexp { return regexp.MustCompile(`@[a-z0-9/_.\-]+`) }
+// The first output that needs an explanation compiles these.
+var (
+	abstract = lazily(`@[a-z0-9/_.\-]+`)
+	quoted   = lazily(`'[^']+'|"[^"]+"|‘[^’]+’`)
+	hostName = lazily(`(?i)(?:resolve host:?|lookup|enotfound|eai_again|connect to|resolve host name|dial (?:tcp|udp)[46]?|host|connecting to)[ :'"(]+([a-z0-9_.\-]+\.[a-z0-9.\-]+|[0-9a-f:]*:[0-9a-f:]+|localhost)`)
+)
 
-func quoted() *regexp.Regexp { return regexp.MustCompile(`'[^']+'|"[^"]+"|‘[^’]+’`) }
+func lazily(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // hostIn finds the host that a message about the network names.
 func hostIn(line string) string {
-	m := regexp.MustCompile(`(?i)(?:resolve host:?|lookup|enotfound|eai_again|connect to|resolve host name|dial (?:tcp|udp)[46]?|host|connecting to)[ :'"(]+([a-z0-9_.\-]+\.[a-z0-9.\-]+|[0-9a-f:]*:[0-9a-f:]+|localhost)`).FindStringSubmatch(line)
+	m := hostName().FindStringSubmatch(line)
 	if m == nil {
 		return ""
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Rules are what some models of a protocol refuse beyond what all of them do, and what some servers accept. The zero value
@@ -140,8 +141,23 @@ func members(v value) map[string]value {
 	return out
 }
 
-// pattern compiles an expression that is part of the code.
-func pattern(expr string) *regexp.Regexp { return regexp.MustCompile(expr) }
+// What providers accept as names and IDs.
+var (
+	name64       = pattern(`^[a-zA-Z0-9_-]{1,64}$`)
+	name128      = pattern(`^[a-zA-Z0-9_-]{1,128}$`)
+	anthropicID  = pattern(`^[a-zA-Z0-9_-]+$`)
+	bedrockID    = pattern(`^[a-zA-Z0-9_.:-]{1,64}$`)
+	documentName = pattern(`^[a-zA-Z0-9\-()\[\]]+( [a-zA-Z0-9\-()\[\]]+)*$`)
+	notEmpty     = pattern(`(?s)^.+$`)
+	chatID       = pattern(`^.{1,40}$`)
+	responsesID  = pattern(`^.{1,64}$`)
+	geminiName   = pattern(`^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$`)
+)
+
+// pattern returns a function that compiles an expression at its first use: a long session checks thousands of names.
+func pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // unbounded is a limit that no number of a request reaches.
 const unbounded = 1 << 53

@@ -113,7 +113,7 @@ func (c *anthropicCheck) checkTools(v value) {
 		tool.only("type", "name", "description", "input_schema", "cache_control", "strict", "eager_input_streaming",
 			"input_examples", "defer_loading", "allowed_callers")
 		tool.get("type").oneOf("custom")
-		name := tool.need("name").matches(pattern(`^[a-zA-Z0-9_-]{1,128}$`))
+		name := tool.need("name").matches(name128)
 		if slices.Contains(c.tools, name) {
 			v.get("tools").fail("Tool names must be unique: %q", name)
 		}
@@ -294,8 +294,8 @@ func (c *anthropicCheck) checkText(b value) {
 func (c *anthropicCheck) checkCall(b value) {
 	c.usesTool = true
 	b.only("type", "id", "name", "input", "cache_control", "caller")
-	id := b.need("id").matches(pattern(`^[a-zA-Z0-9_-]+$`))
-	b.need("name").matches(pattern(`^[a-zA-Z0-9_-]{1,128}$`))
+	id := b.need("id").matches(anthropicID)
+	b.need("name").matches(name128)
 	b.need("input").object()
 	c.calls.call(b, id)
 	c.mark(b)
@@ -304,7 +304,7 @@ func (c *anthropicCheck) checkCall(b value) {
 func (c *anthropicCheck) checkResult(b value) {
 	c.usesTool = true
 	b.only("type", "tool_use_id", "content", "is_error", "cache_control")
-	id := b.need("tool_use_id").matches(pattern(`^[a-zA-Z0-9_-]+$`))
+	id := b.need("tool_use_id").matches(anthropicID)
 	if !c.calls.result(id) {
 		b.fail("unexpected tool_use_id found in tool_result blocks: %s. Each tool_result block must have a corresponding tool_use "+
 			"block in the previous message", id)

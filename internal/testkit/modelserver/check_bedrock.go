@@ -92,13 +92,13 @@ func (c *bedrockCheck) checkTools(config value) {
 		tool.only("toolSpec")
 		spec := tool.need("toolSpec")
 		spec.only("name", "description", "inputSchema", "strict")
-		name := spec.need("name").matches(pattern(`^[a-zA-Z0-9_-]{1,64}$`))
+		name := spec.need("name").matches(name64)
 		if slices.Contains(names, name) {
 			tool.fail("The tool name %s is already defined", name)
 		}
 		names = append(names, name)
 		if d := spec.get("description"); d.set() {
-			d.matches(pattern(`(?s)^.+$`))
+			d.matches(notEmpty)
 		}
 		schema := spec.need("inputSchema")
 		schema.only("json")
@@ -190,8 +190,8 @@ func (c *bedrockCheck) checkBlocks(content value, role string) (results int) {
 func (c *bedrockCheck) checkUse(use value, role string) {
 	c.usesTool = true
 	use.only("toolUseId", "name", "input", "type")
-	id := use.need("toolUseId").matches(pattern(`^[a-zA-Z0-9_.:-]{1,64}$`))
-	use.need("name").matches(pattern(`^[a-zA-Z0-9_-]{1,64}$`))
+	id := use.need("toolUseId").matches(bedrockID)
+	use.need("name").matches(name64)
 	use.need("input").object()
 	if role != "assistant" {
 		use.fail("toolUse blocks belong into messages of the assistant")
@@ -202,7 +202,7 @@ func (c *bedrockCheck) checkUse(use value, role string) {
 func (c *bedrockCheck) checkResult(result value, role string) {
 	c.usesTool = true
 	result.only("toolUseId", "content", "status", "type")
-	id := result.need("toolUseId").matches(pattern(`^[a-zA-Z0-9_.:-]{1,64}$`))
+	id := result.need("toolUseId").matches(bedrockID)
 	result.get("status").oneOf("success", "error")
 	if role != "user" {
 		result.fail("toolResult blocks belong into messages of the user")
@@ -233,7 +233,7 @@ func (c *bedrockCheck) checkMedia(b value) {
 	if document := b.get("document"); document.set() {
 		document.only("format", "name", "source", "context", "citations")
 		document.need("format").oneOf("pdf", "csv", "doc", "docx", "xls", "xlsx", "html", "txt", "md")
-		document.need("name").matches(pattern(`^[a-zA-Z0-9\-()\[\]]+( [a-zA-Z0-9\-()\[\]]+)*$`))
+		document.need("name").matches(documentName)
 		document.need("source").need("bytes").base64()
 	}
 }

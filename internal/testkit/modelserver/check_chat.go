@@ -74,7 +74,7 @@ func checkChatTools(v value) []string {
 
 // checkFunction checks what Chat and Responses say of a tool alike, and returns its name.
 func checkFunction(f value, before []string) string {
-	name := f.need("name").matches(pattern(`^[a-zA-Z0-9_-]{1,64}$`))
+	name := f.need("name").matches(name64)
 	if slices.Contains(before, name) {
 		f.fail("the tool %q is there twice", name)
 	}
@@ -126,7 +126,7 @@ func checkResponseFormat(format value) {
 }
 
 func checkNamedSchema(s value) {
-	s.need("name").matches(pattern(`^[a-zA-Z0-9_-]{1,64}$`))
+	s.need("name").matches(name64)
 	s.need("schema").object()
 	if s.get("strict").boolean() {
 		checkStrictSchema(s.get("schema"), true)
@@ -198,10 +198,10 @@ func (c *chatCheck) checkAssistant(m value) {
 	for _, call := range calls.items() {
 		call.only("id", "type", "function", "index")
 		call.need("type").oneOf("function")
-		id := call.need("id").matches(pattern(`^.{1,40}$`))
+		id := call.need("id").matches(chatID)
 		f := call.need("function")
 		f.only("name", "arguments")
-		f.need("name").matches(pattern(`^[a-zA-Z0-9_-]{1,64}$`))
+		f.need("name").matches(name64)
 		checkArguments(f.need("arguments"))
 		if c.known[id] {
 			call.fail("Duplicate tool call id %q", id)

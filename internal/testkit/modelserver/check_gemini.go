@@ -75,7 +75,7 @@ func checkDeclarations(tools value) []string {
 		tool.only("functionDeclarations", "googleSearch", "codeExecution", "urlContext")
 		for _, f := range tool.get("functionDeclarations").items() {
 			f.only("name", "description", "parameters", "parametersJsonSchema", "response", "responseJsonSchema", "behavior")
-			name := f.need("name").matches(pattern(`^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$`))
+			name := f.need("name").matches(geminiName)
 			if slices.Contains(names, name) {
 				f.fail("Duplicate function declaration found: %s", name)
 			}

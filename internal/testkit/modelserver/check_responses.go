@@ -114,8 +114,8 @@ func (c *inputCheck) checkItem(item value) {
 		c.checkMessage(item)
 	case "function_call":
 		item.only("type", "id", "call_id", "name", "arguments", "status")
-		id := item.need("call_id").matches(pattern(`^.{1,64}$`))
-		item.need("name").matches(pattern(`^[a-zA-Z0-9_-]{1,64}$`))
+		id := item.need("call_id").matches(responsesID)
+		item.need("name").matches(name64)
 		checkArguments(item.need("arguments"))
 		item.get("status").oneOf("in_progress", "completed", "incomplete")
 		if _, twice := c.calls[id]; twice {

@@ -156,10 +156,10 @@ func (v value) oneOf(values ...string) string {
 	return s
 }
 
-func (v value) matches(re *regexp.Regexp) string {
+func (v value) matches(pattern func() *regexp.Regexp) string {
 	s := v.str()
-	if v.set() && !re.MatchString(s) {
-		v.fail("%q should match the pattern %s", s, re)
+	if v.set() && !pattern().MatchString(s) {
+		v.fail("%q should match the pattern %s", s, pattern())
 	}
 	return s
 }
