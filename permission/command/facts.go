@@ -15,6 +15,8 @@ type facts struct {
 	place place
 	cmd   Command
 	whys  []string
+
+	replaces bool // it replaces what it writes, also a device
 }
 
 // does adds effects with their reason.
@@ -34,7 +36,11 @@ func (f *facts) reads(w word) {
 }
 
 func (f *facts) writes(w word) {
-	if paths := f.a.at(f.place).written(w); len(paths) > 0 || f.place.remote {
+	paths := f.a.at(f.place).written(w)
+	if name := path.Clean(w.text); f.replaces && !w.dynamic && silent(name) {
+		paths = []string{name}
+	}
+	if len(paths) > 0 || f.place.remote {
 		if f.cmd.WritePaths = add(f.cmd.WritePaths, paths); w.text == "." {
 			f.cmd.Trees = add(f.cmd.Trees, paths)
 		}

@@ -168,6 +168,7 @@ func (c *call) apply(p *program, name string, args []word) {
 	if len(args) == 1 && slices.ContainsFunc(p.only, func(o string) bool { return args[0].is(o) }) {
 		return
 	}
+	c.replaces = p.replaces
 	if c.does(p.does, p.why); p.git {
 		c.repository()
 	}
@@ -265,6 +266,8 @@ func (c *call) option(name string, o given) {
 			c.repository()
 		case writesHere:
 			c.writes(word{text: "."})
+		case replaces:
+			c.replaces = true
 		case onlyReads, edits, readsHere, noPattern, noTarget, fills:
 		default:
 			why := name + " " + o.name

@@ -27,6 +27,7 @@ type program struct {
 	here     bool     // without paths it reads the current directory
 	fills    bool     // a path that it writes may become a directory with files in it
 	copies   bool     // only if it reads a directory
+	replaces bool     // it replaces a path that it writes, also a device
 	safe     bool     // none of its options, listed or not, writes or runs anything
 	danger   danger   // the danger of an argument that turns out to be an option
 	why      string   // explains its effects, "" for the usual words
@@ -89,12 +90,13 @@ const (
 	noTarget   = 't'
 	writesHere = 'O'
 	fills      = 'f'
+	replaces   = 'v'
 )
 
 var effectNames = map[string]string{
 	"reads": "R", "writes": "W", "network": "N", "executes": "X", "destroys": "D", "unknown": "U",
 	"git": string(changesGit), "only-reads": string(onlyReads), "edits": string(edits), "here": string(readsHere),
-	"no-pattern": string(noPattern), "no-target": string(noTarget), "writes-here": string(writesHere), "fills": string(fills),
+	"no-pattern": string(noPattern), "no-target": string(noTarget), "writes-here": string(writesHere), "fills": string(fills), "replaces": string(replaces),
 }
 
 // table is the programs and their subcommands by name.
@@ -199,7 +201,7 @@ const (
 // The letters of effects without danger, and of effects that at most write.
 const (
 	noHarm = "R" + string(onlyReads) + string(readsHere) + string(noPattern)
-	noRun  = noHarm + "WD" + string(changesGit) + string(edits) + string(noTarget) + string(writesHere) + string(fills)
+	noRun  = noHarm + "WD" + string(changesGit) + string(edits) + string(noTarget) + string(writesHere) + string(fills) + string(replaces)
 )
 
 // danger returns the danger of the option.
@@ -258,6 +260,8 @@ func readProgram(s string, rules map[string]rule) (*program, error) {
 			p.stop = true
 		case "safe":
 			p.safe = true
+		case "replaces":
+			p.replaces = true
 		case "sub":
 			p.sub, p.stop = true, true
 		default:
