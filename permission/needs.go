@@ -116,12 +116,16 @@ func (e *environment) placed(name string, write bool) kind {
 	switch {
 	case !shown && contains(e.options.Hidden, name):
 		return hidden
-	case !write && (inside || shown || contains(e.options.Readable, name)):
+	case !write && inside && !shown && e.relative(name, holdsKeys):
+		return readKeys
+	case !write && (inside || shown || contains(e.options.Readable, name) || contains(public, name)):
 		return readInside
 	case !write:
 		return readOutside
 	case contains(e.options.Protected, name), inside && steersGit(name):
 		return writeProtected
+	case inside && e.relative(name, RunsLater):
+		return writeLater
 	case inside:
 		return writeInside
 	}
@@ -197,6 +201,12 @@ func (p *Policy) command(c *command.Command, i int) (all []need) {
 	if c.Does&command.Destroys != 0 {
 		say(p.destruction(c, paths))
 	}
+	if c.Does&command.Publishes != 0 {
+		say(publishes)
+	}
+	if c.Does&command.Queries != 0 {
+		say(queries)
+	}
 	if c.Does&command.Executes != 0 {
 		say(runsCode)
 	}
@@ -230,7 +240,7 @@ var outside = []string{
 
 // outOfReach reports whether a command acts outside the sandbox. A command that only reads does not.
 func outOfReach(c *command.Command) bool {
-	if c.Does&^command.Reads == 0 || len(c.Words) == 0 {
+	if c.Does&^(command.Reads|command.Queries) == 0 || len(c.Words) == 0 {
 		return false
 	}
 	for _, via := range c.Via {
@@ -294,6 +304,10 @@ func (e *environment) commandPath(name string, write, destroys bool) need {
 		n.kind = hidden // it names a secret path, or removes a directory with one
 	case n.kind == writeProtected && !destroys && filepath.Base(at) == ".git" && contains(e.roots, filepath.Dir(at)):
 		n.kind = writeAround // git changes its repository, also through a .git file
+	case n.kind == readInside && expands(pattern, keyFiles):
+		n.kind = readKeys
+	case n.kind == writeInside && expands(pattern, laterFiles):
+		n.kind = writeLater
 	case n.kind == readInside && !e.options.Sandboxed && meets(e.options.Hidden, true):
 		n.kind = readOutside // no sandbox hides the secret paths
 	case n.kind == writeInside && meets(e.options.Protected, true):
@@ -329,6 +343,9 @@ func reachable(pattern, place string) bool {
 
 // destruction is the kind of a destructive command. Checkpoints may have files in the workspace that the line names, and nothing else.
 func (e *environment) destruction(c *command.Command, paths []need) kind {
+	if c.Does&command.Discards != 0 {
+		return discards
+	}
 	named := len(c.WritePaths) > 0
 	for _, n := range paths {
 		if n.write && (n.kind != writeInside || filepath.Base(n.path) == ".git" || strings.Contains(filepath.ToSlash(n.path), "/.git/") || slices.Contains(e.roots, n.path)) {

@@ -75,7 +75,7 @@ func (j *judgement) would(rules []Rule) bool {
 // wants returns the rules for one need, the narrowest and a wider one, "" for none.
 func (j *judgement) wants(n *need) (narrow, wide string) {
 	switch n.kind {
-	case unknownCommand, unreadable, destroys, destroysFiles, chained, leaves, writeProtected, hidden:
+	case unknownCommand, unreadable, destroys, destroysFiles, discards, chained, leaves, writeProtected, hidden:
 		return "", ""
 	case unconfined:
 		return j.free()

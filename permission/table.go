@@ -8,14 +8,19 @@ const (
 	readInside
 	readOutside
 	readSomewhere
+	readKeys
 	hidden
 	writeInside
+	writeLater
 	writeAround
 	writeProtected
 	writeOutside
 	writeSomewhere
 	harmless
 	runsCode
+	queries
+	publishes
+	discards
 	destroysFiles
 	destroys
 	unknownCommand
@@ -44,14 +49,19 @@ var table = [kinds]struct{ code, words string }{
 	readInside:     {"read", "read in the workspace"},
 	readOutside:    {"outside_read", "read outside the workspace"},
 	readSomewhere:  {"undetermined_read", "run a command that reads a path that cannot be determined in advance"},
+	readKeys:       {"keys", "read a file of the workspace that usually holds keys, such as .env"},
 	hidden:         {"secret", "touch a secret path"},
 	writeInside:    {"write", "change files in the workspace"},
+	writeLater:     {"runs_later", "change a file that other programs run by themselves, such as .envrc or a workflow of CI"},
 	writeAround:    {"around_protected", "run a command that changes a directory with protected files in it, such as .git"},
 	writeProtected: {"protected_write", "change a protected file, such as .git/hooks"},
 	writeOutside:   {"outside_write", "change files outside the workspace"},
 	writeSomewhere: {"undetermined_write", "run a command that changes a path that cannot be determined in advance"},
 	harmless:       {"reading_command", "run a command that only reads"},
 	runsCode:       {"runs_code", "run a command that runs code: tests, builds, scripts"},
+	queries:        {"queries_service", "run a command that only asks a service that you have set up: docker ps, gh pr list"},
+	publishes:      {"publishes", "run a command that publishes or changes something elsewhere: git push, npm publish, an upload"},
+	discards:       {"discards_work", "run a command that may discard changes that are not committed: git restore, git clean"},
 	destroysFiles:  {"deletes_files", "run a command that deletes named files in the workspace"},
 	destroys:       {"destroys", "run a command that destroys commits, processes or unnamed files"},
 	unknownCommand: {"unknown_command", "run an unknown command"},

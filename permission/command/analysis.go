@@ -8,7 +8,7 @@ import (
 )
 
 // Does is a set of effects of a command.
-type Does uint8
+type Does uint16
 
 // The effects of a command. Without any, it prints, computes, or changes only the state of its own shell.
 const (
@@ -18,6 +18,9 @@ const (
 	Executes                  // runs code that is not in the line: scripts, build files, hooks; or runs as another user
 	Destroys                  // has effects that cannot be undone: deletes trees, discards commits, ends processes
 	Unknown                   // may have effects that cannot be determined
+	Publishes                 // makes something public or changes it elsewhere: pushes, releases, uploads, posts
+	Discards                  // may discard changes that a person has made and not committed; with Destroys
+	Queries                   // asks a service that the person has set up, and changes nothing: docker ps, gh pr list
 )
 
 // String lists the effects: "reads, writes".
@@ -26,7 +29,7 @@ func (d Does) String() string {
 		return "nothing"
 	}
 	var names []string
-	for i, name := range []string{"reads", "writes", "network", "executes", "destroys", "unknown"} {
+	for i, name := range []string{"reads", "writes", "network", "executes", "destroys", "unknown", "publishes", "discards", "queries"} {
 		if d&(1<<i) != 0 {
 			names = append(names, name)
 		}

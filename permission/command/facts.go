@@ -100,6 +100,8 @@ func (f *facts) why(cmd Command, name string) string {
 	say(Reads, "reads ", "files that cannot be determined in advance", cmd.ReadPaths...)
 	say(Destroys, "", "destroys data")
 	say(Executes, "", "runs code")
+	say(Publishes, "", "publishes")
+	say(Queries, "", "asks a service")
 	say(Unknown, "", "unknown command "+name)
 	switch {
 	case len(all) == 0:

@@ -80,7 +80,12 @@ func judgeGitConfig(c *call, _ string, g *arguments) {
 }
 
 // judgeCheckout judges git checkout, with paths after --; after git switch they are branches.
-func judgeCheckout(c *call, name string, _ *arguments) {
+func judgeCheckout(c *call, name string, g *arguments) {
+	for i, w := range g.operands {
+		if name == "git checkout" && (i > 0 || !w.known() || w.is(".") || strings.HasPrefix(w.text, ":")) && !g.has("-b", "-B", "--orphan", "-t", "--track") {
+			c.does(Destroys|Discards, "discards changes of files")
+		}
+	}
 	for i, w := range c.words {
 		if w.is("--") && name == "git checkout" {
 			for _, file := range c.words[i+1:] {
@@ -88,6 +93,23 @@ func judgeCheckout(c *call, name string, _ *arguments) {
 			}
 			break
 		}
+	}
+}
+
+// judgeDiscards judges git restore and git clean, which discard work unless they restore only the index, or only list files.
+func judgeDiscards(c *call, name string, g *arguments) {
+	switch {
+	case name == "git clean" && g.has("-n", "--dry-run"):
+		g.operands = nil
+	case name == "git restore" && g.has("-S", "--staged") && !g.has("-W", "--worktree"):
+		c.does(Writes, "changes the index")
+		c.repository()
+		g.operands = nil
+	case name == "git restore":
+		c.does(Destroys|Discards, "discards changes of files")
+	default:
+		c.does(Writes|Destroys|Discards, "deletes files that git does not track")
+		c.somewhere()
 	}
 }
 

@@ -141,6 +141,7 @@ func judgeScript(c *call, name string, _ *arguments) {
 		}
 		if w.dynamic || !strings.HasPrefix(w.text, "-") {
 			c.does(Executes, name+" runs "+shownWord(w))
+			c.task(c.words[1:]...)
 			if w.dynamic || strings.ContainsAny(w.text, "./") {
 				c.reads(w)
 			}

@@ -57,12 +57,11 @@ func judgeCopy(c *call, name string, g *arguments) {
 	for i, w := range g.operands {
 		before, _, far := strings.Cut(w.text, ":")
 		switch last := i == len(g.operands)-1; {
-		case far && before != "" && !strings.Contains(before, "/"):
+		case far && before != "" && !strings.Contains(before, "/"), strings.Contains(w.text, "://"):
 			c.does(Network, "")
-			c.host(w)
-		case strings.Contains(w.text, "://"):
-			c.does(Network, "")
-			c.host(w)
+			if c.host(w); last {
+				c.does(Publishes, "copies files to another machine")
+			}
 		case last && len(g.operands) > 1 || w.splits:
 			c.writes(w)
 		default:
@@ -102,10 +101,34 @@ func judgeDownload(c *call, name string, g *arguments) {
 	if g.has("-K", "--config", "-i", "--input-file", "-B", "--base", "-e", "--execute", "--resolve", "--connect-to") {
 		c.reaches("")
 	}
+	if sends(c, g) {
+		c.does(Publishes, name+" sends data")
+	}
 	if name == "wget" && !g.has("-O", "--output-document", "--spider", "-P", "--directory-prefix") {
 		c.writes(word{text: "."})
 	}
 	g.operands = nil
+}
+
+// sends reports whether curl or wget may send data to another machine: a body, a file, or with a method other than reading. Tenon does
+// not know what an option without an entry sends. What stays on this machine does not count.
+func sends(c *call, g *arguments) bool {
+	body := g.strange != "" || g.has(strings.Fields(`-d --data --data-ascii --data-binary --data-raw --data-urlencode --json -F --form
+		--form-string -T --upload-file -Q --quote -K --config --variable --post-data --post-file --body-data --body-file -e --execute`)...)
+	if g.has("-G", "--get") && !g.has("-F", "--form", "-T", "--upload-file") {
+		body = false
+	}
+	for _, o := range g.options {
+		if o.name == "-X" || o.name == "--request" || o.name == "--method" {
+			body = body || !o.text.is("GET", "HEAD", "OPTIONS")
+		}
+	}
+	local := len(c.cmd.Hosts) > 0 && !g.has("-L", "--location", "--location-trusted", "-x", "--proxy", "--connect-to", "--resolve")
+	for _, h := range c.cmd.Hosts {
+		name, _, _ := strings.Cut(h, ":")
+		local = local && (name == "localhost" || strings.HasPrefix(h, "127.0.0.1") && strings.Trim(name, decimals+".") == "" || strings.HasPrefix(h, "[::1]"))
+	}
+	return body && !local
 }
 
 // fetched judges the address for curl and wget: a host, perhaps without a scheme, or a file of this machine.

@@ -129,6 +129,7 @@ func (c *call) judge() {
 	if strings.Contains(name, "/") {
 		if name = c.standard(name); name == "" {
 			c.does(Executes, "runs "+shown(first.text)+", a program of its own")
+			c.task(first)
 			c.cmd.ReadPaths = add(c.cmd.ReadPaths, c.a.at(c.place).paths(first))
 			return
 		}
@@ -274,6 +275,10 @@ func (c *call) option(name string, o given) {
 			switch l {
 			case 'D':
 				why += " cannot be undone"
+			case 'L':
+				why += " discards changes that are not committed"
+			case 'P':
+				why += " publishes"
 			case 'X':
 				why += " runs code"
 			case 'U':

@@ -94,7 +94,7 @@ const (
 )
 
 var effectNames = map[string]string{
-	"reads": "R", "writes": "W", "network": "N", "executes": "X", "destroys": "D", "unknown": "U",
+	"reads": "R", "writes": "W", "network": "N", "executes": "X", "destroys": "D", "unknown": "U", "publishes": "P", "discards": "L", "queries": "Q",
 	"git": string(changesGit), "only-reads": string(onlyReads), "edits": string(edits), "here": string(readsHere),
 	"no-pattern": string(noPattern), "no-target": string(noTarget), "writes-here": string(writesHere), "fills": string(fills), "replaces": string(replaces),
 }
@@ -201,7 +201,7 @@ const (
 // The letters of effects without danger, and of effects that at most write.
 const (
 	noHarm = "R" + string(onlyReads) + string(readsHere) + string(noPattern)
-	noRun  = noHarm + "WD" + string(changesGit) + string(edits) + string(noTarget) + string(writesHere) + string(fills) + string(replaces)
+	noRun  = noHarm + "WDL" + string(changesGit) + string(edits) + string(noTarget) + string(writesHere) + string(fills) + string(replaces)
 )
 
 // danger returns the danger of the option.
@@ -223,7 +223,7 @@ func (o option) danger() danger {
 	return value
 }
 
-var letters = map[rune]Does{'R': Reads, 'W': Writes, 'N': Network, 'X': Executes, 'D': Destroys, 'U': Unknown}
+var letters = map[rune]Does{'R': Reads, 'W': Writes, 'N': Network, 'X': Executes, 'D': Destroys, 'U': Unknown, 'P': Publishes, 'L': Destroys | Discards, 'Q': Queries}
 
 func readProgram(s string, rules map[string]rule) (*program, error) {
 	p := &program{}
