@@ -2,6 +2,8 @@ package permission
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -21,9 +23,45 @@ func listed(t testing.TB, file string) (all []string) {
 	return all
 }
 
+// project makes a directory with files, and a policy for work in it.
+func project(t testing.TB, m Mode, files ...string) (*Policy, string) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		name, target, link := strings.Cut(f, " -> ")
+		at := filepath.Join(dir, name)
+		err := os.MkdirAll(filepath.Dir(at), 0o700)
+		switch {
+		case err != nil:
+		case link:
+			err = os.Symlink(target, at)
+		default:
+			err = os.WriteFile(at, []byte("x\n"), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := New(Options{Mode: m, Root: dir, Home: "/home/me", Sandboxed: true, Hidden: []string{"/home/me/.ssh"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, dir
+}
+
 // Of the harmless commands of every day, at most one in twenty needs approval.
 func TestHarmless(t *testing.T) {
-	p := policy(t, AskMode)
+	p, dir := project(t, AskMode, "main.go", "main_test.go", "go.mod", "package.json", "README.md", "NOTES.md", "a.csv", "a.yml", "a.xml", "cert.pem",
+		"src/a.ts", "src/b.ts", "src/[id].tsx", "docs/My notes.md", "docs/Plan - part 2.md", "docs/it's.md", "docs/notes -> ../NOTES.md",
+		"node_modules/.bin/tsc -> ../typescript/tsc", "node_modules/typescript/tsc")
+	git := exec.Command("git", "init", "-q")
+	git.Dir = dir
+	if out, err := git.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 	all := listed(t, "harmless.txt")
 	asks := 0
 	for _, line := range all {

@@ -221,6 +221,13 @@ func (p *Policy) command(c *command.Command, i int) (all []need) {
 		say(writeSomewhere)
 	}
 	all = append(all, paths...)
+	if n, odd := p.look(c); odd {
+		n.command = i
+		all = append(all, n)
+	}
+	if c.Imports != "" && imports(c.Imports) {
+		say(runsCode)
+	}
 	for _, h := range c.Hosts {
 		if h == "" {
 			continue

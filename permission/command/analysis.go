@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -12,15 +13,15 @@ type Does uint16
 
 // The effects of a command. Without any, it prints, computes, or changes only the state of its own shell.
 const (
-	Reads    Does = 1 << iota // reads files
-	Writes                    // creates, changes, moves or removes files
-	Network                   // reaches other machines
-	Executes                  // runs code that is not in the line: scripts, build files, hooks; or runs as another user
-	Destroys                  // has effects that cannot be undone: deletes trees, discards commits, ends processes
-	Unknown                   // may have effects that cannot be determined
-	Publishes                 // makes something public or changes it elsewhere: pushes, releases, uploads, posts
-	Discards                  // may discard changes that a person has made and not committed; with Destroys
-	Queries                   // asks a service that the person has set up, and changes nothing: docker ps, gh pr list
+	Reads     Does = 1 << iota // reads files
+	Writes                     // creates, changes, moves or removes files
+	Network                    // reaches other machines
+	Executes                   // runs code that is not in the line: scripts, build files, hooks; or runs as another user
+	Destroys                   // has effects that cannot be undone: deletes trees, discards commits, ends processes
+	Unknown                    // may have effects that cannot be determined
+	Publishes                  // makes something public or changes it elsewhere: pushes, releases, uploads, posts
+	Discards                   // may discard changes that a person has made and not committed; with Destroys
+	Queries                    // asks a service that the person has set up, and changes nothing: docker ps, gh pr list
 )
 
 // String lists the effects: "reads, writes".
@@ -69,6 +70,12 @@ type Command struct {
 	Copies                bool     // Trees become directories only if the command reads a directory
 	Redirects             []string // the paths of redirections
 
+	// Directories and patterns. The command reads names of files below them as words, as find, ls or a pattern prints them. All that is said
+	// here is true only if none of these names, taken apart at spaces, starts with a dash or leads elsewhere, and no file is a link that does.
+	Names []string
+
+	Imports string // the directory from which python may import a module in place of one of its own, and then run it; "": none
+
 	Hosts        []string // the hosts that it reaches, as far as the line names them: "example.org", "example.org:8080", "" for an unknown one
 	Why          string   // the effects, in a few words for people
 	Line, Column int      // its position, from 1, in bytes; for text within text, the position of the outermost text
@@ -103,8 +110,11 @@ func (a Analysis) Does() (d Does) {
 	return d
 }
 
-// Harmless reports whether the effects of the line are known and it only reads files, whichever they are.
-func (a Analysis) Harmless() bool { return a.Does()&^Reads == 0 }
+// Harmless reports whether the effects of the line are known and it only reads files, whichever they are. If that
+// depends on the names of files (Command.Names), they are not known.
+func (a Analysis) Harmless() bool {
+	return a.Does()&^Reads == 0 && !slices.ContainsFunc(a.Commands, func(c Command) bool { return len(c.Names) > 0 || c.Imports != "" })
+}
 
 // Inspect returns the parts of the line that mode inspect does not allow. It allows harmless commands that only | and || join,
 // without substitutions.

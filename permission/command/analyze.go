@@ -48,7 +48,7 @@ func analyze(line string, o Options) Analysis {
 
 func newAnalyzer(t table, o Options) *analyzer {
 	return &analyzer{
-		table: t, options: o, functions: map[string]bool{}, aliases: map[string]bool{},
+		table: t, options: o, functions: map[string]bool{}, aliases: map[string]bool{}, followed: map[string]*variable{},
 		variables: variables{tainted: map[string]spot{}, names: map[string][]string{}},
 	}
 }
@@ -74,7 +74,10 @@ type analyzer struct {
 	functions map[string]bool // functions that are certainly declared; true: a call may change the directory
 	aliases   map[string]bool // names that the line redefines
 	variables
-	idle []*call // judged, to be used again
+	followed map[string]*variable
+	printed  word    // by the last command, as far as it is known
+	declares bool    // the line declares a function
+	idle     []*call // judged, to be used again
 
 	// Standard input apart, something is open for reading only; a descriptor is opened again for writing.
 	readable, reopens bool
@@ -114,9 +117,10 @@ type place struct {
 
 // input is the standard input of a command.
 type input struct {
-	text  string
-	known bool // text is all of it
-	other bool // there is an unknown input: a pipe, a file
+	text   string
+	known  bool // text is all of it
+	other  bool // there is an unknown input: a pipe, a file
+	prints word // what it prints, as far as it is known
 }
 
 // spot is the position of a node in the line.

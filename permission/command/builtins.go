@@ -60,7 +60,7 @@ func judgeCommand(c *call, name string, g *arguments) {
 }
 
 func judgeExec(c *call, _ string, g *arguments) {
-	if len(g.operands) > 0 {
+	if c.a.shaken = c.a.shaken || len(g.operands) == 0; len(g.operands) > 0 { // it may change the input of later commands
 		c.wrapped("exec", g.operands, c.place.inner("exec"))
 	}
 }
@@ -117,6 +117,7 @@ func judgeVariables(c *call, name string, g *arguments) {
 		v := word{text: value, dynamic: w.dynamic}
 		if name != "unset" {
 			c.a.taint(c.place.spot(c.node), variable, v)
+			c.a.set(variable, word{}, false)
 		}
 		does, why := weigh(variable, v, name == "export" && given)
 		c.does(does, why)
@@ -144,10 +145,16 @@ func judgeRead(c *call, name string, g *arguments) {
 			c.unknown("a variable whose name cannot be determined in advance")
 			continue
 		}
+		line := word{}
+		if name == "read" && len(operands) == 1 && g.only("-r -s") {
+			line = c.place.in.prints
+		}
+		c.a.set(w.text, line, line.dynamic)
 		c.a.tainted[w.text] = c.place.spot(c.node)
 		does, why := weigh(w.text, word{dynamic: true}, false)
 		c.does(does, why)
 	}
+	c.a.set("REPLY", word{}, false)
 	c.a.tainted["REPLY"] = c.place.spot(c.node)
 	c.a.tainted["MAPFILE"] = c.place.spot(c.node)
 }

@@ -36,6 +36,9 @@ func (f *facts) reads(w word) {
 }
 
 func (f *facts) writes(w word) {
+	if w.named || w.number { // only words that are read profit
+		w = word{dynamic: true}
+	}
 	paths := f.a.at(f.place).written(w)
 	if name := path.Clean(w.text); f.replaces && !w.dynamic && silent(name) {
 		paths = []string{name}

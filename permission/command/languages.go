@@ -20,7 +20,7 @@ func judgeFind(c *call, _ string, _ *arguments) {
 	args := c.words[1:]
 	starts := []word{}
 	expression := false
-	files := []word{}
+	files, lists := []word{}, true
 	for i := 0; i < len(args); i++ {
 		w := args[i]
 		next := func() word {
@@ -29,10 +29,14 @@ func judgeFind(c *call, _ string, _ *arguments) {
 			}
 			return word{}
 		}
+		if w.is("-L", "-follow", "-ls", "-delete") || w.is("-printf") && !(i+1 < len(args) && args[i+1].is(`%p\n`)) {
+			lists = false // it prints more than names, or names in other directories
+		}
 		switch {
 		case w.dynamic && expression:
 			c.unknown("an argument that cannot be determined in advance may be an action of find")
 		case w.is("-exec", "-execdir", "-ok", "-okdir"):
+			lists = false
 			i = findExec(c, w.text, args, i+1, starts)
 		case w.is("-delete"):
 			c.does(Writes|Destroys, "find -delete deletes files")
@@ -62,6 +66,9 @@ func judgeFind(c *call, _ string, _ *arguments) {
 	}
 	if len(starts) == 0 {
 		starts = []word{{text: "."}}
+	}
+	if lists {
+		c.printed = c.a.at(c.place).names(starts...)
 	}
 	for _, w := range starts {
 		if c.reads(w); len(files) > 0 {
@@ -132,6 +139,12 @@ func judgeQuery(c *call, name string, g *arguments) {
 func judgeScript(c *call, name string, _ *arguments) {
 	if len(c.words) == 1 {
 		c.does(Executes, name+" runs its input")
+		return
+	}
+	if p := c.a.table["python json.tool"]; len(c.words) > 2 && strings.HasPrefix(name, "python") && c.words[1].is("-m") && c.words[2].is("json.tool") &&
+		len(c.place.dirs) == 1 && c.place.dirs[0] != "" && !c.place.remote {
+		c.cmd.Imports = c.place.dirs[0]
+		c.apply(p, "python -m json.tool", c.words[3:])
 		return
 	}
 	for _, w := range c.words[1:] {

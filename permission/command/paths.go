@@ -17,6 +17,9 @@ func (e expander) paths(w word) (all []string) {
 		return nil
 	}
 	if w.dynamic {
+		if w.dir != "" && (len(e.place.dirs) != 1 || e.place.dirs[0] != w.dir) {
+			return []string{""}
+		}
 		for _, b := range w.below {
 			all = add(all, e.paths(b))
 		}
@@ -46,6 +49,12 @@ func (e expander) paths(w word) (all []string) {
 		all = add(all, ups(strings.TrimSuffix(dir, "/")+"/"+p))
 	}
 	return all
+}
+
+// below returns the paths below which a word of [word.named] lies.
+func (e expander) below(w word) (all []string) {
+	e.place.dirs = []string{w.dir}
+	return e.paths(w)
 }
 
 // written is paths for a word that is written. What is opened for reading may be opened again for writing by the names of the standard

@@ -47,7 +47,11 @@ func (a *analyzer) redirects(list []*syntax.Redirect, c *place) (all effects) {
 			e.does = Writes
 		case syntax.RdrIn:
 			if e.does = Reads; stdin {
-				c.in = input{other: true}
+				if c.in = (input{other: true}); len(r.Word.Parts) == 1 {
+					if _, ok := r.Word.Parts[0].(*syntax.ProcSubst); ok {
+						c.in.prints = a.printed
+					}
+				}
 			}
 			a.readable = a.readable || !stdin
 		case syntax.RdrInOut:
@@ -169,6 +173,9 @@ func (all effects) apply(a *analyzer, s *syntax.Stmt, c place, main, before int)
 		paths := a.at(c).paths(e.path)
 		if len(paths) == 0 && !c.remote {
 			paths = []string{""}
+		}
+		if e.path.named {
+			cmd.Names = add(cmd.Names, a.at(c).below(e.path))
 		}
 		cmd.Redirects, cmd.Adds = add(cmd.Redirects, paths), cmd.Adds|e.does&^(Reads|Writes)
 		if e.does&Reads != 0 {

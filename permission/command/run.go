@@ -11,13 +11,14 @@ import (
 // call is a command during its judgement.
 type call struct {
 	facts
-	words []word
-	given arguments // split by the table
-	node  syntax.Node
-	ends  ends
-	last  int   // the index of the last command that it runs
-	start place // before its options
-	clear bool  // a wrapper: listed only if it has effects itself
+	words   []word
+	given   arguments // split by the table
+	node    syntax.Node
+	ends    ends
+	printed word  // what it prints into a pipe, as far as it is known
+	last    int   // the index of the last command that it runs
+	start   place // before its options
+	clear   bool  // a wrapper: listed only if it has effects itself
 }
 
 // name is the name of the command for people.
@@ -32,6 +33,7 @@ func (a *analyzer) simple(x *syntax.CallExpr, c place) (int, ends) {
 		words = append(words, at.fields(w)...)
 	}
 	if len(words) == 0 {
+		a.printed = word{}
 		if does == 0 {
 			return -1, stay
 		}
@@ -72,6 +74,9 @@ func (c *call) emit() int {
 	}
 	cmd.Words = make([]string, 0, len(c.words))
 	for i, w := range c.words {
+		if w.named {
+			cmd.Names = add(cmd.Names, a.at(c.place).below(w))
+		}
 		if w.dynamic {
 			cmd.Dynamic = append(cmd.Dynamic, i)
 			w.text = ""
@@ -104,7 +109,10 @@ func (c *call) run() (int, ends) {
 	if a.looked++; a.looked > mostCommands && a.enough(at, "too many commands") {
 		return -1, c.ends
 	}
-	c.judge()
+	a.printed = word{}
+	if c.judge(); !c.clear {
+		a.printed = c.printed
+	}
 	if c.clear && c.cmd.Does == 0 && c.last >= 0 {
 		return c.last, c.ends
 	}
@@ -189,6 +197,7 @@ func (c *call) apply(p *program, name string, args []word) {
 		c.subcommand(p, name, g)
 		return
 	}
+	c.prints(name, g)
 	if p.rule != nil {
 		p.rule(c, name, g)
 	}

@@ -27,6 +27,11 @@ func union(x, y []string) []string {
 
 func (a *analyzer) stmts(list []*syntax.Stmt, c place) ends {
 	e := ends{c.dirs, c.dirs}
+	defer func() {
+		if len(list) != 1 {
+			a.printed = word{}
+		}
+	}()
 	for i, s := range list {
 		if i > 0 {
 			a.chained(s, c, "more than one command")
@@ -45,6 +50,7 @@ func (a *analyzer) stmt(s *syntax.Stmt, c place) ends {
 	if s.Background || s.Coprocess || s.Disown {
 		a.chained(s, c, "&")
 		c = c.apart()
+		c.in.prints = word{}
 	}
 	redirected := a.redirects(s.Redirs, &c)
 	before := len(a.out.Commands)
@@ -55,6 +61,7 @@ func (a *analyzer) stmt(s *syntax.Stmt, c place) ends {
 		c.in.known = false // several commands share it
 	}
 	main, e := a.command(s.Cmd, c)
+	a.output(s)
 	redirected.apply(a, s, c, main, before)
 	switch {
 	case s.Background || s.Coprocess || s.Disown:
@@ -109,7 +116,9 @@ func (a *analyzer) command(cmd syntax.Command, c place) (int, ends) {
 		if x.Name != nil {
 			a.at(c).assigned(x, a.at(c).value(x.Name).text, word{text: "0"})
 		}
-		a.stmt(x.Stmt, c.apart())
+		co := c.apart()
+		co.in.prints = word{}
+		a.stmt(x.Stmt, co)
 		return -1, stay
 	case *syntax.ArithmCmd:
 		a.at(c).arithm(x.X)
@@ -139,9 +148,12 @@ func (a *analyzer) binary(x *syntax.BinaryCmd, c place) ends {
 		second := a.stmt(x.Y, c)
 		return ends{union(first.ok, second.ok), second.bad}
 	}
+	a.printed = word{}
 	a.stmt(x.X, c.apart())
-	last := c.apart()
-	last.in = a.at(c).piped(x.X)
+	printed, last := a.printed, c.apart()
+	if last.in = a.at(c).piped(x.X); x.Op == syntax.Pipe {
+		last.in.prints = printed
+	}
 	e := a.stmt(x.Y, last)
 	return ends{union(c.dirs, e.ok), union(c.dirs, e.bad)} // some shells run the last one themselves
 }
@@ -193,6 +205,9 @@ func (a *analyzer) forLoop(x *syntax.ForClause, c place) ends {
 		for _, item := range items {
 			a.at(c).assigned(l, l.Name.Value, item)
 		}
+		if !x.Select {
+			defer a.at(c).follow(l.Name.Value, items)()
+		}
 		if x.Select {
 			a.at(c).assigned(l, "REPLY", word{dynamic: true})
 		}
@@ -241,10 +256,11 @@ func (a *analyzer) function(x *syntax.FuncDecl, c place) {
 		body = body.inner(n.Value + "()")
 	}
 	a.chained(x, c, "a function")
+	a.declares = true
 	e := a.stmt(x.Body, body)
 	moves := slices.ContainsFunc(e.both(), func(d string) bool { return d != "" }) || movesAway(x.Body, a.functions)
 	for _, n := range names {
-		a.shaken = a.shaken || slices.Contains(writers, n.Value)
+		a.shaken = a.shaken || slices.Contains(printers, n.Value)
 		if sure && !slices.Contains(strongest, n.Value) {
 			a.functions[n.Value] = moves || a.functions[n.Value]
 		}

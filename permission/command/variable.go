@@ -50,7 +50,7 @@ func weigh(name string, value word, exported bool) (Does, string) {
 		}
 	case name == "GOFLAGS" && value.is("", "-mod=vendor", "-mod=readonly", "-count=1", "-v"):
 		return 0, ""
-	case name == "IFS" && !exported && value.known() && !strings.ContainsAny(value.text, "-/.abcdefghijklmnopqrstuvwxyz"):
+	case name == "IFS" && (!exported || value.is("")) && value.known() && !strings.ContainsAny(value.text, "-/.abcdefghijklmnopqrstuvwxyz"):
 		return 0, ""
 	}
 	if slices.Contains(numbers, name) && (value.dynamic || !isNumber(value.text)) {
@@ -68,6 +68,9 @@ func weigh(name string, value word, exported bool) (Does, string) {
 // assigned judges an assignment in this shell, and notes the value for arithmetic.
 func (e expander) assigned(n syntax.Node, name string, value word) {
 	e.a.taint(e.place.spot(n), name, value)
+	if _, loop := n.(*syntax.WordIter); !loop {
+		e.a.set(name, e.any([]word{value}), false)
+	}
 	if does, why := weigh(name, value, false); does != 0 {
 		e.a.emit(n, e.place, []word{{text: name + "=" + value.text, dynamic: value.dynamic}}, does, why)
 	}
@@ -82,7 +85,7 @@ type variables struct {
 
 // taint notes a value that may run commands in arithmetic.
 func (v *variables) taint(at spot, name string, value word) {
-	if value.dynamic || value.glob || strings.ContainsAny(value.text, "[$`") {
+	if value.dynamic && !value.number || value.glob || strings.ContainsAny(value.text, "[$`") {
 		v.tainted[name] = at
 	} else if value.text != "" && !isNumber(value.text) {
 		v.names[name] = append(v.names[name], identifiers(value.text)...)
@@ -103,6 +106,9 @@ func (e expander) assigns(list []*syntax.Assign, exported bool) (does Does, why 
 			continue
 		}
 		v := e.assign(as)
+		if as.Name.Value == "IFS" && !(exported && v.is("")) {
+			e.a.shaken = true // words are split elsewhere
+		}
 		d, w := weigh(as.Name.Value, v, exported)
 		if does |= d; w != "" && why == "" {
 			why = w
@@ -130,13 +136,14 @@ func (e expander) assign(as *syntax.Assign) word {
 		if as.Append {
 			v.dynamic = v.dynamic || !isNumber(v.text)
 		}
-		number := as.Value != nil && len(as.Value.Parts) == 1
-		if number {
-			_, number = as.Value.Parts[0].(*syntax.ArithmExp)
+		e.a.taint(e.place.spot(as), as.Name.Value, v)
+	}
+	if !as.Naked {
+		kept := e.any([]word{v})
+		if as.Append || as.Array != nil || as.Index != nil {
+			kept = word{}
 		}
-		if !number {
-			e.a.taint(e.place.spot(as), as.Name.Value, v)
-		}
+		e.a.set(as.Name.Value, kept, e.place.sure)
 	}
 	return v
 }
@@ -217,12 +224,15 @@ func (e expander) parameter(p *syntax.ParamExp) word {
 	}
 	plain := !p.Excl && !p.Length && !p.Width && !p.IsSet && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Exp == nil
 	switch {
-	case p.Length || name == "#" || name == "?" || name == "$":
-		return word{dynamic: true}
+	case p.Length || plain && (name == "#" || name == "?" || name == "$"):
+		return number()
 	case plain && name == "HOME" && e.a.options.Home != "" && !e.place.remote && !e.a.known(name):
 		return word{text: e.a.options.Home}
 	case plain && name == "PWD" && len(e.place.dirs) == 1 && e.place.dirs[0] != "" && !e.place.remote && !e.a.known(name):
 		return word{text: e.place.dirs[0]}
+	}
+	if w, ok := e.a.value(name); ok && plain {
+		return w
 	}
 	return word{dynamic: true, splits: true}
 }

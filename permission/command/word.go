@@ -17,13 +17,19 @@ type word struct {
 	glob    bool   // the shell may replace it by file names; text is the pattern
 	tilde   bool   // it begins with a ~ that the shell replaces
 	below   []word // if unknown: the words below which it lies
+	dir     string // the directory from which that is true, "" for every one
+	plain   bool   // if unknown: it does not start with a dash, or will be looked at
+	named   bool   // it is the name of a file below them, see names.go
+	number  bool   // it is a number
+	token   bool   // it is the name of a commit
+	matched bool   // it is named by a pattern: in quotes it is one name, and needs no look if it may be an option
 }
 
 func (w word) known() bool { return !w.dynamic && !w.glob }
 
 // mayBeOption reports whether an unknown word may start with a dash.
 func (w word) mayBeOption() bool {
-	if w.known() || w.tilde && !w.splits {
+	if w.known() || w.plain || w.tilde && !w.splits {
 		return false
 	}
 	return w.splits || w.text == "" || strings.IndexByte("-*?[@+!", w.text[0]) >= 0
@@ -34,6 +40,16 @@ func (w word) is(texts ...string) bool { return w.known() && slices.Contains(tex
 
 // then is the word followed by another part.
 func (w word) then(p word) word {
+	switch {
+	case w.blank():
+		return p
+	case p.blank():
+		return w
+	case !w.token || p.dynamic || strings.Contains(p.text, "/"):
+		w.below = nil
+	}
+	w.named, w.number, w.token = false, w.number && p.number, w.below != nil
+	w.plain = w.dynamic && w.plain && !w.splits && !p.splits
 	if !w.dynamic {
 		w.text += p.text
 	}
@@ -41,6 +57,9 @@ func (w word) then(p word) word {
 	w.tilde = w.tilde || p.tilde
 	return w
 }
+
+// blank reports whether the word is empty: two quotes.
+func (w word) blank() bool { return w.text == "" && !w.dynamic && !w.splits && !w.glob && !w.tilde }
 
 // expander expands the words of a command at a place as the shell does, and walks the commands within them.
 type expander struct {
@@ -121,7 +140,11 @@ func (e expander) part(p syntax.WordPart, start bool) word {
 	case *syntax.CmdSubst:
 		e.a.chained(p, e.place, "a substitution")
 		sub := e.place.apart().inner("$(...)")
-		e.a.stmts(p.Stmts, sub)
+		e.a.printed = word{}
+		if e.a.stmts(p.Stmts, sub); e.a.printed.dynamic && !e.a.wary {
+			e.a.trusted = true
+			return e.a.printed
+		}
 		return word{dynamic: true, splits: true}
 	case *syntax.ProcSubst:
 		e.a.chained(p, e.place, "a substitution")
@@ -131,7 +154,7 @@ func (e expander) part(p syntax.WordPart, start bool) word {
 		return word{text: "/dev/fd/63"}
 	case *syntax.ArithmExp:
 		e.arithm(p.X)
-		return word{dynamic: true}
+		return word{dynamic: true, number: true}
 	case *syntax.ExtGlob:
 		return word{text: p.Op.String(), glob: true, dynamic: true}
 	case *syntax.BraceExp:
@@ -153,6 +176,9 @@ func (e expander) quoted(q *syntax.DblQuoted) word {
 			w.splits = false
 		}
 		all = all.then(w)
+	}
+	if all.matched {
+		all.named, all.plain = false, false
 	}
 	all.glob, all.tilde = false, all.tilde && all.text != ""
 	return all

@@ -21,7 +21,10 @@ func (c *call) wrapped(name string, words []word, in place) {
 
 // outside judges a program in a process of its own.
 func (c *call) outside(in place, words []word) {
+	followed := c.a.followed
+	c.a.followed = map[string]*variable{}
 	c.a.outside(func() { c.last, _ = c.a.run(c.node, in, words) })
+	c.a.followed = followed
 }
 
 // judgeEnv judges env: assignments, -S, then a program.
@@ -101,12 +104,17 @@ func judgeXargs(c *call, _ string, g *arguments) {
 	filled := make([]word, 0, len(words)+1)
 	for _, w := range words {
 		if before, _, ok := strings.Cut(w.text, mark); ok && mark != "" {
-			w = word{text: before, dynamic: true}
+			if w.text != mark || c.fed(g).number {
+				w = word{text: before, dynamic: true}
+			} else {
+				w = c.fed(g)
+				w.splits = w.splits && !w.named
+			}
 		}
 		filled = append(filled, w)
 	}
 	if mark == "" {
-		filled = append(filled, word{dynamic: true, splits: true})
+		filled = append(filled, c.fed(g))
 	}
 	in := c.place.inner("xargs")
 	in.in = input{other: true}

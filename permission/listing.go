@@ -1,0 +1,124 @@
+package permission
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/tenon-agent/tenon/permission/command"
+)
+
+// mostNames bounds the files of which Tenon looks at the names for one command.
+const mostNames = 100_000
+
+var errOdd = errors.New("odd")
+
+// look looks at the files whose names a command reads as words. Odd says that a name may be more than the name of a file in the
+// workspace, and the need is that of the command then.
+func (e *environment) look(c *command.Command) (n need, odd bool) {
+	left := mostNames
+	n = need{own: true}
+	stop := func(k kind, text string) error {
+		n.kind, n.text = k, text
+		return errOdd
+	}
+	visit := func(name string, d fs.DirEntry, err error) error {
+		shown, inside := strings.CutPrefix(name, c.Dir+"/")
+		switch left--; {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil || left < 0:
+			return stop(unknownCommand, "the names of the files below "+name+" cannot be determined")
+		case !inside && name == c.Dir:
+			return nil
+		}
+		all := words(shown)
+		if len(all) > 1 && strings.ContainsAny(shown, quotes) {
+			return stop(unknownCommand, "a name of a file has quotes and spaces: "+shown)
+		}
+		if strings.HasPrefix(shown, "-") || strings.Contains(shown, "/-") {
+			return stop(unknownCommand, "a name of a file may be an option: "+shown)
+		}
+		for i, word := range all {
+			if i > 0 && strings.ContainsAny(word, "*?[") {
+				return stop(unknownCommand, "a name of a file has a pattern: "+shown)
+			}
+			if i > 0 {
+				if at := e.commandPath(c.Dir+"/"+word, false, false); at.kind != readInside {
+					return stop(at.kind, "reads "+at.path+", as a name of a file says: "+shown)
+				}
+			}
+			if misleads(word, i == 0 && strings.HasPrefix(shown, "/")) {
+				return stop(unknownCommand, "a name of a file may be an option or lead elsewhere: "+shown)
+			}
+		}
+		if d != nil && d.Type()&fs.ModeSymlink != 0 {
+			if at := e.commandPath(name, false, false); at.kind != readInside {
+				return stop(at.kind, "reads "+at.path+" through the link "+shown)
+			}
+		}
+		return nil
+	}
+	for _, name := range c.Names {
+		starts := []string{name}
+		if strings.ContainsAny(name, "*?[") {
+			if starts = []string{literal(name)}; !strings.Contains(name, "[") {
+				starts, _ = filepath.Glob(name) // a valid pattern
+			}
+		}
+		for _, start := range starts {
+			if _, err := os.Lstat(start); err != nil && filepath.Base(start) == ".git" || !contains(e.roots, e.resolver.Guess(start).Path) {
+				_ = stop(unknownCommand, "takes the names of files below "+start+" for words")
+				return n, true
+			}
+			if info, err := os.Lstat(start); err == nil && visit(start, fs.FileInfoToDirEntry(info), nil) != nil {
+				return n, true
+			}
+			if filepath.WalkDir(e.resolver.Guess(start).Path, visit) != nil {
+				return n, true
+			}
+		}
+	}
+	return n, false
+}
+
+// quotes are the characters that xargs removes.
+const quotes = `"'\`
+
+// words takes a name apart as shells and xargs do at most.
+func words(name string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return r <= ' ' || unicode.IsSpace(r) || r == unicode.ReplacementChar })
+}
+
+// misleads reports whether a word of a name may be something else than the name of a file in the directory.
+func misleads(word string, absolute bool) bool {
+	bare := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(quotes, r) {
+			return -1
+		}
+		return r
+	}, word)
+	parts := strings.Split(bare, "/")
+	return strings.HasPrefix(bare, "/") && !absolute || slices.ContainsFunc(parts, func(p string) bool {
+		return p == ".." || len(p) > 1 && p[0] == '-'
+	})
+}
+
+// imports reports whether python may import a module from a directory in place of one of its own.
+func imports(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err != nil && !errors.Is(err, fs.ErrNotExist) || slices.ContainsFunc(entries, func(d fs.DirEntry) bool {
+		switch ext := filepath.Ext(d.Name()); {
+		case ext == ".py" || ext == ".pyc" || ext == ".pyd" || ext == ".so":
+			return true
+		case d.Type().IsRegular():
+			return false
+		}
+		inner, err := filepath.Glob(filepath.Join(dir, d.Name(), "__init__.*"))
+		return err != nil || len(inner) > 0
+	})
+}
