@@ -127,7 +127,8 @@ func TestRules(t *testing.T) {
 			{"shell(rm -r docs)", Ask},
 			{"read(/usr/include/stdio.h)", Allow},
 			{"shell(cat /usr/include/stdio.h)", Allow},
-			{"read(/usr/lib/a)", Ask},
+			{"read(/usr/lib/a)", Allow},
+			{"read(/etc/passwd)", Ask},
 			{"read(~/notes/a)", Allow},
 			{"read(a.pem)", Deny},
 			{"read(x/y/a.pem)", Deny},
@@ -202,7 +203,7 @@ func TestRules(t *testing.T) {
 			{"shell(unknown .env)", Ask},
 			{"shell(unknown --file=.env)", Ask},
 			{"shell(cd sub && unknown ../.env)", Ask},
-			{"shell(git hash-object .env)", Ask},
+			{"shell(git hash-object .env)", Deny},
 			{"shell(python3 x.py docs/a)", Ask},
 			{"shell(unknown env)", Allow},
 			{"shell(unknown docs)", Allow},
@@ -330,7 +331,7 @@ func TestReasons(t *testing.T) {
 func TestUnattended(t *testing.T) {
 	p := policy(t, AskMode)
 	for line, want := range map[string]string{
-		"git push":     "this run is not interactive: use --allow 'shell(git push *)' or --mode auto",
+		"git push":     "this run is not interactive: use --allow 'shell(git push *)' or --mode yolo",
 		"touch a":      "this run is not interactive: use --allow 'shell(touch a)' or --mode edits",
 		"evil":         "this run is not interactive: use --mode auto",
 		"kill -9 1":    "this run is not interactive: use --mode yolo",

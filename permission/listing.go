@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/tenon-agent/tenon/permission/command"
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
 // mostNames bounds the files of which Tenon looks at the names for one command.
@@ -48,8 +49,8 @@ func (e *environment) look(c *command.Command) (n need, odd bool) {
 				return stop(unknownCommand, "a name of a file has a pattern: "+shown)
 			}
 			if i > 0 {
-				if at := e.commandPath(c.Dir+"/"+word, false, false); at.kind != readInside {
-					return stop(at.kind, "reads "+at.path+", as a name of a file says: "+shown)
+				if at, k := e.behind(c.Dir + "/" + word); k != readInside {
+					return stop(k, "reads "+at+", as a name of a file says: "+shown)
 				}
 			}
 			if misleads(word, i == 0 && strings.HasPrefix(shown, "/")) {
@@ -57,8 +58,8 @@ func (e *environment) look(c *command.Command) (n need, odd bool) {
 			}
 		}
 		if d != nil && d.Type()&fs.ModeSymlink != 0 {
-			if at := e.commandPath(name, false, false); at.kind != readInside {
-				return stop(at.kind, "reads "+at.path+" through the link "+shown)
+			if at, k := e.behind(name); k != readInside {
+				return stop(k, "reads "+at+" through the link "+shown)
 			}
 		}
 		return nil
@@ -84,6 +85,15 @@ func (e *environment) look(c *command.Command) (n need, odd bool) {
 		}
 	}
 	return n, false
+}
+
+// behind returns the path that a name leads to, and the kind of reading it.
+func (e *environment) behind(name string) (string, kind) {
+	at := e.resolver.Guess(filepath.FromSlash(name)).Path
+	if paths.Magic(at) {
+		return at, readSomewhere
+	}
+	return at, e.placed(at, false)
 }
 
 // quotes are the characters that xargs removes.

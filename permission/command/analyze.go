@@ -38,7 +38,7 @@ func Analyze(line string, o Options) (found Analysis) {
 func analyze(line string, o Options) Analysis {
 	a := newAnalyzer(programs(), o)
 	a.all(line)
-	if a.trusted && a.shaken { // a name that counted as a function, or as echo, may be something else
+	if a.trusted && a.shaken || a.relied && a.moved { // a name that counted as a function, or as echo, may be something else
 		a = newAnalyzer(programs(), o)
 		a.wary = true
 		a.all(line)
@@ -87,6 +87,9 @@ type analyzer struct {
 	trusted bool // a function or the text of a pipe was trusted
 	shaken  bool // the line removes functions, or declares one with the name of a writer
 	wary    bool // trust none
+
+	// The same for the output of programs and the values of variables, see names.go.
+	relied, moved bool
 }
 
 // at returns the expander of the words of a command.

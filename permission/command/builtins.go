@@ -60,7 +60,7 @@ func judgeCommand(c *call, name string, g *arguments) {
 }
 
 func judgeExec(c *call, _ string, g *arguments) {
-	if c.a.shaken = c.a.shaken || len(g.operands) == 0; len(g.operands) > 0 { // it may change the input of later commands
+	if c.a.moved = c.a.moved || len(g.operands) == 0; len(g.operands) > 0 { // it may change the input of later commands
 		c.wrapped("exec", g.operands, c.place.inner("exec"))
 	}
 }
@@ -118,6 +118,7 @@ func judgeVariables(c *call, name string, g *arguments) {
 		if name != "unset" {
 			c.a.taint(c.place.spot(c.node), variable, v)
 			c.a.set(variable, word{}, false)
+			c.a.splits(variable, v)
 		}
 		does, why := weigh(variable, v, name == "export" && given)
 		c.does(does, why)
@@ -150,6 +151,7 @@ func judgeRead(c *call, name string, g *arguments) {
 			line = c.place.in.prints
 		}
 		c.a.set(w.text, line, line.dynamic)
+		c.a.splits(w.text, word{dynamic: true})
 		c.a.tainted[w.text] = c.place.spot(c.node)
 		does, why := weigh(w.text, word{dynamic: true}, false)
 		c.does(does, why)

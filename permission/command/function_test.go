@@ -5,7 +5,7 @@ import "testing"
 // TestFunctions holds that a name stands for a function only where the shell has declared it for sure, and that calling one may lead
 // anywhere.
 func TestFunctions(t *testing.T) {
-	const push, nothing = "writes network executes w=/w/.git via=git()", "nothing via=git()"
+	const push, nothing = "writes network executes publishes w=/w/.git via=git()", "nothing via=git()"
 	for line, want := range map[string]string{
 		"git() { :; }; git push":                       nothing,
 		"! git() { :; }; git push":                     nothing,

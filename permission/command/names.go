@@ -64,7 +64,7 @@ func (a *analyzer) value(name string) (word, bool) {
 	if f == nil || f.ended || !f.value.dynamic || a.wary {
 		return word{}, false
 	}
-	a.trusted = true
+	a.relied = true
 	return f.value, true
 }
 
@@ -79,9 +79,14 @@ func (a *analyzer) set(name string, v word, sure bool) {
 		a.followed[name] = &variable{}
 	case f.value.number && v.number && !f.ended:
 	default:
-		a.shaken = a.shaken || f.value.dynamic && (!f.ended || a.declares)
+		a.moved = a.moved || f.value.dynamic && (!f.ended || a.declares)
 		f.value = word{}
 	}
+}
+
+// splits notes an assignment after which the shell takes words apart elsewhere.
+func (a *analyzer) splits(name string, v word) {
+	a.moved = a.moved || name == "IFS" && !v.is("")
 }
 
 // follow sets the variable of a loop, and returns a function that ends this.
@@ -295,7 +300,7 @@ func (c *call) fed(g *arguments) word {
 	if !w.dynamic || c.a.wary {
 		return word{dynamic: true, splits: true}
 	}
-	c.a.trusted = true
+	c.a.relied = true
 	w.splits = true
 	return w
 }

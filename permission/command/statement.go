@@ -260,7 +260,8 @@ func (a *analyzer) function(x *syntax.FuncDecl, c place) {
 	e := a.stmt(x.Body, body)
 	moves := slices.ContainsFunc(e.both(), func(d string) bool { return d != "" }) || movesAway(x.Body, a.functions)
 	for _, n := range names {
-		a.shaken = a.shaken || slices.Contains(printers, n.Value)
+		a.shaken = a.shaken || slices.Contains(writers, n.Value)
+		a.moved = a.moved || slices.Contains(printers, n.Value)
 		if sure && !slices.Contains(strongest, n.Value) {
 			a.functions[n.Value] = moves || a.functions[n.Value]
 		}

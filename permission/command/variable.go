@@ -68,6 +68,7 @@ func weigh(name string, value word, exported bool) (Does, string) {
 // assigned judges an assignment in this shell, and notes the value for arithmetic.
 func (e expander) assigned(n syntax.Node, name string, value word) {
 	e.a.taint(e.place.spot(n), name, value)
+	e.a.splits(name, value)
 	if _, loop := n.(*syntax.WordIter); !loop {
 		e.a.set(name, e.any([]word{value}), false)
 	}
@@ -106,9 +107,6 @@ func (e expander) assigns(list []*syntax.Assign, exported bool) (does Does, why 
 			continue
 		}
 		v := e.assign(as)
-		if as.Name.Value == "IFS" && !(exported && v.is("")) {
-			e.a.shaken = true // words are split elsewhere
-		}
 		d, w := weigh(as.Name.Value, v, exported)
 		if does |= d; w != "" && why == "" {
 			why = w
@@ -139,6 +137,7 @@ func (e expander) assign(as *syntax.Assign) word {
 		e.a.taint(e.place.spot(as), as.Name.Value, v)
 	}
 	if !as.Naked {
+		e.a.splits(as.Name.Value, v)
 		kept := e.any([]word{v})
 		if as.Append || as.Array != nil || as.Index != nil {
 			kept = word{}

@@ -142,7 +142,7 @@ func (e expander) part(p syntax.WordPart, start bool) word {
 		sub := e.place.apart().inner("$(...)")
 		e.a.printed = word{}
 		if e.a.stmts(p.Stmts, sub); e.a.printed.dynamic && !e.a.wary {
-			e.a.trusted = true
+			e.a.relied = true
 			return e.a.printed
 		}
 		return word{dynamic: true, splits: true}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 
 	"github.com/tenon-agent/tenon/internal/cli/command"
@@ -57,8 +58,11 @@ func (j *job) advise(err error) {
 	}
 }
 
-// last prints advice if the run did not end well.
+// last prints the changed files that other programs run, and advice if the run did not end well.
 func (j *job) last(r *report) {
+	if len(r.RunsLater) > 0 {
+		j.note("! other programs run these changed files by themselves; look at them first: " + strings.Join(r.RunsLater, ", "))
+	}
 	if r.StopReason == session.ReasonDone && !r.denied {
 		return
 	}

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/tenon-agent/tenon/internal/cli/command"
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/transcript"
 )
@@ -32,7 +34,9 @@ type report struct {
 	Seconds    float64           `json:"seconds"`
 	Errors     []errorReport     `json:"errors"`
 	Denied     []deniedReport    `json:"denied"`
+	RunsLater  []string          `json:"runs_later,omitempty"` // changed files that other programs run by themselves
 
+	dir    string                  // of the workspace
 	calls  map[string]llm.ToolCall // of the last turn that had any
 	denied bool                    // Tenon denied calls of that turn and ran none
 	ran    bool                    // Tenon ran one
@@ -68,6 +72,12 @@ func (r *report) event(e session.Event) {
 	switch b := e.Body.(type) {
 	case session.Message:
 		r.message(b)
+	case session.FilesChanged:
+		for _, f := range b.Files {
+			if rel, err := filepath.Rel(r.dir, f.Path); err == nil && f.After != nil && permission.RunsLater(rel) && !slices.Contains(r.RunsLater, rel) {
+				r.RunsLater = append(r.RunsLater, rel)
+			}
+		}
 	case session.RunEnded:
 		r.ended = true
 		r.Answer = strings.TrimSpace(r.Answer)
