@@ -74,3 +74,45 @@ func TestHarmless(t *testing.T) {
 		t.Errorf("%d of %d need approval, want at most one in twenty of at least 300", asks, len(all))
 	}
 }
+
+// No dangerous command is allowed in mode inspect or ask: neither those of the list, nor those of the corpora.
+func TestDangerous(t *testing.T) {
+	all := map[string]bool{}
+	for _, line := range listed(t, "dangerous.txt") {
+		all[line] = true
+	}
+	own := len(all)
+	for _, line := range listed(t, "verdicts.txt") {
+		if verdict, command, _ := strings.Cut(line, " "); verdict[0] == '-' && verdict[2] != '+' {
+			all[command] = true
+		}
+	}
+	data, err := os.ReadFile("command/testdata/commands.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	section, line := "", ""
+	for l := range strings.Lines(string(data)) {
+		l = strings.TrimSuffix(l, "\n")
+		switch {
+		case strings.HasPrefix(l, "# "):
+			section = l
+		case strings.HasPrefix(l, "\t") && !strings.HasPrefix(section, "# Harmless") && !strings.HasPrefix(section, "# Names of files") && l != "\tqueries":
+			all[written.Replace(line)] = true
+		default:
+			line = l
+		}
+	}
+	p := policy(t, AskMode)
+	for line := range all {
+		c := p.Command(line)
+		for _, m := range []Mode{AskMode, Inspect} {
+			if v := p.InMode(m).Judge(c); v.Action == Allow {
+				t.Errorf("mode %s allows %s\n%s", m, line, v)
+			}
+		}
+	}
+	if t.Logf("%d commands, %d of them in dangerous.txt", len(all), own); len(all) < 1500 {
+		t.Errorf("%d commands", len(all))
+	}
+}

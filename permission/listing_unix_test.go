@@ -113,8 +113,7 @@ func TestNamesLeadNowhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// sort has options that write and run, so a word that may be an option counts.
-		if judged++; p.Judge(p.Command(strings.Replace(all.line, "CMD", "sort", 1))).Action != Allow {
+		if judged++; p.Judge(p.Command(strings.Replace(all.line, "CMD", "cat", 1))).Action != Allow {
 			continue
 		}
 		allowed++

@@ -196,8 +196,8 @@ func (c *call) prints(name string, g *arguments) {
 		}
 		return words
 	}
-	if g.hidden && len(operands) > 0 && (name == "ls" || operands[0].known()) && !slices.ContainsFunc(operands, func(w word) bool { return w.dynamic }) {
-		looked := *g // a pattern, of whose names none will be an option
+	if g.hidden && len(operands) > 0 && (name == "ls" || operands[0].known()) && !slices.ContainsFunc(operands, func(w word) bool { return w.dynamic && !w.named }) {
+		looked := *g // names, of which none will be an option
 		looked.hidden = false
 		g = &looked
 	}

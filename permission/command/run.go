@@ -202,6 +202,9 @@ func (c *call) apply(p *program, name string, args []word) {
 		p.rule(c, name, g)
 	}
 	c.operands(p, name, g)
+	if p.does&Queries != 0 && slices.ContainsFunc(args, func(w word) bool { return !w.known() }) {
+		c.does(Network, "sends words that cannot be determined in advance")
+	}
 	if p.fills || g.effect(fills) {
 		c.cmd.Trees, c.cmd.Copies = add(c.cmd.Trees, c.cmd.WritePaths), p.copies
 	}

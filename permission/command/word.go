@@ -29,7 +29,7 @@ func (w word) known() bool { return !w.dynamic && !w.glob }
 
 // mayBeOption reports whether an unknown word may start with a dash.
 func (w word) mayBeOption() bool {
-	if w.known() || w.plain || w.tilde && !w.splits {
+	if w.known() || w.plain && !(w.named && w.splits) || w.tilde && !w.splits {
 		return false
 	}
 	return w.splits || w.text == "" || strings.IndexByte("-*?[@+!", w.text[0]) >= 0
