@@ -200,6 +200,8 @@ func (p *Policy) command(c *command.Command, i int) (all []need) {
 	}
 	if c.Does&command.Destroys != 0 {
 		say(p.destruction(c, paths))
+	} else if replaces(c) {
+		say(discards)
 	}
 	if c.Does&command.Publishes != 0 {
 		say(publishes)
@@ -346,6 +348,15 @@ func reachable(pattern, place string) bool {
 		}
 	}
 	return true
+}
+
+// replaces reports whether git checkout names a file, which it then replaces.
+func replaces(c *command.Command) bool {
+	i := slices.Index(c.Words, "checkout")
+	return i > 0 && path.Base(c.Words[0]) == "git" && !slices.Contains(c.Words, "-b") && slices.ContainsFunc(c.Words[i+1:], func(w string) bool {
+		_, err := os.Lstat(filepath.Join(c.Dir, filepath.FromSlash(w)))
+		return w != "" && err == nil
+	})
 }
 
 // destruction is the kind of a destructive command. Checkpoints may have files in the workspace that the line names, and nothing else.

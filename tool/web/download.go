@@ -116,7 +116,8 @@ func (s *set) save(ctx context.Context, t target, name, abs string) (Downloaded,
 	if _, err := temp.ReadAt(data, 0); err != nil && err != io.EOF {
 		return Downloaded{}, err
 	}
-	if err := s.ws.WriteFile(ctx, abs, data, func() error { return s.replaceable(name, abs) }); err != nil {
+	edit := workspace.Edit{Path: abs, Data: data, Exact: true, Check: func() error { return s.replaceable(name, abs) }} // as every tool that writes
+	if err := s.ws.Apply(ctx, []workspace.Edit{edit}); err != nil {
 		return Downloaded{}, err
 	}
 	kind, _ := mediaType(answer.Header.Get("Content-Type"), data)

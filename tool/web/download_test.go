@@ -115,6 +115,27 @@ func TestDownloadLooksAgain(t *testing.T) {
 	}
 }
 
+// A directory that becomes a link while a file is under way to it leads the file nowhere.
+func TestDownloadFollowsNoNewLink(t *testing.T) {
+	s := tools(t, Options{Private: true})
+	dir := filepath.Join(s.ws.Dir(), "lib")
+	if err := os.Mkdir(filepath.Join(s.ws.Dir(), "kept"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	server := site(t, func(w http.ResponseWriter, _ *http.Request) {
+		if err := os.Symlink("kept", dir); err != nil {
+			panic(err)
+		}
+		_, _ = io.WriteString(w, "new")
+	})
+	if _, err := run(t, s.download(), `{"url":%q,"path":"lib/a"}`, server.URL); err == nil {
+		t.Error("saved through a link")
+	}
+	if names, _ := os.ReadDir(filepath.Join(s.ws.Dir(), "kept")); len(names) > 0 {
+		t.Errorf("there is %v", names)
+	}
+}
+
 func TestDownloadsThatFailLeaveNothing(t *testing.T) {
 	chunk := bytes.Repeat([]byte("x"), 1<<20)
 	tests := []struct {
