@@ -4,12 +4,14 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/tenon-agent/tenon/permission/command"
+	"github.com/tenon-agent/tenon/workspace/gitdir"
 	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
@@ -27,64 +29,123 @@ func (e *environment) look(c *command.Command) (n need, odd bool) {
 		n.kind, n.text = k, text
 		return errOdd
 	}
-	visit := func(name string, d fs.DirEntry, err error) error {
-		shown, inside := strings.CutPrefix(name, c.Dir+"/")
-		switch left--; {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil
-		case err != nil || left < 0:
-			return stop(unknownCommand, "the names of the files below "+name+" cannot be determined")
-		case !inside && name == c.Dir:
-			return nil
-		}
+	name := func(shown string) error {
 		all := words(shown)
-		if len(all) > 1 && strings.ContainsAny(shown, quotes) {
+		switch {
+		case len(all) > 1 && strings.ContainsAny(shown, quotes):
 			return stop(unknownCommand, "a name of a file has quotes and spaces: "+shown)
-		}
-		if strings.HasPrefix(shown, "-") || strings.Contains(shown, "/-") {
+		case strings.HasPrefix(shown, "-"), strings.Contains(shown, "/-"):
 			return stop(unknownCommand, "a name of a file may be an option: "+shown)
 		}
 		for i, word := range all {
 			if i > 0 && strings.ContainsAny(word, "*?[") {
 				return stop(unknownCommand, "a name of a file has a pattern: "+shown)
 			}
-			if i > 0 {
-				if at, k := e.behind(c.Dir + "/" + word); k != readInside {
-					return stop(k, "reads "+at+", as a name of a file says: "+shown)
-				}
-			}
 			if misleads(word, i == 0 && strings.HasPrefix(shown, "/")) {
 				return stop(unknownCommand, "a name of a file may be an option or lead elsewhere: "+shown)
 			}
-		}
-		if d != nil && d.Type()&fs.ModeSymlink != 0 {
-			if at, k := e.behind(name); k != readInside {
-				return stop(k, "reads "+at+" through the link "+shown)
+			if i == 0 {
+				continue
+			}
+			if at, k := e.behind(c.Dir + "/" + word); k != readInside {
+				return stop(k, "reads "+at+", as a name of a file says: "+shown)
 			}
 		}
 		return nil
 	}
-	for _, name := range c.Names {
-		starts := []string{name}
-		if strings.ContainsAny(name, "*?[") {
-			if starts = []string{literal(name)}; !strings.Contains(name, "[") {
-				starts, _ = filepath.Glob(name) // a valid pattern
+	visit := func(at string, d fs.DirEntry, err error) error {
+		shown, inside := strings.CutPrefix(at, c.Dir+"/")
+		switch left--; {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil || left < 0:
+			return stop(unknownCommand, "the names of the files below "+at+" cannot be determined")
+		case !inside && at == c.Dir:
+			return nil
+		}
+		if err := name(shown); err != nil {
+			return err
+		}
+		if d != nil && d.Type()&fs.ModeSymlink != 0 {
+			if to, k := e.behind(at); k != readInside {
+				return stop(k, "reads "+to+" through the link "+shown)
+			}
+		}
+		return nil
+	}
+	for _, listed := range c.Names {
+		if path.Base(listed) == ".git" {
+			tracked, err := trackedBelow(path.Dir(listed))
+			if err != nil {
+				_ = stop(unknownCommand, "the names of the files that git tracks cannot be determined")
+			}
+			if err != nil || slices.ContainsFunc(tracked, func(shown string) bool { return name(shown) != nil }) {
+				return n, true
+			}
+			continue
+		}
+		starts := []string{listed}
+		if strings.ContainsAny(listed, "*?[") {
+			if starts = []string{literal(listed)}; !strings.Contains(listed, "[") {
+				starts, _ = filepath.Glob(listed) // a valid pattern
 			}
 		}
 		for _, start := range starts {
-			if _, err := os.Lstat(start); err != nil && filepath.Base(start) == ".git" || !contains(e.roots, e.resolver.Guess(start).Path) {
+			real := e.resolver.Guess(start).Path
+			if !contains(e.roots, real) {
 				_ = stop(unknownCommand, "takes the names of files below "+start+" for words")
 				return n, true
 			}
 			if info, err := os.Lstat(start); err == nil && visit(start, fs.FileInfoToDirEntry(info), nil) != nil {
 				return n, true
 			}
-			if filepath.WalkDir(e.resolver.Guess(start).Path, visit) != nil {
+			if filepath.WalkDir(real, visit) != nil {
 				return n, true
 			}
 		}
 	}
 	return n, false
+}
+
+// largestIndex bounds the size of an index that Tenon reads for one command.
+const largestIndex = 64 << 20
+
+// trackedBelow returns the paths that git tracks in the repository of a directory, none if it is in no repository.
+func trackedBelow(dir string) ([]string, error) {
+	for ; ; dir = path.Dir(dir) {
+		at := path.Join(dir, ".git")
+		info, err := os.Stat(at)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && dir != path.Dir(dir):
+			continue
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		case !info.IsDir(): // of a worktree or a submodule
+			text, err := os.ReadFile(at)
+			to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+			if err != nil || !ok {
+				return nil, errOdd
+			}
+			if at = to; !filepath.IsAbs(to) {
+				at = path.Join(dir, to)
+			}
+		}
+		at = path.Join(at, "index")
+		info, err = os.Stat(at)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		if err != nil || !info.Mode().IsRegular() || info.Size() > largestIndex {
+			return nil, errOdd
+		}
+		data, err := os.ReadFile(at)
+		if err != nil {
+			return nil, err
+		}
+		return gitdir.Tracked(data)
+	}
 }
 
 // behind returns the path that a name leads to, and the kind of reading it.

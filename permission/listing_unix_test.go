@@ -25,6 +25,18 @@ git ls-files | sort | head -50 | xargs CMD
 find . -type f | xargs CMD
 find . -print0 | xargs -0 CMD
 find * | xargs CMD
+CMD $(find . -print0)
+find . | xargs -0 CMD
+find . -print0 | sort -z | xargs -0 CMD
+find . -print0 | head -5 | xargs -0 CMD
+find . -print0 | while read -r f; do CMD "$f"; done
+CMD $(git ls-files -z)
+grep -rlZ x . | xargs -0 CMD
+CMD $(grep -rlZ x .)
+git ls-files | tac | xargs CMD
+git diff --name-only | xargs CMD
+cd d && git ls-files | xargs CMD
+cd d && CMD $(git diff --name-only)
 ls | xargs CMD
 ls -A | xargs -n1 CMD
 ls d | xargs CMD
@@ -50,16 +62,24 @@ grep -l x * | xargs CMD`), "\n")
 // tree is a line, and the names and targets of files.
 type tree struct {
 	line  string
-	files [][2]string // the target of a link, "" for a file
+	files []file
+}
+
+type file struct {
+	name, to string // to is the target of a link
+	gone     bool   // git tracks it, and it is not on disk
 }
 
 // draw draws a tree whose names confuse shells, git and xargs.
 func draw(t *rapid.T) (all tree) {
 	name := rapid.StringMatching(`[a-]{1,2}|[a /*'"\\\n.~$-]{1,6}|a|b|a|b|c| /etc|d/ \.\./x|\.\./|é |"-a"|\\-a| -a`)
 	for range rapid.IntRange(1, 3).Draw(t, "files") {
-		one := [2]string{filepath.Clean("/" + rapid.SampledFrom([]string{"", "d/", "d/e/"}).Draw(t, "in") + name.Draw(t, "name"))}
-		if rapid.IntRange(0, 9).Draw(t, "link") == 0 {
-			one[1] = rapid.SampledFrom([]string{"/etc/passwd", "a", "/home/me/.ssh/id", "../.."}).Draw(t, "to")
+		one := file{name: filepath.Clean("/" + rapid.SampledFrom([]string{"", "d/", "d/e/"}).Draw(t, "in") + name.Draw(t, "name"))}
+		switch rapid.IntRange(0, 9).Draw(t, "kind") {
+		case 1:
+			one.gone = true
+		case 0:
+			one.to = rapid.SampledFrom([]string{"/etc/passwd", "a", "/home/me/.ssh/id", "../.."}).Draw(t, "to")
 		}
 		all.files = append(all.files, one)
 	}
@@ -73,11 +93,11 @@ func (all tree) make(t *testing.T, bin string) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range append(all.files, [2]string{"/d/a"}) {
-		at := filepath.Join(dir, f[0])
+	for _, f := range append(all.files, file{name: "/d/a"}) {
+		at := filepath.Join(dir, f.name)
 		_ = os.MkdirAll(filepath.Dir(at), 0o700) // a part of it may be a file
-		if f[1] != "" {
-			_ = os.Symlink(f[1], at)
+		if f.to != "" {
+			_ = os.Symlink(f.to, at)
 		} else {
 			// Not os.WriteFile: a link with the same name may be there, and it leads out.
 			if f, err := os.OpenFile(at, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
@@ -90,6 +110,11 @@ func (all tree) make(t *testing.T, bin string) (dir string) {
 	git.Dir, git.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + bin, "GIT_CONFIG_NOSYSTEM=1"}
 	if out, err := git.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
+	}
+	for _, f := range all.files {
+		if f.gone {
+			_ = os.Remove(filepath.Join(dir, f.name))
+		}
 	}
 	return dir
 }
@@ -122,7 +147,7 @@ func TestNamesLeadNowhere(t *testing.T) {
 		out, _ := c.Output() // xargs and grep fail for some names
 		for word := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 			if leads(dir, word) {
-				t.Errorf("%s: gets %q; the files are %q", all.line, word, all.files)
+				t.Errorf("%s: gets %q; the files are %+v", all.line, word, all.files)
 			}
 		}
 	}

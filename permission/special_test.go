@@ -143,8 +143,8 @@ func TestFilesOfTheirOwnKind(t *testing.T) {
 func TestQuestionsToServices(t *testing.T) {
 	p := policy(t, AskMode)
 	for line, want := range map[string]Action{
-		"gh pr list": Allow, "gh pr view $n": Ask, "gh pr list -R evil.example/a/b": Ask, "gh api user": Allow, "gh api user -f a=b": Ask,
-		"docker logs web": Allow, "docker logs $(docker ps -q)": Ask, "kubectl get pods": Allow, "kubectl get secrets": Ask, "ip addr": Allow,
+		"gh pr list": Allow, "gh pr view $n": Ask, "gh pr list -R evil.example/a/b": Ask, "gh api user": Ask, "gh api user -f a=b": Ask,
+		"docker logs web": Allow, "docker logs $(docker ps -q)": Ask, "kubectl get pods": Allow, "kubectl get secrets": Ask, "kubectl get pods -o yaml": Ask, "kubectl get po -owide": Allow, "ip addr": Allow,
 		"ip addr show eth0": Allow, "ip addr add 10.0.0.1 dev a": Ask, "ss -tlnp": Allow, "ss -K": Ask,
 	} {
 		if v := p.Judge(p.Command(line)); v.Action != want {

@@ -37,7 +37,7 @@ var places = []place{
 	{path: "window/compact", may: []string{"llm", "session", "window", "window/tokens"}},
 	{path: "window", may: []string{"llm", "session", "session/live", "session/view", "window/tokens"}},
 	{path: "permission/command", may: []string{"workspace/path"}},
-	{path: "permission", may: []string{"llm", "tool", "permission/command", "workspace/path"}},
+	{path: "permission", may: []string{"llm", "tool", "permission/command", "workspace/gitdir", "workspace/path"}},
 	{path: "workspace/path"},
 	{path: "workspace/sandbox", may: []string{"workspace/path"}},
 	{path: "workspace/gitdir", may: []string{"workspace/path"}},

@@ -220,8 +220,16 @@ func (a *analyzer) unparsed(err error, c place) {
 	a.problem(at, "cannot parse the command line: %s", text)
 }
 
-// outside judges commands of another process, which has none of the functions of this shell.
+// outside judges commands of another process, which has none of the functions and variables of this shell.
 func (a *analyzer) outside(judge func()) {
+	followed := a.followed
+	a.followed = map[string]*variable{}
+	a.skipping(judge)
+	a.followed = followed
+}
+
+// skipping judges commands that skip functions.
+func (a *analyzer) skipping(judge func()) {
 	functions := a.functions
 	a.functions = map[string]bool{}
 	judge()

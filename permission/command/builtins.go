@@ -56,7 +56,7 @@ func judgeCommand(c *call, name string, g *arguments) {
 	}
 	in := c.place.inner(name)
 	c.clear = true
-	c.a.outside(func() { c.last, c.ends = c.a.run(c.node, in, words) }) // these two skip functions
+	c.a.skipping(func() { c.last, c.ends = c.a.run(c.node, in, words) })
 }
 
 func judgeExec(c *call, _ string, g *arguments) {
@@ -147,7 +147,7 @@ func judgeRead(c *call, name string, g *arguments) {
 			continue
 		}
 		line := word{}
-		if name == "read" && len(operands) == 1 && g.only("-r -s") {
+		if name == "read" && len(operands) == 1 && g.only("-r -s") && !c.place.in.prints.zero {
 			line = c.place.in.prints
 		}
 		c.a.set(w.text, line, line.dynamic)

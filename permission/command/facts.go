@@ -29,7 +29,11 @@ func (f *facts) does(d Does, why string) {
 func (f *facts) unknown(why string) { f.does(Unknown, why) }
 
 func (f *facts) reads(w word) {
-	if paths := f.a.at(f.place).paths(w); len(paths) > 0 || f.place.remote {
+	paths := f.a.at(f.place).paths(w)
+	if w.named { // .git names files, and is not read
+		paths = slices.DeleteFunc(paths, func(p string) bool { return path.Base(p) == ".git" })
+	}
+	if len(paths) > 0 || f.place.remote {
 		f.cmd.ReadPaths = add(f.cmd.ReadPaths, paths)
 		f.does(Reads, "")
 	}

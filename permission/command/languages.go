@@ -29,7 +29,7 @@ func judgeFind(c *call, _ string, _ *arguments) {
 			}
 			return word{}
 		}
-		if w.is("-L", "-follow", "-ls", "-delete") || w.is("-printf") && !(i+1 < len(args) && args[i+1].is(`%p\n`)) {
+		if w.is("-L", "-follow", "-ls", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-help", "--help", "-version", "--version") || w.is("-printf") && !(i+1 < len(args) && args[i+1].is(`%p\n`)) {
 			lists = false // it prints more than names, or names in other directories
 		}
 		switch {
@@ -69,6 +69,7 @@ func judgeFind(c *call, _ string, _ *arguments) {
 	}
 	if lists {
 		c.printed = c.a.at(c.place).names(starts...)
+		c.printed.zero = slices.ContainsFunc(args, func(w word) bool { return w.is("-print0") })
 	}
 	for _, w := range starts {
 		if c.reads(w); len(files) > 0 {

@@ -190,6 +190,7 @@ func (c *call) prints(name string, g *arguments) {
 	at, in := c.a.at(c.place), c.place.in.prints
 	operands := g.operands
 	here := []word{{text: "."}}
+	tracked := append(here, word{text: ".git"}) // also files that are not on disk
 	below := func(words []word) []word {
 		if len(words) == 0 {
 			return here
@@ -212,7 +213,7 @@ func (c *call) prints(name string, g *arguments) {
 		}
 	case "git ls-files":
 		if g.only(listsFiles) && !slices.ContainsFunc(operands, outward) {
-			c.printed = at.names(here...)
+			c.printed = at.names(tracked...)
 		}
 	case "git grep":
 		if g.has("-l", "--files-with-matches", "--name-only") && g.only(findsLines+" -l --files-with-matches --name-only -z --null") && len(patterned) == 0 {
@@ -220,7 +221,7 @@ func (c *call) prints(name string, g *arguments) {
 		}
 	case "git diff":
 		if g.has("--name-only") && g.only("--name-only -z --diff-filter") && len(operands) == 0 {
-			c.printed = at.names(append(here, word{text: ".git"})...) // the names are those from the root of the repository, which must be here
+			c.printed = at.names(tracked...)
 		}
 	case "grep", "egrep", "fgrep":
 		switch {
@@ -240,7 +241,7 @@ func (c *call) prints(name string, g *arguments) {
 			c.printed = at.names(below(patterned)...)
 		}
 	case "head", "tail", "sort", "uniq", "tac", "shuf":
-		if g.only("-# -n --lines -r --reverse -u --unique -V --version-sort -f -R -z --zero-terminated -d -h -g -s -1") && len(operands) == 0 {
+		if g.only("-# -n --lines -r --reverse -u --unique -V --version-sort -f -R -z --zero-terminated -d -h -g") && len(operands) == 0 {
 			c.printed = in
 		}
 	case "cat":
@@ -284,6 +285,25 @@ func (c *call) prints(name string, g *arguments) {
 	}
 }
 
+// zeros notes whether zero bytes separate the output. A filter keeps the lines of its input only if it takes them apart at the same bytes.
+func (c *call) zeros(name string, g *arguments) {
+	zero := g.has("-z", "--null-data", "--zero-terminated") || g.has("-0", "-Z", "--null", "--print0")
+	switch name {
+	case "grep", "egrep", "fgrep":
+		if c.printed.named && g.has("-l", "-L", "--files-with-matches", "--files-without-match") {
+			c.printed.zero = g.has("-Z", "--null")
+			return
+		}
+		fallthrough
+	case "head", "tail", "sort", "uniq", "tac", "shuf", "cat":
+		if c.printed.zero != zero {
+			c.printed = word{}
+		}
+	default:
+		c.printed.zero = zero && c.printed.named
+	}
+}
+
 // outward reports whether a path of git may lie outside the directory.
 func outward(w word) bool {
 	return w.dynamic || strings.HasPrefix(w.text, ":") || up(w.text) || absolute(w.text)
@@ -291,12 +311,15 @@ func outward(w word) bool {
 
 // fed is the word that xargs appends, from what it reads.
 func (c *call) fed(g *arguments) word {
+	w := c.place.in.prints
+	if w.zero != g.has("-0", "--null") {
+		return word{dynamic: true, splits: true}
+	}
 	for _, o := range g.options {
 		if o.name == "-a" || o.name == "--arg-file" || (o.name == "-d" || o.name == "--delimiter") && !o.text.is("\\n", "\n", "\\0") {
 			return word{dynamic: true, splits: true}
 		}
 	}
-	w := c.place.in.prints
 	if !w.dynamic || c.a.wary {
 		return word{dynamic: true, splits: true}
 	}

@@ -29,9 +29,8 @@ func (c *call) task(words ...word) {
 
 // judgeTask judges tools that run tasks of the project: make, npm run.
 func judgeTask(c *call, name string, g *arguments) {
-	words, _, sub := strings.Cut(name, " ")
 	all := c.words[1:]
-	if _, verb, _ := strings.Cut(name, " "); sub && words != "" {
+	if _, verb, sub := strings.Cut(name, " "); sub {
 		for i, w := range all {
 			if w.is(verb) {
 				all = all[i+1 : min(i+2, len(all))]
@@ -48,4 +47,15 @@ func judgeShow(c *call, name string, g *arguments) {
 		c.unknown(name + " may change something")
 	}
 	g.operands = nil
+}
+
+// judgeWide judges kubectl get, which prints whole objects, with the keys in them, in other formats than a table.
+func judgeWide(c *call, name string, g *arguments) {
+	for _, o := range g.options {
+		if o.name == "-o" || o.name == "--output" {
+			if !o.text.is("wide", "name") {
+				c.does(Network, name+" may print keys")
+			}
+		}
+	}
 }

@@ -197,7 +197,9 @@ func (c *call) apply(p *program, name string, args []word) {
 		c.subcommand(p, name, g)
 		return
 	}
-	c.prints(name, g)
+	if c.prints(name, g); c.printed.dynamic {
+		c.zeros(name, g)
+	}
 	if p.rule != nil {
 		p.rule(c, name, g)
 	}

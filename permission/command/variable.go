@@ -107,6 +107,9 @@ func (e expander) assigns(list []*syntax.Assign, exported bool) (does Does, why 
 			continue
 		}
 		v := e.assign(as)
+		if exported { // for the program, not for its words
+			e.a.set(as.Name.Value, word{}, false)
+		}
 		d, w := weigh(as.Name.Value, v, exported)
 		if does |= d; w != "" && why == "" {
 			why = w

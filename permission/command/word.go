@@ -22,6 +22,7 @@ type word struct {
 	named   bool   // it is the name of a file below them, see names.go
 	number  bool   // it is a number
 	token   bool   // it is the name of a commit
+	zero    bool   // zero bytes separate the names
 	matched bool   // it is named by a pattern: in quotes it is one name, and needs no look if it may be an option
 }
 
@@ -141,7 +142,7 @@ func (e expander) part(p syntax.WordPart, start bool) word {
 		e.a.chained(p, e.place, "a substitution")
 		sub := e.place.apart().inner("$(...)")
 		e.a.printed = word{}
-		if e.a.stmts(p.Stmts, sub); e.a.printed.dynamic && !e.a.wary {
+		if e.a.stmts(p.Stmts, sub); e.a.printed.dynamic && !e.a.printed.zero && !e.a.wary {
 			e.a.relied = true
 			return e.a.printed
 		}

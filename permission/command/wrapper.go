@@ -21,10 +21,7 @@ func (c *call) wrapped(name string, words []word, in place) {
 
 // outside judges a program in a process of its own.
 func (c *call) outside(in place, words []word) {
-	followed := c.a.followed
-	c.a.followed = map[string]*variable{}
 	c.a.outside(func() { c.last, _ = c.a.run(c.node, in, words) })
-	c.a.followed = followed
 }
 
 // judgeEnv judges env: assignments, -S, then a program.

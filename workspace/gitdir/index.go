@@ -35,9 +35,27 @@ func gitlinks(data []byte) (paths, shared []string, err error) {
 
 const gitlink = 0o160000
 
+// Tracked returns the paths that an index names, with slashes and from the root of the worktree. It fails if the index is of an unknown
+// kind, or if another file has the rest of it.
+func Tracked(index []byte) (paths []string, err error) {
+	readable := false
+	for _, size := range []int{sha1.Size, sha256.Size} {
+		_, shared, err := (&indexParser{data: index, hash: size, each: func(name string) { paths = append(paths, name) }}).parse()
+		if err == nil && shared != "" {
+			return nil, errIndex
+		}
+		readable = readable || err == nil
+	}
+	if !readable {
+		return nil, errIndex
+	}
+	return paths, nil
+}
+
 type indexParser struct {
 	data []byte
-	hash int // bytes of the name of an object
+	hash int               // bytes of the name of an object
+	each func(name string) // is called for each path, if it is not nil
 }
 
 func (p *indexParser) parse() (paths []string, shared string, err error) {
@@ -55,6 +73,9 @@ func (p *indexParser) parse() (paths []string, shared string, err error) {
 		mode, next, ok := p.entry(body, at, version, &name)
 		if !ok {
 			return nil, "", errIndex
+		}
+		if p.each != nil {
+			p.each(string(name))
 		}
 		if at = next; mode == gitlink {
 			paths = append(paths, string(name))
