@@ -139,7 +139,7 @@ func TestFilesOfTheirOwnKind(t *testing.T) {
 	}
 }
 
-// What a question to a service sends is in the line.
+// All words of a question to a service are in the line.
 func TestQuestionsToServices(t *testing.T) {
 	p := policy(t, AskMode)
 	for line, want := range map[string]Action{

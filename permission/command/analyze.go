@@ -48,8 +48,8 @@ func analyze(line string, o Options) Analysis {
 
 func newAnalyzer(t table, o Options) *analyzer {
 	return &analyzer{
-		table: t, options: o, functions: map[string]bool{}, aliases: map[string]bool{}, followed: map[string]*variable{},
-		variables: variables{tainted: map[string]spot{}, names: map[string][]string{}},
+		table: t, options: o, functions: map[string]bool{}, aliases: map[string]bool{},
+		variables: variables{tainted: map[string]spot{}, names: map[string][]string{}, followed: map[string]*variable{}},
 	}
 }
 
@@ -74,10 +74,8 @@ type analyzer struct {
 	functions map[string]bool // functions that are certainly declared; true: a call may change the directory
 	aliases   map[string]bool // names that the line redefines
 	variables
-	followed map[string]*variable
-	printed  word    // by the last command, as far as it is known
-	declares bool    // the line declares a function
-	idle     []*call // judged, to be used again
+	printed word    // by the last command, as far as it is known
+	idle    []*call // judged, to be used again
 
 	// Standard input apart, something is open for reading only; a descriptor is opened again for writing.
 	readable, reopens bool
@@ -87,9 +85,6 @@ type analyzer struct {
 	trusted bool // a function or the text of a pipe was trusted
 	shaken  bool // the line removes functions, or declares one with the name of a writer
 	wary    bool // trust none
-
-	// The same for the output of programs and the values of variables, see names.go.
-	relied, moved bool
 }
 
 // at returns the expander of the words of a command.
@@ -123,7 +118,7 @@ type input struct {
 	text   string
 	known  bool // text is all of it
 	other  bool // there is an unknown input: a pipe, a file
-	prints word // what it prints, as far as it is known
+	prints word // its output, as far as Tenon knows it
 }
 
 // spot is the position of a node in the line.
@@ -224,12 +219,12 @@ func (a *analyzer) unparsed(err error, c place) {
 func (a *analyzer) outside(judge func()) {
 	followed := a.followed
 	a.followed = map[string]*variable{}
-	a.skipping(judge)
+	skipping(a, judge)
 	a.followed = followed
 }
 
 // skipping judges commands that skip functions.
-func (a *analyzer) skipping(judge func()) {
+func skipping(a *analyzer, judge func()) {
 	functions := a.functions
 	a.functions = map[string]bool{}
 	judge()

@@ -56,7 +56,7 @@ func judgeCommand(c *call, name string, g *arguments) {
 	}
 	in := c.place.inner(name)
 	c.clear = true
-	c.a.skipping(func() { c.last, c.ends = c.a.run(c.node, in, words) })
+	skipping(c.a, func() { c.last, c.ends = c.a.run(c.node, in, words) })
 }
 
 func judgeExec(c *call, _ string, g *arguments) {

@@ -59,34 +59,34 @@ func (e expander) names(words ...word) word {
 func number() word { return word{dynamic: true, number: true, plain: true} }
 
 // value is the value of a variable as a word without quotes, if the variable is followed.
-func (a *analyzer) value(name string) (word, bool) {
-	f := a.followed[name]
-	if f == nil || f.ended || !f.value.dynamic || a.wary {
+func (v *variables) value(name string) (word, bool) {
+	f := v.followed[name]
+	if f == nil || f.ended || !f.value.dynamic {
 		return word{}, false
 	}
-	a.relied = true
+	v.relied = true
 	return f.value, true
 }
 
 // set notes an assignment. Sure says that the variable has this value from here on.
-func (a *analyzer) set(name string, v word, sure bool) {
-	f := a.followed[name]
+func (v *variables) set(name string, value word, sure bool) {
+	f := v.followed[name]
 	switch {
 	case name == "" || name[0] < 'a' || name[0] > 'z': // it may be special, or come from the environment
 	case f == nil && sure:
-		a.followed[name] = &variable{value: v}
+		v.followed[name] = &variable{value: value}
 	case f == nil:
-		a.followed[name] = &variable{}
-	case f.value.number && v.number && !f.ended:
+		v.followed[name] = &variable{}
+	case f.value.number && value.number && !f.ended:
 	default:
-		a.moved = a.moved || f.value.dynamic && (!f.ended || a.declares)
+		v.moved = v.moved || f.value.dynamic && (!f.ended || v.declares)
 		f.value = word{}
 	}
 }
 
 // splits notes an assignment after which the shell takes words apart elsewhere.
-func (a *analyzer) splits(name string, v word) {
-	a.moved = a.moved || name == "IFS" && !v.is("")
+func (v *variables) splits(name string, value word) {
+	v.moved = v.moved || name == "IFS" && !value.is("")
 }
 
 // follow sets the variable of a loop, and returns a function that ends this.
@@ -137,7 +137,7 @@ func (e expander) any(items []word) word {
 }
 
 // output notes what a statement prints into a pipe or a substitution.
-func (a *analyzer) output(s *syntax.Stmt) {
+func output(a *analyzer, s *syntax.Stmt) {
 	switch x := s.Cmd.(type) {
 	case *syntax.CallExpr:
 		if len(x.Args) == 0 {

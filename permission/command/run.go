@@ -15,7 +15,7 @@ type call struct {
 	given   arguments // split by the table
 	node    syntax.Node
 	ends    ends
-	printed word  // what it prints into a pipe, as far as it is known
+	printed word  // its output, as far as Tenon knows it
 	last    int   // the index of the last command that it runs
 	start   place // before its options
 	clear   bool  // a wrapper: listed only if it has effects itself

@@ -61,7 +61,7 @@ func (a *analyzer) stmt(s *syntax.Stmt, c place) ends {
 		c.in.known = false // several commands share it
 	}
 	main, e := a.command(s.Cmd, c)
-	a.output(s)
+	output(a, s)
 	redirected.apply(a, s, c, main, before)
 	switch {
 	case s.Background || s.Coprocess || s.Disown:

@@ -82,6 +82,13 @@ type variables struct {
 	tainted map[string]spot     // variables with unknown text, and the position of the assignment
 	names   map[string][]string // the names in the text of a variable, which arithmetic evaluates too
 	counted []use               // variables that arithmetic evaluates
+
+	followed map[string]*variable // see names.go
+	declares bool                 // the line declares a function
+
+	// A part of the line relies on the output of a program or on the value of a variable. A later part can change that: then Tenon judges
+	// the line again, and trusts none.
+	relied, moved bool
 }
 
 // taint notes a value that may run commands in arithmetic.
@@ -233,7 +240,7 @@ func (e expander) parameter(p *syntax.ParamExp) word {
 	case plain && name == "PWD" && len(e.place.dirs) == 1 && e.place.dirs[0] != "" && !e.place.remote && !e.a.known(name):
 		return word{text: e.place.dirs[0]}
 	}
-	if w, ok := e.a.value(name); ok && plain {
+	if w, ok := e.a.value(name); ok && plain && !e.a.wary {
 		return w
 	}
 	return word{dynamic: true, splits: true}
