@@ -43,6 +43,10 @@ type Analysis struct {
 	Commands []Command // every simple command that may run, in the order of the text; those in substitutions come first
 	Problems []Problem // parts that cannot be judged
 
+	// Text is the line in its canonical form, which bash and POSIX shells read as Tenon does. The shell must run this text: another
+	// spelling of the line may do something else. It is "" if there is none; Problems then says why.
+	Text string
+
 	chain []Problem    // parts that mode inspect does not allow
 	tree  *syntax.File // of the line; nil if it cannot be parsed
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ type Options struct {
 	Dir   string   // where the line runs, absolute
 	Home  string   // the home directory, absolute; "" if it is unknown
 	Roots []string // directories with programs of the project; Dir is always one
+	POSIX bool     // the shell is sh, which may be bash or not; default: bash
 }
 
 // Analyze determines the effects of a command line. It may be called concurrently.
@@ -36,25 +38,36 @@ func Analyze(line string, o Options) (found Analysis) {
 }
 
 func analyze(line string, o Options) Analysis {
-	a := newAnalyzer(programs(), o)
-	a.all(line)
-	if a.trusted && a.shaken || a.relied && a.moved { // a name that counted as a function, or as echo, may be something else
-		a = newAnalyzer(programs(), o)
-		a.wary = true
+	wary := false
+	for range 4 {
+		a := newAnalyzer(programs(), o)
+		a.wary = wary
 		a.all(line)
+		switch {
+		case a.edited && a.out.Text != "": // judge the text that runs
+			line = a.out.Text
+		case (a.trusted && a.shaken || a.relied && a.moved) && !wary: // a name that counted as a function, or as echo, may be something else
+			wary = true
+		default:
+			return a.out
+		}
 	}
-	return a.out
+	return Analysis{Problems: []Problem{{Text: "shells may read the texts in this line in different ways", Line: 1, Column: 1}}}
 }
 
 func newAnalyzer(t table, o Options) *analyzer {
 	return &analyzer{
-		table: t, options: o, functions: map[string]bool{}, aliases: map[string]bool{},
+		table: t, options: o, functions: map[string]bool{}, aliases: map[string]bool{}, parsers: map[syntax.LangVariant]*syntax.Parser{},
 		variables: variables{tainted: map[string]spot{}, names: map[string][]string{}, followed: map[string]*variable{}},
 	}
 }
 
 func (a *analyzer) all(line string) {
-	a.text(line, place{dirs: []string{a.options.Dir}, sure: true, at: spot{1, 1}}, syntax.LangBash)
+	lang := syntax.LangBash
+	if a.options.POSIX {
+		lang = syntax.LangPOSIX
+	}
+	_, a.out.Text, _ = a.text(line, place{dirs: []string{a.options.Dir}, sure: true, at: spot{1, 1}}, lang)
 	if a.readable && a.reopens {
 		a.problem(spot{1, 1}, "a descriptor that is open for reading may be opened again for writing")
 	}
@@ -85,6 +98,10 @@ type analyzer struct {
 	trusted bool // a function or the text of a pipe was trusted
 	shaken  bool // the line removes functions, or declares one with the name of a writer
 	wary    bool // trust none
+
+	parsers map[syntax.LangVariant]*syntax.Parser
+	edited  bool // a text within the line got its canonical form
+	raw     bool // judge the text as it is; only tests do
 }
 
 // at returns the expander of the words of a command.
@@ -149,35 +166,137 @@ func (a *analyzer) chained(n syntax.Node, c place, what string) {
 	}
 }
 
-// text parses and walks a text of shell commands.
-func (a *analyzer) text(text string, c place, lang syntax.LangVariant) ends {
+// text parses a text of shell commands, and walks its canonical form. It returns that form, if there is one.
+func (a *analyzer) text(text string, c place, lang syntax.LangVariant) (e ends, printed string, ok bool) {
+	e = ends{c.dirs, c.dirs}
 	switch {
 	case a.full:
-		return ends{c.dirs, c.dirs}
+		return e, "", false
 	case len(text) > longestLine || a.parsed > 4*longestLine:
 		a.enough(c.at, fmt.Sprintf("more than %d bytes", longestLine))
-		return ends{c.dirs, c.dirs}
+		return e, "", false
 	case openings(text) > mostOpen:
 		a.enough(c.at, "too many brackets")
-		return ends{c.dirs, c.dirs}
+		return e, "", false
 	case strings.ContainsRune(text, 0):
 		a.problem(c.sign(text, 0), "a zero byte, which shells read in different ways")
 	case strings.ContainsRune(text, '\r'): // the parser reads a space or the end of a line, a shell a letter
 		a.problem(c.sign(text, '\r'), "a carriage return, which shells read in different ways")
 	}
 	a.parsed += len(text)
-	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")
+	file, err := a.parse(text, lang)
+	bad := ""
 	if err != nil {
 		a.unparsed(err, c)
+	} else if !a.raw {
+		file, printed, bad = a.settle(file, text, lang)
+		ok = bad == ""
 	}
 	if file == nil {
-		return ends{c.dirs, c.dirs}
+		return e, "", false
 	}
 	if c.depth == 0 && err == nil {
 		a.out.tree = file
 	}
 	c.depth++
-	return a.stmts(file.Stmts, c)
+	before := a.edited
+	a.edited = false
+	e = a.stmts(file.Stmts, c)
+	switch {
+	case bad != "" && !c.nested && len(a.out.Problems) == 0:
+		a.problem(c.at, "shells may read this line in different ways: %s", bad)
+	case a.edited && ok:
+		if printed, bad = canonical(file, printed, lang); bad != "" {
+			printed, ok = "", false
+		}
+	}
+	a.edited = a.edited || before
+	return e, printed, ok
+}
+
+func (a *analyzer) parse(text string, lang syntax.LangVariant) (*syntax.File, error) {
+	p := a.parsers[lang]
+	if p == nil {
+		p = syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(true))
+		a.parsers[lang] = p
+	}
+	return p.Parse(strings.NewReader(text), "")
+}
+
+// settle returns the canonical form of a text with its tree. The last result is why there is none: it must print to itself, and a text for
+// sh must be the same in bash.
+func (a *analyzer) settle(file *syntax.File, text string, lang syntax.LangVariant) (tree *syntax.File, printed, bad string) {
+	const changes = "its canonical form changes when it is read again"
+	if printed, bad = canonical(file, text, lang); bad != "" {
+		return file, "", bad
+	}
+	tree = file
+	first := shape(file)
+	langs := []syntax.LangVariant{lang}
+	if printed == text { // it prints to itself
+		langs = langs[:0]
+	}
+	if lang == syntax.LangPOSIX {
+		langs = append(langs, syntax.LangBash)
+	}
+	for _, l := range langs {
+		again, err := a.parse(printed, l)
+		if err != nil {
+			return file, "", changes
+		}
+		second, why := canonical(again, printed, l)
+		if now := shape(again); second != printed || why != "" || first != "" && now != first {
+			return file, "", changes
+		}
+		if l == lang {
+			tree = again
+		}
+	}
+	return tree, printed, ""
+}
+
+// shape lists the commands, operators and expansions of a tree, apart from its words. It is "" if the tree has braces, whose words differ
+// after the print.
+func shape(file *syntax.File) string {
+	var b []byte
+	braces := false
+	note := func(kind byte, all ...string) {
+		for b = append(b, kind); len(all) > 0; all = all[1:] {
+			b = append(append(b, all[0]...), ' ')
+		}
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Stmt:
+			if note('s'); n.Negated {
+				note('!')
+			}
+			if n.Background {
+				note('&')
+			}
+		case *syntax.CallExpr:
+			note('c')
+		case *syntax.BinaryCmd:
+			note('b', n.Op.String())
+		case *syntax.Redirect:
+			note('r', strings.Replace(n.Op.String(), "<<-", "<<", 1))
+		case *syntax.Assign:
+			note('a')
+		case *syntax.ParamExp:
+			note('p')
+		case *syntax.Lit:
+			braces = braces || strings.Contains(n.Value, "{")
+			return false
+		case nil, *syntax.Word, *syntax.SglQuoted, *syntax.DblQuoted:
+		case syntax.Command, syntax.WordPart, syntax.ArithmExpr, syntax.TestExpr:
+			note('x', reflect.TypeOf(n).String())
+		}
+		return true
+	})
+	if braces {
+		return ""
+	}
+	return string(b)
 }
 
 // sign is the first position of a character in a text.

@@ -81,7 +81,7 @@ func judgeTrap(c *call, _ string, g *arguments) {
 	in := c.place.inner("trap")
 	in.dirs = []string{""}
 	c.clear = true
-	c.nested(w.text, "trap", in, syntax.LangBash)
+	c.nested(w, "trap", in, syntax.LangBash)
 }
 
 func judgeAlias(c *call, _ string, g *arguments) {
@@ -98,7 +98,7 @@ func judgeAlias(c *call, _ string, g *arguments) {
 		c.does(Executes, "redefines "+shown(name))
 		in := c.place.inner("alias")
 		in.dirs = []string{""}
-		c.nested(text, "alias", in, syntax.LangBash)
+		c.nested(word{text: text}, "alias", in, syntax.LangBash)
 	}
 }
 

@@ -177,7 +177,7 @@ func line(t *rapid.T) string {
 			simple = false
 		case kind == 1 && simple:
 			form := rapid.SampledFrom(wrappers).Draw(t, "wrapper")
-			if strings.Contains(form, `"`) && strings.ContainsAny(s, `"\$'`) {
+			if strings.Contains(form, `"`) && strings.ContainsAny(s, "\"\\$'|<") {
 				continue
 			}
 			s = strings.Replace(form, "%", s, 1)

@@ -36,9 +36,9 @@ func gitSetting(c *call, key, value string, given bool) {
 	}
 	if name, ok := strings.CutPrefix(lower, "alias."); ok {
 		if text, shell := strings.CutPrefix(value, "!"); shell {
-			c.nested(text, "git alias", c.place.inner("git alias"), syntax.LangPOSIX)
+			c.nested(word{text: text}, "git alias", c.place.inner("git alias"), syntax.LangPOSIX)
 		} else if c.place.depth < deepest/2 {
-			c.nested("git "+value, "git alias", c.place.inner("git alias"), syntax.LangPOSIX)
+			c.nested(word{text: "git " + value}, "git alias", c.place.inner("git alias"), syntax.LangPOSIX)
 		}
 		c.does(Executes|Unknown, "redefines git "+shown(name))
 		return

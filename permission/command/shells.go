@@ -67,7 +67,7 @@ func shellOption(c *call, name string, args []word, i int) {
 func judgeStranger(c *call, name string, _ *arguments) {
 	for i, w := range c.words[:len(c.words)-1] {
 		if text := c.words[i+1]; i > 0 && w.is("-c", "--command", "-qc", "-Command", "/c", "/C") && text.known() {
-			c.shellLine(text.text, name+" -c", c.place.inner(name+" -c"), syntax.LangBash)
+			c.shellLine(text, name+" -c", c.place.inner(name+" -c"), syntax.LangBash)
 		}
 	}
 }
@@ -96,26 +96,25 @@ func shellText(c *call, name string, args []word, interactive bool) {
 		c.mystery(name + " -c")
 		return
 	}
-	shellCommands(c, name, args[0].text, name+" -c")
+	shellCommands(c, name, args[0], name+" -c")
 }
 
 // shellCommands judges a text for the shell of this name.
-func shellCommands(c *call, name, text, via string) {
+func shellCommands(c *call, name string, text word, via string) {
 	in := c.place.inner(via)
 	switch name {
 	case "bash":
 		c.shellLine(text, via, in, syntax.LangBash)
 	case "sh", "dash", "ash":
-		_, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(bounded(text)), "")
-		if err == nil {
+		if _, err := c.a.parse(bounded(text.text), syntax.LangPOSIX); err == nil {
 			c.shellLine(text, via, in, syntax.LangPOSIX)
+			return
 		}
-		if err != nil || strings.Contains(text, "[[") || strings.Contains(text, "((") || strings.Contains(text, "$'") {
-			c.shellLine(text, via, in, syntax.LangBash)
-		}
+		c.shellLine(text, via, in, syntax.LangBash)
+		c.unknown(name + " may read its commands in other ways than bash")
 	default:
 		c.shellLine(text, via, in, syntax.LangBash)
-		if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _./'\"|&;,:@%+-\n") != "" {
+		if strings.Trim(text.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _./'\"|&;,:@%+-\n") != "" {
 			c.unknown(name + " may read its commands in other ways than bash")
 		}
 	}
@@ -133,7 +132,7 @@ func shellInput(c *call, name string) {
 	switch in := c.place.in; {
 	case in.known:
 		c.clear = true
-		shellCommands(c, name, in.text, name)
+		shellCommands(c, name, word{text: in.text}, name)
 	case in.other:
 		c.does(Executes|Unknown, name+" runs its input")
 	default:
@@ -153,7 +152,11 @@ func judgeEval(c *call, _ string, g *arguments) {
 		text = append(text, w.text)
 	}
 	c.clear = true
-	c.ends = c.nested(strings.Join(text, " "), "eval", c.place.inner("eval"), syntax.LangBash)
+	all := word{text: strings.Join(text, " ")}
+	if len(words) == 1 {
+		all = words[0]
+	}
+	c.ends = c.nested(all, "eval", c.place.inner("eval"), syntax.LangBash)
 }
 
 func judgeSource(c *call, _ string, g *arguments) {
@@ -176,8 +179,12 @@ func (c *call) text(words []word, via string, in place) {
 		}
 		text = append(text, w.text)
 	}
-	if len(text) > 0 {
-		c.shellLine(strings.Join(text, " "), via, in, syntax.LangBash)
+	switch len(words) {
+	case 0:
+	case 1:
+		c.shellLine(words[0], via, in, syntax.LangBash)
+	default:
+		c.shellLine(word{text: strings.Join(text, " ")}, via, in, syntax.LangBash)
 	}
 }
 
@@ -187,11 +194,11 @@ func (c *call) line(w word, via string) {
 		c.mystery(via)
 		return
 	}
-	c.shellLine(w.text, via, c.place.inner(via), syntax.LangBash)
+	c.shellLine(w, via, c.place.inner(via), syntax.LangBash)
 }
 
 // shellLine judges a text of commands that another shell runs.
-func (c *call) shellLine(text, via string, in place, lang syntax.LangVariant) {
+func (c *call) shellLine(text word, via string, in place, lang syntax.LangVariant) {
 	c.a.outside(func() { c.nested(text, via, in, lang) })
 }
 
@@ -202,13 +209,22 @@ func (c *call) mystery(via string) {
 	c.a.emit(c.node, c.place.inner(via), []word{{dynamic: true}}, Unknown, why)
 }
 
-// nested judges a text of commands within this one.
-func (c *call) nested(text, via string, in place, lang syntax.LangVariant) ends {
+// nested judges a text of commands within this one. A word of the line that is such a text gets its canonical form; from elsewhere the
+// text must have that form.
+func (c *call) nested(text word, via string, in place, lang syntax.LangVariant) ends {
 	in.at = c.place.spot(c.node)
 	in.nested, in.sure, in.in.known = true, false, false
-	before := len(c.a.out.Commands)
-	e := c.a.text(text, in, lang)
-	if n := len(c.a.out.Commands); n > before {
+	a, before := c.a, len(c.a.out.Commands)
+	e, printed, ok := a.text(text.text, in, lang)
+	switch {
+	case a.raw || ok && printed == strings.TrimSuffix(text.text, "\n"):
+	case ok && printed != "" && text.whole():
+		text.from.Parts = []syntax.WordPart{&syntax.SglQuoted{Value: printed}}
+		a.edited = true
+	default:
+		c.unknown("shells may read the text of " + via + " in different ways")
+	}
+	if n := len(a.out.Commands); n > before {
 		c.last = n - 1
 	}
 	return e

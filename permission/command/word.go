@@ -11,19 +11,20 @@ import (
 
 // word is the result of expanding a word, as far as it can be determined in advance.
 type word struct {
-	text    string // without quotes and backslashes; if dynamic, the text before the first unknown part
-	dynamic bool   // a part of it is unknown
-	splits  bool   // it may expand to no word or several
-	glob    bool   // the shell may replace it by file names; text is the pattern
-	tilde   bool   // it begins with a ~ that the shell replaces
-	below   []word // if unknown: the words below which it lies
-	dir     string // the directory from which that is true, "" for every one
-	plain   bool   // if unknown: it does not start with a dash, or will be looked at
-	named   bool   // it is the name of a file below them, see names.go
-	number  bool   // it is a number
-	token   bool   // it is the name of a commit
-	zero    bool   // zero bytes separate the names
-	matched bool   // it is named by a pattern: in quotes it is one name, and needs no look if it may be an option
+	text    string       // without quotes and backslashes; if dynamic, the text before the first unknown part
+	dynamic bool         // a part of it is unknown
+	splits  bool         // it may expand to no word or several
+	glob    bool         // the shell may replace it by file names; text is the pattern
+	tilde   bool         // it begins with a ~ that the shell replaces
+	below   []word       // if unknown: the words below which it lies
+	dir     string       // the directory from which that is true, "" for every one
+	plain   bool         // if unknown: it does not start with a dash, or will be looked at
+	named   bool         // it is the name of a file below them, see names.go
+	number  bool         // it is a number
+	token   bool         // it is the name of a commit
+	zero    bool         // zero bytes separate the names
+	matched bool         // it is named by a pattern: in quotes it is one name, and needs no look if it may be an option
+	from    *syntax.Word // the word of the line with exactly this text, if there is one
 }
 
 func (w word) known() bool { return !w.dynamic && !w.glob }
@@ -34,6 +35,15 @@ func (w word) mayBeOption() bool {
 		return false
 	}
 	return w.splits || w.text == "" || strings.IndexByte("-*?[@+!", w.text[0]) >= 0
+}
+
+// whole reports whether a word of the line is exactly this text.
+func (w word) whole() bool {
+	if w.from == nil {
+		return false
+	}
+	text, _, ok := fixed(w.from.Parts, inField)
+	return ok && text == w.text
 }
 
 // is reports whether the word is certainly one of these.
@@ -72,7 +82,11 @@ type expander struct {
 func (e expander) fields(w *syntax.Word) []word {
 	split := *w // keeps the syntax tree, which may be walked again
 	syntax.SplitBraces(&split)
-	return e.parts(split.Parts, true)
+	all := e.parts(split.Parts, true)
+	if len(all) == 1 && all[0].known() {
+		all[0].from = w
+	}
+	return all
 }
 
 // value expands a word to exactly one: in assignments, redirections and quotes.

@@ -158,7 +158,7 @@ func judgeSu(c *call, _ string, g *arguments) {
 				c.mystery("su -c")
 				continue
 			}
-			c.shellLine(o.text.text, "su -c", in, syntax.LangBash)
+			c.shellLine(o.text, "su -c", in, syntax.LangBash)
 		}
 	}
 }
@@ -284,7 +284,7 @@ func judgeGuess(c *call, name string, _ *arguments) {
 		switch {
 		case i == 0 || !w.known() || c.a.table[path.Base(first)] == nil:
 		case line:
-			c.shellLine(w.text, name, c.place.inner(name), syntax.LangBash)
+			c.shellLine(w, name, c.place.inner(name), syntax.LangBash)
 		default:
 			c.outside(c.place.inner(name), c.words[i:])
 		}

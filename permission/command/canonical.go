@@ -1,0 +1,517 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// The analysis judges a syntax tree, and a shell reads a text. Wherever the parser and a shell read a text in different ways, a shell could
+// run something else than what was judged. Tenon therefore prints the tree in a canonical form, judges what the parser reads in
+// the printed text, and runs that text.
+//
+// The canonical form has no comments and no line continuations. Text is bare if it consists of letters, digits and a few signs, and in
+// quotes otherwise. Only patterns, leading tildes and numeric sequences in braces stay bare, and brace expansions are expanded.
+// Here-documents have a delimiter of Tenon's own. Text for here-documents, parameters, arithmetic and regular expressions is limited
+// to characters that shells read alike. The printer rejects all else.
+
+// printer prints a syntax tree. The first construct without a canonical form ends the print.
+type printer struct {
+	out     []byte
+	source  string
+	lang    syntax.LangVariant
+	pending []document // here-documents of the current line, whose text follows at its end
+	inText  bool       // within the text of a here-document
+	depth   int        // indentation
+	words   []*syntax.Word
+	bad     string // why there is no canonical form
+}
+
+// document is a here-document in print.
+type document struct{ text, end string }
+
+// canonical prints the syntax tree of a text. The second result is why that is impossible.
+func canonical(file *syntax.File, source string, lang syntax.LangVariant) (text, bad string) {
+	p := &printer{source: source, lang: lang, out: make([]byte, 0, len(source)+16)}
+	if strings.Contains(source, "#") {
+		p.comments(file)
+	}
+	p.list(file.Stmts)
+	p.flush()
+	if p.bad == "" && !plainText(string(p.out)) {
+		p.bad = "control characters, or bytes that are no UTF-8"
+	}
+	return string(p.out), p.bad
+}
+
+// plainText reports whether a text has only characters that all shells keep.
+func plainText(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f })
+}
+
+// fail notes why there is no canonical form.
+func (p *printer) fail(format string, args ...any) {
+	if p.bad == "" {
+		p.bad = fmt.Sprintf(format, args...)
+	}
+}
+
+func (p *printer) put(s string) {
+	if len(p.pending) > 0 && strings.Contains(s, "\n") {
+		p.fail("a new line between a here-document and its text")
+	}
+	p.out = append(p.out, s...)
+}
+
+// comments rejects comments that a shell may not read as such: those that do not start a word, and those that end in a backslash.
+func (p *printer) comments(file *syntax.File) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.Comment); ok {
+			at := int(c.Hash.Offset())
+			if strings.HasSuffix(c.Text, `\`) || strings.ContainsAny(c.Text, "\n") ||
+				at > 0 && (at > len(p.source) || strings.IndexByte(" \t\n;&|()", p.source[at-1]) < 0) {
+				p.fail("a comment that shells read in different ways")
+			}
+		}
+		return true
+	})
+}
+
+// line starts a new line, after the texts of the here-documents.
+func (p *printer) line() {
+	if len(p.pending) > 0 {
+		p.flush()
+	} else {
+		p.put("\n")
+	}
+	for range p.depth {
+		p.put("  ")
+	}
+}
+
+// flush prints the texts of the here-documents. The line ends there.
+func (p *printer) flush() {
+	if len(p.pending) == 0 {
+		return
+	}
+	p.out = append(p.out, '\n')
+	for _, d := range p.pending {
+		p.out = append(append(append(p.out, d.text...), d.end...), '\n')
+	}
+	p.pending = p.pending[:0]
+}
+
+// list prints statements. Those on different lines stay on different lines.
+func (p *printer) list(stmts []*syntax.Stmt) {
+	for i, s := range stmts {
+		if i > 0 {
+			before := stmts[i-1]
+			switch {
+			case len(p.pending) > 0 || s.Pos().Line() > before.End().Line():
+				p.line()
+			case before.Background:
+				p.put(" ")
+			default:
+				p.put("; ")
+			}
+		}
+		p.stmt(s)
+	}
+}
+
+// body prints the statements between two words of a compound command, such as do and done.
+func (p *printer) body(open string, from syntax.Pos, stmts []*syntax.Stmt, end string, to syntax.Pos) {
+	if p.put(open); len(stmts) == 0 {
+		p.fail("a compound command without commands")
+		return
+	}
+	last := stmts[len(stmts)-1]
+	p.depth++
+	if stmts[0].Pos().Line() > from.Line() {
+		p.line()
+	} else {
+		p.put(" ")
+	}
+	p.list(stmts)
+	p.depth--
+	switch {
+	case len(p.pending) > 0 || to.Line() > last.End().Line():
+		p.line()
+	case last.Background:
+		p.put(" ")
+	default:
+		p.put("; ")
+	}
+	p.put(end)
+}
+
+// enclosed prints statements in parentheses.
+func (p *printer) enclosed(open string, stmts []*syntax.Stmt) {
+	if p.put(open); len(p.pending) > 0 {
+		p.fail("a substitution after a here-document")
+	}
+	at := len(p.out)
+	if p.list(stmts); len(p.out) > at && p.out[at] == '(' {
+		p.out = slices.Insert(p.out, at, ' ')
+	}
+	if len(p.pending) > 0 {
+		p.line()
+	}
+	p.put(")")
+}
+
+func (p *printer) stmt(s *syntax.Stmt) {
+	if p.bad != "" {
+		return
+	}
+	b, binary := s.Cmd.(*syntax.BinaryCmd)
+	_, function := s.Cmd.(*syntax.FuncDecl)
+	switch {
+	case s.Coprocess || s.Disown:
+		p.fail("an operator of other shells")
+	case s.Cmd == nil && (s.Negated || len(s.Redirs) == 0):
+		p.fail("a statement without a command")
+	case binary && (s.Negated && logical(b) || len(s.Redirs) > 0), function && (s.Negated || len(s.Redirs) > 0):
+		p.fail("a statement that shells read in different ways")
+	}
+	if s.Negated {
+		p.put("! ")
+	}
+	if s.Cmd != nil {
+		p.command(s.Cmd)
+	}
+	for i, r := range s.Redirs {
+		if i > 0 || s.Cmd != nil {
+			p.put(" ")
+		}
+		p.redirect(r)
+	}
+	if s.Background {
+		p.put(" &")
+	}
+}
+
+func logical(b *syntax.BinaryCmd) bool { return b.Op == syntax.AndStmt || b.Op == syntax.OrStmt }
+
+func (p *printer) command(cmd syntax.Command) {
+	switch x := cmd.(type) {
+	case *syntax.CallExpr:
+		p.call(x)
+	case *syntax.DeclClause:
+		p.declaration(x)
+	case *syntax.BinaryCmd:
+		p.binary(x)
+	case *syntax.Block:
+		p.body("{", x.Lbrace, x.Stmts, "}", x.Rbrace)
+	case *syntax.Subshell:
+		if len(x.Stmts) == 0 {
+			p.fail("a compound command without commands")
+		}
+		p.enclosed("(", x.Stmts)
+	case *syntax.IfClause:
+		p.conditional(x)
+	case *syntax.WhileClause:
+		word := "while"
+		if x.Until {
+			word = "until"
+		}
+		p.body(word, x.WhilePos, x.Cond, "", x.DoPos)
+		p.body("do", x.DoPos, x.Do, "done", x.DonePos)
+	case *syntax.ForClause:
+		p.loop(x)
+	case *syntax.CaseClause:
+		p.choice(x)
+	case *syntax.FuncDecl:
+		p.function(x)
+	case *syntax.TimeClause:
+		p.time(x)
+	case *syntax.ArithmCmd:
+		if x.Unsigned {
+			p.fail("arithmetic of other shells")
+		}
+		p.put("(( ")
+		p.arithm(x.X)
+		p.put(" ))")
+	case *syntax.TestClause:
+		p.put("[[ ")
+		p.test(x.X)
+		p.put(" ]]")
+	case *syntax.LetClause:
+		p.fail("let, whose arguments shells read in different ways; use ((...))")
+	case *syntax.CoprocClause:
+		p.fail("coproc")
+	default:
+		p.fail("an unknown kind of command")
+	}
+}
+
+func (p *printer) binary(x *syntax.BinaryCmd) {
+	for _, s := range []*syntax.Stmt{x.X, x.Y} {
+		b, nested := s.Cmd.(*syntax.BinaryCmd)
+		_, timed := s.Cmd.(*syntax.TimeClause)
+		if s.Background || s == x.Y && nested && logical(b) || !logical(x) && (nested && logical(b) || s == x.Y && (s.Negated || timed)) {
+			p.fail("a list of commands that shells read in different ways")
+		}
+	}
+	p.stmt(x.X)
+	p.put(" " + x.Op.String())
+	if len(p.pending) > 0 || x.Y.Pos().Line() > x.OpPos.Line() {
+		p.line()
+	} else {
+		p.put(" ")
+	}
+	p.stmt(x.Y)
+}
+
+func (p *printer) conditional(x *syntax.IfClause) {
+	p.body("if", x.Position, x.Cond, "", x.ThenPos)
+	for {
+		next := x.Else
+		if next == nil {
+			p.body("then", x.ThenPos, x.Then, "fi", x.FiPos)
+			return
+		}
+		p.body("then", x.ThenPos, x.Then, "", next.Position)
+		if len(next.Cond) == 0 {
+			p.body("else", next.Position, next.Then, "fi", next.FiPos)
+			return
+		}
+		p.body("elif", next.Position, next.Cond, "", next.ThenPos)
+		x = next
+	}
+}
+
+func (p *printer) loop(x *syntax.ForClause) {
+	word := "for "
+	if x.Select {
+		word = "select "
+	}
+	p.put(word)
+	switch l := x.Loop.(type) {
+	case *syntax.WordIter:
+		p.name(l.Name)
+		if l.InPos.IsValid() {
+			p.put(" in")
+			for _, w := range l.Items {
+				p.put(" ")
+				p.word(w, inField)
+			}
+			p.put(";")
+		}
+		p.put(" ")
+	case *syntax.CStyleLoop:
+		p.put("((")
+		for i, e := range []syntax.ArithmExpr{l.Init, l.Cond, l.Post} {
+			if i > 0 {
+				p.put(";")
+			}
+			if e != nil {
+				p.put(" ")
+				p.arithm(e)
+			}
+		}
+		p.put(" )); ")
+	default:
+		p.fail("an unknown kind of loop")
+	}
+	p.body("do", x.DoPos, x.Do, "done", x.DonePos)
+}
+
+// name prints the name of a variable or function.
+func (p *printer) name(l *syntax.Lit) {
+	if !syntax.ValidName(l.Value) || slices.Contains(reserved, l.Value) {
+		p.fail("the name %q", l.Value)
+	}
+	p.put(l.Value)
+}
+
+func (p *printer) choice(x *syntax.CaseClause) {
+	p.put("case ")
+	p.word(x.Word, inValue)
+	p.put(" in")
+	p.depth++
+	for _, item := range x.Items {
+		if item.Op == syntax.ResumeKorn {
+			p.fail("an operator of other shells")
+		}
+		if item.Pos().Line() > x.Case.Line() {
+			p.line()
+		} else {
+			p.put(" ")
+		}
+		for i, w := range item.Patterns {
+			p.put(map[bool]string{true: "(", false: " | "}[i == 0])
+			p.word(w, inPattern)
+		}
+		if p.put(")"); len(item.Stmts) > 0 {
+			p.put(" ")
+			p.list(item.Stmts)
+		}
+		if len(p.pending) > 0 {
+			p.line()
+		} else {
+			p.put(" ")
+		}
+		p.put(item.Op.String())
+	}
+	p.depth--
+	if x.Esac.Line() > x.Case.Line() {
+		p.line()
+	} else {
+		p.put(" ")
+	}
+	p.put("esac")
+}
+
+// function prints a declaration. The parser takes more for the body than a shell does, so that it must be plain.
+func (p *printer) function(x *syntax.FuncDecl) {
+	if x.Name == nil || len(x.Names) > 0 || x.Body == nil || x.Body.Negated || x.Body.Background {
+		p.fail("a function that shells read in different ways")
+		return
+	}
+	switch x.Body.Cmd.(type) {
+	case *syntax.Block, *syntax.Subshell:
+	default:
+		p.fail("a function that shells read in different ways")
+	}
+	p.name(x.Name)
+	p.put("() ")
+	p.stmt(x.Body)
+}
+
+func (p *printer) time(x *syntax.TimeClause) {
+	if p.put("time"); x.PosixFormat {
+		p.put(" -p")
+	}
+	if x.Stmt != nil {
+		if _, again := x.Stmt.Cmd.(*syntax.TimeClause); again || x.Stmt.Background || x.Stmt.Cmd == nil {
+			p.fail("time that shells read in different ways")
+		}
+		p.put(" ")
+		p.stmt(x.Stmt)
+	}
+}
+
+// reserved are the words that a shell reads in other ways than as the name of a program.
+var reserved = strings.Fields(`! { } [[ ]] case coproc do done elif else esac fi for function if in select then time until while
+	declare typeset local export readonly nameref let @test`)
+
+func (p *printer) call(x *syntax.CallExpr) {
+	for i, as := range x.Assigns {
+		if i > 0 {
+			p.put(" ")
+		}
+		p.assign(as)
+		if as.Array != nil && len(x.Args) > 0 {
+			p.fail("an array in front of a command")
+		}
+	}
+	for i, w := range x.Args {
+		if i > 0 || len(x.Assigns) > 0 {
+			p.put(" ")
+		}
+		if i == 0 {
+			p.word(w, inName)
+		} else {
+			p.word(w, inField)
+		}
+	}
+}
+
+func (p *printer) assign(as *syntax.Assign) {
+	if as.Name == nil {
+		p.word(as.Value, inField)
+		return
+	}
+	p.name(as.Name)
+	if as.Index != nil {
+		p.index(as.Index)
+	}
+	switch {
+	case as.Naked:
+		if as.Index != nil {
+			p.fail("an element of an array as an argument")
+		}
+		return
+	case as.Append:
+		p.put("+=")
+	default:
+		p.put("=")
+	}
+	if as.Value != nil {
+		p.word(as.Value, inValue)
+	}
+	if as.Array == nil {
+		return
+	}
+	p.put("(")
+	for i, e := range as.Array.Elems {
+		if i > 0 {
+			if e.Pos().Line() > as.Array.Elems[i-1].End().Line() {
+				p.line()
+			} else {
+				p.put(" ")
+			}
+		}
+		if e.Index != nil {
+			p.index(e.Index)
+			p.put("=")
+		}
+		if e.Value != nil {
+			p.word(e.Value, map[bool]context{true: inField, false: inValue}[e.Index == nil])
+		}
+	}
+	p.put(")")
+}
+
+func (p *printer) declaration(x *syntax.DeclClause) {
+	if x.Variant.Value == "nameref" {
+		p.fail("nameref")
+	}
+	p.put(x.Variant.Value)
+	for _, as := range x.Args {
+		p.put(" ")
+		p.assign(as)
+		if as.Value != nil && as.Name != nil && slices.ContainsFunc(as.Value.Parts, func(w syntax.WordPart) bool {
+			l, ok := w.(*syntax.Lit)
+			return ok && strings.Contains(l.Value, "{")
+		}) {
+			p.fail("braces in a declaration, which shells read in different ways")
+		}
+	}
+}
+
+// redirect prints a redirection. The text of a here-document follows at the end of the line.
+func (p *printer) redirect(r *syntax.Redirect) {
+	if r.N != nil {
+		n := r.N.Value
+		named := strings.HasPrefix(n, "{") && strings.HasSuffix(n, "}") && syntax.ValidName(n[1:len(n)-1])
+		if !named && (!isNumber(n) || len(n) > 3 || len(n) > 1 && p.lang == syntax.LangPOSIX) {
+			p.fail("the file descriptor %q", n)
+		}
+		p.put(n)
+	}
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		p.document(r)
+		return
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.DplOut, syntax.RdrClob, syntax.WordHdoc,
+		syntax.RdrAll, syntax.AppAll:
+	default:
+		p.fail("the redirection %s", r.Op)
+	}
+	p.put(r.Op.String())
+	if r.Op == syntax.WordHdoc {
+		p.put(" ")
+		p.word(r.Word, inValue)
+		return
+	}
+	_, process := r.Word.Parts[0].(*syntax.ProcSubst)
+	if process || r.Word.Pos().Offset() > r.OpPos.Offset()+uint(len(r.Op.String())) {
+		p.put(" ")
+	}
+	p.word(r.Word, inTarget)
+}
