@@ -25,9 +25,9 @@ type analyzed struct {
 
 // analyze returns the analysis of the command line in the effects of a call, which is the carried one if it has the same input.
 func (e *environment) analyze(call tool.Effects) command.Analysis {
-	o := command.Options{Dir: cmp.Or(call.Dir, e.options.Root), Home: e.options.Home, Roots: e.roots}
+	o := command.Options{Dir: cmp.Or(call.Dir, e.options.Root), Home: e.options.Home, Roots: e.roots, Shell: e.options.Shell}
 	if a, ok := call.Analysis.(*analyzed); ok && a.line == call.Command && a.options.Dir == o.Dir && a.options.Home == o.Home &&
-		slices.Equal(a.options.Roots, o.Roots) {
+		a.options.Shell == o.Shell && slices.Equal(a.options.Roots, o.Roots) {
 		return a.Analysis
 	}
 	return command.Analyze(call.Command, o)
@@ -35,10 +35,12 @@ func (e *environment) analyze(call tool.Effects) command.Analysis {
 
 // Effects returns the effects of a command line, for a tool that runs it. They are declared only if the whole line is known and
 // only reads. Reads then lists the paths, or the whole file system if a path cannot be determined. The effects carry the analysis, so
-// that a policy need not repeat it.
+// that a policy need not repeat it. Command is the text that the shell must run: the line in its canonical form, or the line itself if it has
+// none, which Unknown and the problems of the analysis say.
 func Effects(line string, o command.Options) tool.Effects {
 	o.Roots = slices.Clone(o.Roots)
 	a := command.Analyze(line, o)
+	line = cmp.Or(a.Text, line)
 	e := tool.Effects{Command: line, Dir: o.Dir, Unknown: !a.Harmless(), Analysis: &analyzed{line, o, a}}
 	e.Exclusive, e.Idempotent = e.Unknown, !e.Unknown
 	for _, c := range a.Commands {

@@ -53,7 +53,7 @@ func (j *judgement) decide() Verdict {
 			last = i
 		}
 	}
-	v := Verdict{Tool: j.call.Tool, Action: j.found[last].action, Mode: j.policy.mode, Code: j.code(last)}
+	v := Verdict{Tool: j.call.Tool, Action: j.found[last].action, Mode: j.policy.mode, Code: j.code(last), Runs: j.call.Effects.Command}
 	v.Rule, v.Reason = j.words(last)
 	for _, problem := range j.analysis.Problems {
 		v.Problems = append(v.Problems, problem.String())

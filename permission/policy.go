@@ -21,6 +21,7 @@ type Options struct {
 
 	Sandboxed bool     // the operating system confines commands; otherwise auto decides like ask
 	Bare      string   // the reason that it does not, for people; default: the system cannot
+	Shell     string   // the name of the shell that runs commands; default: bash
 	Network   []string // the hosts that commands in the sandbox can reach, as patterns of rules: *.example.com:443
 	Filtered  bool     // tools that search directories leave out files for which [Policy.Unreadable] has a rule
 	Tools     []string // names of further tools, for rules

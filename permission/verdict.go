@@ -27,6 +27,7 @@ type Verdict struct {
 	Reason   string       // in words
 	Commands []Part       // the simple commands of a command line, in their order
 	Problems []string     // the parts of the line that cannot be judged
+	Runs     string       // the text that the shell runs; "" if the call runs none
 	Suggest  []Suggestion // rules that would allow the call, from narrow to wide, if the action is Ask
 
 	mode Mode // that would allow it, "" for none
@@ -103,6 +104,9 @@ func (v Verdict) String() string {
 	fmt.Fprintf(&b, "%s: %s\n", v.Action, v.Reason)
 	fmt.Fprintf(&b, "  decided by  %s\n", v.Rule)
 	fmt.Fprintf(&b, "  code        %s\n", v.Code)
+	if v.Runs != "" {
+		fmt.Fprintf(&b, "  runs        %s\n", strings.ReplaceAll(strings.TrimSuffix(v.Runs, "\n"), "\n", "\n              "))
+	}
 	for _, p := range v.Problems {
 		fmt.Fprintf(&b, "  problem     %s\n", p)
 	}
@@ -150,10 +154,11 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 		Mode     Mode         `json:"mode"`
 		Rule     string       `json:"rule"`
 		Reason   string       `json:"reason"`
+		Runs     string       `json:"runs,omitempty"`
 		Commands []part       `json:"commands"`
 		Problems []string     `json:"problems,omitempty"`
 		Suggest  []suggestion `json:"suggest,omitempty"`
-	}{Tool: v.Tool, Verdict: v.Action, Code: v.Code, Mode: v.Mode, Rule: v.Rule, Reason: v.Reason, Commands: []part{}, Problems: v.Problems}
+	}{Tool: v.Tool, Verdict: v.Action, Code: v.Code, Mode: v.Mode, Rule: v.Rule, Reason: v.Reason, Runs: v.Runs, Commands: []part{}, Problems: v.Problems}
 	for _, p := range v.Commands {
 		c := p.Command
 		out.Commands = append(out.Commands, part{

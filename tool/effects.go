@@ -20,7 +20,7 @@ type Effects struct {
 	Writes     []Path   `json:"writes,omitzero"`     // files and trees that it creates, changes or removes
 	Unknown    bool     `json:"unknown,omitzero"`    // it may touch more than it declares: permission asks, and no write runs at the same time
 	Exclusive  bool     `json:"exclusive,omitzero"`  // no call that reads or writes runs at the same time
-	Command    string   `json:"command,omitzero"`    // the shell command line, for people and rules
+	Command    string   `json:"command,omitzero"`    // the text that the shell runs, for people and rules
 	Dir        string   `json:"dir,omitzero"`        // the directory of the command, absolute
 	Unconfined bool     `json:"unconfined,omitzero"` // the command runs outside the sandbox
 	Hosts      []string `json:"hosts,omitzero"`      // network: "host" or "host:port"

@@ -59,7 +59,8 @@ func New[A any](
 // Option changes a tool that [New] makes.
 type Option[A any] func(*typed[A])
 
-// WithTitle sets the Title of calls: title returns it for arguments that effects accepted. It must be safe for concurrent use.
+// WithTitle sets the Title of calls: title returns it for arguments that effects accepted. It must be safe for concurrent use. The title of
+// a call that runs a command line is that line.
 func WithTitle[A any](title func(args A) string) Option[A] {
 	return func(t *typed[A]) { t.title = title }
 }
@@ -107,7 +108,10 @@ func (t *typed[A]) Prepare(ctx context.Context, arguments string) (*Call, error)
 			return nil, err
 		}
 	}
-	if t.title != nil {
+	switch {
+	case call.Effects.Command != "":
+		call.Title = call.Effects.Command
+	case t.title != nil:
 		call.Title = t.title(args)
 	}
 	if call.Effects.exclusive() && call.Effects.empty() { // the journal shows how scheduling and permission treat it

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -203,6 +204,11 @@ func gitSettings(count string) []string {
 		n++
 	}
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
+}
+
+// Shell returns the name of the shell that runs commands: bash, sh, pwsh, powershell or cmd.
+func Shell() string {
+	return strings.TrimSuffix(strings.ToLower(filepath.Base(shell("").Path)), ".exe")
 }
 
 // shellPath is the first of the names that is installed, and the last otherwise.

@@ -7,6 +7,7 @@ import (
 	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/permission/command"
 	"github.com/tenon-agent/tenon/tool"
+	"github.com/tenon-agent/tenon/workspace"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
@@ -28,6 +29,7 @@ func (s *Setup) Policy(b Bounds, p Permissions) (*permission.Policy, error) {
 		Mode: mode, Root: b.Root, Roots: b.Roots, Home: b.Home, Readable: b.Readable, Hidden: b.Hidden, Protected: b.Protected,
 		Network: b.Hosts, Filtered: true,
 		Bare:      b.Off,
+		Shell:     workspace.Shell(),
 		Sandboxed: b.Sandbox != nil && (mode.In(false) == mode || wholly(sandbox.Look().Level())),
 	}
 	user := permission.Layer{Scope: permission.User, Where: s.Config.UserFile, Config: rulesOf(c, false)}
@@ -107,7 +109,7 @@ func examplesOf(samples []config.Sample) []permission.Example {
 
 // Effects returns the effects of a command line that runs in a directory.
 func (b Bounds) Effects(line, dir string) tool.Effects {
-	return permission.Effects(line, command.Options{Dir: dir, Home: b.Home, Roots: append([]string{b.Root}, b.Roots...)})
+	return permission.Effects(line, command.Options{Dir: dir, Home: b.Home, Roots: append([]string{b.Root}, b.Roots...), Shell: workspace.Shell()})
 }
 
 // Keep writes rules that a person granted for all sessions to the user's configuration.

@@ -43,8 +43,8 @@ type Analysis struct {
 	Commands []Command // every simple command that may run, in the order of the text; those in substitutions come first
 	Problems []Problem // parts that cannot be judged
 
-	// Text is the line in its canonical form, which bash and POSIX shells read as Tenon does. The shell must run this text: another
-	// spelling of the line may do something else. It is "" if there is none; Problems then says why.
+	// Text is the line in its canonical form, which the shell reads as Tenon does. The shell must run this text: the line itself may
+	// do something else. It is "" if there is none; Problems then says why.
 	Text string
 
 	chain []Problem    // parts that mode inspect does not allow

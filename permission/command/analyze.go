@@ -24,7 +24,7 @@ type Options struct {
 	Dir   string   // where the line runs, absolute
 	Home  string   // the home directory, absolute; "" if it is unknown
 	Roots []string // directories with programs of the project; Dir is always one
-	POSIX bool     // the shell is sh, which may be bash or not; default: bash
+	Shell string   // the name of the shell that runs the line; default: bash
 }
 
 // Analyze determines the effects of a command line. It may be called concurrently.
@@ -55,6 +55,19 @@ func analyze(line string, o Options) Analysis {
 	return Analysis{Problems: []Problem{{Text: "shells may read the texts in this line in different ways", Line: 1, Column: 1}}}
 }
 
+// anywhere reports whether all shells read a line as one command with the same words: it has only letters, digits, and a few signs.
+func anywhere(line string) bool {
+	for w := range strings.SplitSeq(line, " ") {
+		operand := strings.HasPrefix(w, "-")
+		for i := range len(w) {
+			if !bare(w[i]) || strings.IndexByte(":@%+,", w[i]) >= 0 || operand && w[i] == '.' || i == 0 && w[i] == '=' {
+				return false
+			}
+		}
+	}
+	return line != ""
+}
+
 func newAnalyzer(t table, o Options) *analyzer {
 	return &analyzer{
 		table: t, options: o, functions: map[string]bool{}, aliases: map[string]bool{}, parsers: map[syntax.LangVariant]*syntax.Parser{},
@@ -63,13 +76,20 @@ func newAnalyzer(t table, o Options) *analyzer {
 }
 
 func (a *analyzer) all(line string) {
-	lang := syntax.LangBash
-	if a.options.POSIX {
-		lang = syntax.LangPOSIX
+	start := place{dirs: []string{a.options.Dir}, sure: true, at: spot{1, 1}}
+	switch shell := a.options.Shell; shell {
+	case "", "bash":
+		_, a.out.Text, _ = a.text(line, start, syntax.LangBash)
+	case "sh", "dash", "ash":
+		_, a.out.Text, _ = a.text(line, start, syntax.LangPOSIX)
+	default:
+		if _, a.out.Text, _ = a.text(line, start, syntax.LangBash); !anywhere(a.out.Text) {
+			a.problem(start.at, "%s may read this line in other ways than bash", shown(shell))
+			a.out.Text = ""
+		}
 	}
-	_, a.out.Text, _ = a.text(line, place{dirs: []string{a.options.Dir}, sure: true, at: spot{1, 1}}, lang)
 	if a.readable && a.reopens {
-		a.problem(spot{1, 1}, "a descriptor that is open for reading may be opened again for writing")
+		a.problem(start.at, "a descriptor that is open for reading may be opened again for writing")
 	}
 	for _, u := range a.evaluated() {
 		a.problem(u.at, "arithmetic on %s, whose text is unknown and may be run", u.name)
@@ -168,6 +188,7 @@ func (a *analyzer) chained(n syntax.Node, c place, what string) {
 
 // text parses a text of shell commands, and walks its canonical form. It returns that form, if there is one.
 func (a *analyzer) text(text string, c place, lang syntax.LangVariant) (e ends, printed string, ok bool) {
+	bad := "" // why there is no canonical form
 	e = ends{c.dirs, c.dirs}
 	switch {
 	case a.full:
@@ -179,16 +200,17 @@ func (a *analyzer) text(text string, c place, lang syntax.LangVariant) (e ends, 
 		a.enough(c.at, "too many brackets")
 		return e, "", false
 	case strings.ContainsRune(text, 0):
-		a.problem(c.sign(text, 0), "a zero byte, which shells read in different ways")
+		bad = "a zero byte, which shells read in different ways"
+		a.problem(c.sign(text, 0), "%s", bad)
 	case strings.ContainsRune(text, '\r'): // the parser reads a space or the end of a line, a shell a letter
-		a.problem(c.sign(text, '\r'), "a carriage return, which shells read in different ways")
+		bad = "a carriage return, which shells read in different ways"
+		a.problem(c.sign(text, '\r'), "%s", bad)
 	}
 	a.parsed += len(text)
 	file, err := a.parse(text, lang)
-	bad := ""
 	if err != nil {
 		a.unparsed(err, c)
-	} else if !a.raw {
+	} else if !a.raw && bad == "" {
 		file, printed, bad = a.settle(file, text, lang)
 		ok = bad == ""
 	}

@@ -9,7 +9,7 @@ type Call struct {
 	Call      string          `json:"call"` // ToolCall.ID
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`
-	Effects   json.RawMessage `json:"effects,omitzero"` // tool.Effects
+	Effects   json.RawMessage `json:"effects,omitzero"` // tool.Effects; show its command instead of the one in Arguments: that text runs
 	Reason    string          `json:"reason"`           // why it needs approval, in words
 	Preview   string          `json:"preview,omitzero"` // the change that it would make, as a diff
 	Grants    []Grant         `json:"grants,omitzero"`  // that would allow it and similar calls, from narrow to wide

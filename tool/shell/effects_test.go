@@ -42,11 +42,11 @@ func TestEffectsComeFromTheAnalysis(t *testing.T) {
 	var line, dir string
 	run := shell.New(ws, shell.Options{Analyze: func(l, d string) tool.Effects {
 		line, dir = l, d
-		return tool.Effects{Reads: []tool.Path{tool.File(filepath.Join(d, "x"))}, Command: "wrong", Idempotent: true}
+		return tool.Effects{Reads: []tool.Path{tool.File(filepath.Join(d, "x"))}, Command: "cat 'x'", Idempotent: true}
 	}})[0]
 	e := prepare(t, run, map[string]any{"command": "cat x", "dir": "sub", "unconfined": true, "reason": "x is outside"}).Effects
 	sub := filepath.Join(ws.Dir(), "sub")
-	if line != "cat x" || dir != sub || e.Command != "cat x" || e.Dir != sub || !e.Unconfined || e.Unknown || !e.Idempotent || len(e.Reads) != 1 {
+	if line != "cat x" || dir != sub || e.Command != "cat 'x'" || e.Dir != sub || !e.Unconfined || e.Unknown || !e.Idempotent || len(e.Reads) != 1 {
 		t.Errorf("analysed %q in %q: %+v", line, dir, e)
 	}
 	if e := prepare(t, run, map[string]any{"command": "cat x"}).Effects; e.Unconfined || e.Dir != ws.Dir() {

@@ -26,11 +26,12 @@ func interactive(file *syntax.File) (advice string) {
 	return advice
 }
 
-// parsed is the syntax tree of a line: that of the analysis in its effects, if there is one. It is nil if the line cannot be parsed.
-func parsed(line string, e tool.Effects) *syntax.File {
-	if a, ok := e.Analysis.(interface{ Tree() *syntax.File }); ok && e.Command == line {
+// parsed is the syntax tree of a command line: that of the analysis in its effects, if there is one. It is nil if the line cannot be parsed.
+func parsed(e tool.Effects) *syntax.File {
+	if a, ok := e.Analysis.(interface{ Tree() *syntax.File }); ok {
 		return a.Tree()
 	}
+	line := e.Command
 	const most = 64 << 10
 	if len(line) > most {
 		return nil

@@ -30,7 +30,7 @@ func TestInteractiveCommandsAreRefusedWithAdvice(t *testing.T) {
 		"passwd":                             "user",
 		"emacs x":                            "--batch",
 	} {
-		if got := interactive(parsed(line, tool.Effects{})); !strings.Contains(got, want) {
+		if got := interactive(parsed(tool.Effects{Command: line})); !strings.Contains(got, want) {
 			t.Errorf("%s: %q; want %q in it", line, got, want)
 		}
 	}
@@ -50,7 +50,7 @@ func TestOtherCommandsAreNot(t *testing.T) {
 		"psql -c 'select 1'", "psql <x.sql", "mysql -e 'select 1' db", "mysql --execute='select 1'", "gdb --batch -ex run ./a", "crontab -l", "tmux new -d", "tmux ls",
 		"(((", "'", "for", "env", "time", "command -v vim", "which vim", "apt-get install -y vim", "exec 3<x",
 	} {
-		if got := interactive(parsed(line, tool.Effects{})); got != "" {
+		if got := interactive(parsed(tool.Effects{Command: line})); got != "" {
 			t.Errorf("%s: %s", line, got)
 		}
 	}
@@ -60,5 +60,5 @@ func FuzzInteractive(f *testing.F) {
 	for _, line := range []string{"vim x", "env A=b timeout 5 sudo -u x bash -c 'a | python'", "git -c", "docker run -", "psql -", "sh -c", "a=$( <<E\nE\n)"} {
 		f.Add(line)
 	}
-	f.Fuzz(func(_ *testing.T, line string) { _ = interactive(parsed(line, tool.Effects{})) })
+	f.Fuzz(func(_ *testing.T, line string) { _ = interactive(parsed(tool.Effects{Command: line})) })
 }

@@ -51,12 +51,13 @@ func jobEffects(_ context.Context, a jobArguments) (tool.Effects, error) {
 }
 
 func (s *set) start(ctx context.Context, a sandboxed) (tool.Result, error) {
-	job, err := s.Start(ctx, command(ctx, a))
+	c := command(ctx, a)
+	job, err := s.Start(ctx, c)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	id := job.Status().ID
-	ran := Ran{Command: a.Command, Description: a.Description, Dir: a.Dir, Job: id, Unconfined: a.Unconfined, Reason: a.Reason}
+	ran := Ran{Command: c.Line, Description: a.Description, Dir: a.Dir, Job: id, Unconfined: a.Unconfined, Reason: a.Reason}
 	return tool.TextResult(fmt.Sprintf("[started as %s; job shows its output, and you get a message when it ends]", id)).With("started as "+id, ran), nil
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Ran is the details of a command.
 type Ran struct {
-	Command     string    `json:"command"`
+	Command     string    `json:"command"` // the text that the shell ran
 	Description string    `json:"description,omitzero"`
 	Dir         string    `json:"dir,omitzero"`
 	Job         string    `json:"job,omitzero"` // it started as this job; the outcome is unknown
@@ -35,9 +35,9 @@ type Blocked struct {
 	Why  string `json:"why"`
 }
 
-func newRan(a sandboxed, done workspace.Finished) Ran {
+func newRan(a sandboxed, line string, done workspace.Finished) Ran {
 	return Ran{
-		Command: a.Command, Description: a.Description, Dir: a.Dir, ExitCode: done.ExitCode, Signal: done.Signal,
+		Command: line, Description: a.Description, Dir: a.Dir, ExitCode: done.ExitCode, Signal: done.Signal,
 		Left: done.Left, Bytes: done.Size, File: done.File, Unconfined: a.Unconfined, Reason: a.Reason, Blocked: blocked(done),
 	}
 }

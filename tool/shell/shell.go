@@ -35,8 +35,9 @@ type sandboxed struct {
 
 // Options configure the tools.
 type Options struct {
-	// Analyze returns the effects of a command line in dir, an absolute path. The tool adds Command, Dir and Unconfined. A command that
-	// declares only reads runs at the same time as other calls. Nil: the effects of every command are unknown.
+	// Analyze returns the effects of a command line in dir, an absolute path. Their Command is the text that the tool runs, so that the
+	// judged text runs; "" is the line. The tool adds Dir and Unconfined. A command that declares only reads runs at the same time as
+	// other calls. Nil: the effects of every command are unknown.
 	Analyze func(line, dir string) tool.Effects
 
 	// Reported, if not nil, is called when the tool job reports the end of a job to the model, so that no message about it is necessary. It
@@ -52,11 +53,10 @@ func New(ws *workspace.Workspace, o Options) []tool.Tool {
 		func(_ context.Context, a arguments) (tool.Effects, error) { return s.effects(sandboxed{arguments: a}) },
 		func(ctx context.Context, a arguments, report tool.Report) (tool.Result, error) {
 			return s.run(ctx, sandboxed{arguments: a}, report)
-		}, tool.WithTitle(func(a arguments) string { return a.Command }))
+		})
 	if ws.Confined() {
 		run = tool.New("shell", shellText+sandboxText,
-			func(_ context.Context, a sandboxed) (tool.Effects, error) { return s.effects(a) }, s.run,
-			tool.WithTitle(func(a sandboxed) string { return a.Command }))
+			func(_ context.Context, a sandboxed) (tool.Effects, error) { return s.effects(a) }, s.run)
 	}
 	return []tool.Tool{run, tool.New("job", jobText, jobEffects, s.job, tool.WithTitle(jobArguments.title))}
 }
@@ -80,13 +80,14 @@ func (s *set) effects(a sandboxed) (tool.Effects, error) {
 	if s.analyze != nil {
 		e = s.analyze(a.Command, dir)
 	}
-	if advice := interactive(parsed(a.Command, e)); advice != "" {
+	e.Command = cmp.Or(e.Command, a.Command)
+	if advice := interactive(parsed(e)); advice != "" {
 		return tool.Effects{}, tool.Codef("tool.interactive", "%s", advice)
 	}
 	if a.Unconfined && strings.TrimSpace(a.Reason) == "" {
 		return tool.Effects{}, tool.Codef("tool.arguments", "reason: missing; explain why the command must run outside the sandbox")
 	}
-	e.Command, e.Dir, e.Unconfined = a.Command, dir, a.Unconfined
+	e.Dir, e.Unconfined = dir, a.Unconfined
 	return e, nil
 }
 
@@ -106,7 +107,7 @@ func (s *set) run(ctx context.Context, a sandboxed, report tool.Report) (tool.Re
 	if err != nil && ctx.Err() == nil {
 		return tool.Result{}, err // the command did not start
 	}
-	ran := newRan(a, done)
+	ran := newRan(a, c.Line, done)
 	ran.TimedOut = errors.Is(err, errTimeout)
 	ran.Cancelled = err != nil && !ran.TimedOut
 	result := tool.TextResult(text(done, ran, seconds)).With(ran.brief(done.Output), ran)
@@ -114,10 +115,10 @@ func (s *set) run(ctx context.Context, a sandboxed, report tool.Report) (tool.Re
 	return result, nil
 }
 
-// command is the command of a call. The effects that were judged say whether it only reads.
+// command is the command of a call. The effects that were judged have its text, and say whether it only reads.
 func command(ctx context.Context, a sandboxed) workspace.Command {
-	e, ok := tool.EffectsOf(ctx)
-	return workspace.Command{Line: a.Command, Dir: a.Dir, Unconfined: a.Unconfined, ReadOnly: ok && e.ReadOnly()}
+	e, _ := tool.EffectsOf(ctx)
+	return workspace.Command{Line: e.Command, Dir: a.Dir, Unconfined: a.Unconfined, ReadOnly: e.ReadOnly()}
 }
 
 //go:embed shell.md
