@@ -142,11 +142,12 @@ type place struct {
 	via    []string
 	in     input
 	depth  int
-	nested bool // the text is within a word of the line
-	at     spot // the position of that word
-	sure   bool // it runs once, in this shell, before the rest of the line
-	remote bool // it runs on another machine or in another root: its paths are not ours
-	adds   Does // effects that its wrappers add
+	lang   syntax.LangVariant // that the shell of the text reads
+	nested bool               // the text is within a word of the line
+	at     spot               // the position of that word
+	sure   bool               // it runs once, in this shell, before the rest of the line
+	remote bool               // it runs on another machine or in another root: its paths are not ours
+	adds   Does               // effects that its wrappers add
 	why    string
 }
 
@@ -221,6 +222,7 @@ func (a *analyzer) text(text string, c place, lang syntax.LangVariant) (e ends, 
 		a.out.tree = file
 	}
 	c.depth++
+	c.lang = lang
 	before := a.edited
 	a.edited = false
 	e = a.stmts(file.Stmts, c)

@@ -2,8 +2,6 @@ package command
 
 import (
 	"strings"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // judgeMoves judges pushd, popd and similar builtins, which may change to any directory.
@@ -81,7 +79,7 @@ func judgeTrap(c *call, _ string, g *arguments) {
 	in := c.place.inner("trap")
 	in.dirs = []string{""}
 	c.clear = true
-	c.nested(w, "trap", in, syntax.LangBash)
+	c.nested(w, "trap", in, in.lang)
 }
 
 func judgeAlias(c *call, _ string, g *arguments) {
@@ -98,7 +96,7 @@ func judgeAlias(c *call, _ string, g *arguments) {
 		c.does(Executes, "redefines "+shown(name))
 		in := c.place.inner("alias")
 		in.dirs = []string{""}
-		c.nested(word{text: text}, "alias", in, syntax.LangBash)
+		c.nested(word{text: text}, "alias", in, in.lang)
 	}
 }
 

@@ -461,7 +461,7 @@ func (p *printer) assign(as *syntax.Assign) {
 			p.put("=")
 		}
 		if e.Value != nil {
-			p.word(e.Value, map[bool]context{true: inField, false: inValue}[e.Index == nil])
+			p.word(e.Value, map[bool]role{true: inField, false: inValue}[e.Index == nil])
 		}
 	}
 	p.put(")")
@@ -475,6 +475,9 @@ func (p *printer) declaration(x *syntax.DeclClause) {
 	for _, as := range x.Args {
 		p.put(" ")
 		p.assign(as)
+		if as.Index != nil {
+			p.fail("an element of an array in a declaration")
+		}
 		if as.Value != nil && as.Name != nil && slices.ContainsFunc(as.Value.Parts, func(w syntax.WordPart) bool {
 			l, ok := w.(*syntax.Lit)
 			return ok && strings.Contains(l.Value, "{")
@@ -508,6 +511,9 @@ func (p *printer) redirect(r *syntax.Redirect) {
 		p.put(" ")
 		p.word(r.Word, inValue)
 		return
+	}
+	if to := loneLit(r.Word); (r.Op == syntax.DplIn || r.Op == syntax.DplOut) && to != "-" && strings.Trim(to, "0123456789") != "" {
+		p.fail("a redirection that shells read in different ways")
 	}
 	_, process := r.Word.Parts[0].(*syntax.ProcSubst)
 	if process || r.Word.Pos().Offset() > r.OpPos.Offset()+uint(len(r.Op.String())) {

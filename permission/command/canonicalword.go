@@ -7,19 +7,19 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// context is where a word is, which decides what a shell expands in it.
-type context int
+// role is where a word is, which decides what a shell expands in it.
+type role int
 
 const (
-	inField   context = iota // an argument: braces, patterns, tildes
-	inName                   // the first word of a command
-	inValue                  // the value of a variable: tildes
-	inTarget                 // the target of a redirection: patterns, tildes
-	inPattern                // a pattern of case and [[: patterns, tildes
-	inTest                   // an operand of [[: tildes
+	inField   role = iota // an argument: braces, patterns, tildes
+	inName                // the first word of a command
+	inValue               // the value of a variable: tildes
+	inTarget              // the target of a redirection: patterns, tildes
+	inPattern             // a pattern of case and [[: patterns, tildes
+	inTest                // an operand of [[: tildes
 )
 
-func (c context) globs() bool { return c != inValue && c != inTest }
+func (c role) globs() bool { return c != inValue && c != inTest }
 
 // bare reports whether a character never needs quotes within a word.
 func bare(c byte) bool {
@@ -27,7 +27,7 @@ func bare(c byte) bool {
 }
 
 // word prints a word, or several if it has braces.
-func (p *printer) word(w *syntax.Word, c context) {
+func (p *printer) word(w *syntax.Word, c role) {
 	if c == inField || c == inName || c == inTarget {
 		if l := loneLit(w); l != "" && !strings.Contains(l, "{") {
 			// the common case: no copy of the word
@@ -56,7 +56,7 @@ func hasBrace(w *syntax.Word) bool {
 }
 
 // braces prints the words that a word with braces stands for.
-func (p *printer) braces(w *syntax.Word, c context) {
+func (p *printer) braces(w *syntax.Word, c role) {
 	split := *w
 	syntax.SplitBraces(&split)
 	all, ok := alternatives(split.Parts)
@@ -114,7 +114,7 @@ func alternatives(parts []syntax.WordPart) (all [][]syntax.WordPart, ok bool) {
 }
 
 // parts prints the parts of one word. Text without special meaning is quoted as a whole unless all of it is bare.
-func (p *printer) parts(parts []syntax.WordPart, c context) {
+func (p *printer) parts(parts []syntax.WordPart, c role) {
 	if text, quotes, ok := fixed(parts, c); ok {
 		plain := text != "" && !quotes
 		for i := 0; plain && i < len(text); i++ {
@@ -138,7 +138,7 @@ func (p *printer) parts(parts []syntax.WordPart, c context) {
 }
 
 // fixed returns the text of parts that a shell does not expand, and whether it has quotes.
-func fixed(parts []syntax.WordPart, c context) (text string, quotes, ok bool) {
+func fixed(parts []syntax.WordPart, c role) (text string, quotes, ok bool) {
 	if len(parts) == 1 {
 		if l, isLit := parts[0].(*syntax.Lit); isLit && (!strings.ContainsAny(l.Value, "\\*?[]~") || l.Value == "[[") {
 			return l.Value, false, true
@@ -191,7 +191,7 @@ func fixed(parts []syntax.WordPart, c context) (text string, quotes, ok bool) {
 func joined(s string) bool { return strings.Contains(s, "$\\\n") }
 
 // tilde reports whether a shell may replace the ~ at an index of a literal.
-func tilde(before string, i int, lit string, c context) bool {
+func tilde(before string, i int, lit string, c role) bool {
 	if i == 0 {
 		return before == ""
 	}
@@ -215,7 +215,7 @@ func ended(next []syntax.WordPart) bool {
 // mixed prints a word with expansions. It collects quoted text to print it as one.
 type mixed struct {
 	p      *printer
-	c      context
+	c      role
 	text   []byte
 	quoted bool // text is to be printed, also if it is empty
 	class  bool // a bracket expression may be open

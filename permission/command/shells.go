@@ -156,7 +156,7 @@ func judgeEval(c *call, _ string, g *arguments) {
 	if len(words) == 1 {
 		all = words[0]
 	}
-	c.ends = c.nested(all, "eval", c.place.inner("eval"), syntax.LangBash)
+	c.ends = c.nested(all, "eval", c.place.inner("eval"), c.place.lang)
 }
 
 func judgeSource(c *call, _ string, g *arguments) {
