@@ -88,6 +88,9 @@ func (a *analyzer) all(line string) {
 			a.out.Text = ""
 		}
 	}
+	if a.out.Text == "" && len(a.out.Problems) == 0 { // nothing but comments
+		a.out.Text = ":"
+	}
 	if a.readable && a.reopens {
 		a.problem(start.at, "a descriptor that is open for reading may be opened again for writing")
 	}

@@ -512,8 +512,10 @@ func (p *printer) redirect(r *syntax.Redirect) {
 		p.word(r.Word, inValue)
 		return
 	}
-	if to := loneLit(r.Word); (r.Op == syntax.DplIn || r.Op == syntax.DplOut) && to != "-" && strings.Trim(to, "0123456789") != "" {
-		p.fail("a redirection that shells read in different ways")
+	if to := loneLit(r.Word); (r.Op == syntax.DplIn || r.Op == syntax.DplOut) && to != "-" && (to == "" || strings.Trim(to, "0123456789") != "") {
+		if r.Op == syntax.DplIn || to == "" || strings.IndexByte("-0123456789", to[0]) >= 0 || p.lang == syntax.LangPOSIX {
+			p.fail("a redirection that shells read in different ways")
+		}
 	}
 	_, process := r.Word.Parts[0].(*syntax.ProcSubst)
 	if process || r.Word.Pos().Offset() > r.OpPos.Offset()+uint(len(r.Op.String())) {

@@ -118,7 +118,8 @@ func (p *printer) operation(x *syntax.ParamExp, quoted bool) {
 		}
 	case x.Exp != nil:
 		p.put(x.Exp.Op.String())
-		p.operand(x.Exp.Word, quoted)
+		pattern := x.Exp.Op >= syntax.RemSmallSuffix && x.Exp.Op <= syntax.RemLargePrefix
+		p.operand(x.Exp.Word, quoted && !pattern)
 	}
 }
 
@@ -163,7 +164,7 @@ func (p *printer) operand(w *syntax.Word, quoted bool) {
 			case quoted || p.inText || ok && strings.ContainsAny(text, "'{}"):
 				p.fail("quotes within ${...}")
 			case ok:
-				p.quote(text)
+				p.put(`"` + escaped(text) + `"`)
 			case double:
 				p.doubleQuoted(d)
 			default:
@@ -378,7 +379,7 @@ func (p *printer) rawRegexp(s string, last bool) {
 		switch c := s[i]; {
 		case c == '\\' && i+1 < len(s) && strings.IndexByte(`./*+?[]$^-`, s[i+1]) >= 0:
 			i++
-		case c == '(' && (i == 0 || strings.IndexByte("^|(", s[i-1]) >= 0):
+		case c == '(':
 			open++
 		case c == ')' && open > 0:
 			open--
