@@ -40,13 +40,6 @@ func (p *printer) substitution(x *syntax.CmdSubst, quoted bool) {
 	p.enclosed("$(", x.Stmts)
 }
 
-func (p *printer) process(x *syntax.ProcSubst) {
-	if x.Op != syntax.CmdIn && x.Op != syntax.CmdOut {
-		p.fail("a substitution of other shells")
-	}
-	p.enclosed(x.Op.String(), x.Stmts)
-}
-
 // parameter prints the expansion of a variable.
 func (p *printer) parameter(x *syntax.ParamExp, last, quoted bool) {
 	if x.Param == nil || x.Flags != nil || x.Width || x.IsSet || x.NestedParam != nil || len(x.Modifiers) > 0 ||
@@ -158,7 +151,7 @@ func (p *printer) operand(w *syntax.Word, quoted bool) {
 		case *syntax.Lit:
 			p.raw(q.Value)
 		case *syntax.SglQuoted, *syntax.DblQuoted:
-			text, _, ok := fixed([]syntax.WordPart{q}, inValue)
+			text, ok := literal(q)
 			d, double := q.(*syntax.DblQuoted)
 			switch {
 			case quoted || p.inText || ok && strings.ContainsAny(text, "'{}"):
@@ -358,7 +351,7 @@ func (p *printer) regexp(w *syntax.Word) {
 		case *syntax.Lit:
 			p.rawRegexp(q.Value, i == len(w.Parts)-1)
 		case *syntax.SglQuoted, *syntax.DblQuoted:
-			if text, _, ok := fixed([]syntax.WordPart{q}, inValue); ok {
+			if text, ok := literal(q); ok {
 				p.quote(text)
 				continue
 			}

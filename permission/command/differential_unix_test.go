@@ -55,10 +55,11 @@ ulimit -t 1
 // are not known. A text that does not end is killed.
 func (s realShell) run(t *testing.T, dir string, texts []string) [][][]string {
 	ran := make([][][]string, len(texts))
-	for first := 0; first < len(texts); {
+	for first, end := 0, 0; first < len(texts); {
+		end = min(first+250, len(texts))
 		var script strings.Builder
 		script.WriteString(s.setup + commonSetup)
-		for i, text := range texts[first:] {
+		for i, text := range texts[first:end] {
 			fmt.Fprintf(&script, "LINE_=%d\nprintf '\\1%%s' $LINE_ \"$END_\" >&9\n( : a; eval %s )\n", first+i, quoted(text))
 		}
 		out, ended := s.output(t, dir, script.String())
@@ -78,7 +79,7 @@ func (s realShell) run(t *testing.T, dir string, texts []string) [][][]string {
 			words := strings.Split(record, "\x01")
 			i, err := strconv.Atoi(words[0])
 			switch {
-			case err != nil || i < first || i >= len(texts): // a word may have the signs, such as $_
+			case err != nil || i < first || i >= end: // a word may have the signs, such as $_
 			case len(words) == 1:
 				last = i
 			default:
@@ -86,7 +87,7 @@ func (s realShell) run(t *testing.T, dir string, texts []string) [][][]string {
 			}
 		}
 		if first = last + 1; ended {
-			break
+			first = end
 		}
 	}
 	return ran
@@ -117,7 +118,7 @@ func (s realShell) output(t *testing.T, dir, script string) (string, bool) {
 		t.Fatal(err)
 	}
 	defer read.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.name, file)
 	cmd.Dir, cmd.Stdout = dir, write

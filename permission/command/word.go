@@ -42,8 +42,14 @@ func (w word) whole() bool {
 	if w.from == nil {
 		return false
 	}
-	text, _, ok := fixed(w.from.Parts, inField)
-	return ok && text == w.text
+	all := ""
+	for _, part := range w.from.Parts {
+		text, ok := literal(part)
+		if all += text; !ok {
+			return false
+		}
+	}
+	return all == w.text
 }
 
 // is reports whether the word is certainly one of these.
