@@ -3,7 +3,6 @@ package command
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -70,7 +69,7 @@ func anywhere(line string) bool {
 
 func newAnalyzer(t table, o Options) *analyzer {
 	return &analyzer{
-		table: t, options: o, functions: map[string]bool{}, aliases: map[string]bool{}, parsers: map[syntax.LangVariant]*syntax.Parser{},
+		table: t, options: o, functions: map[string]bool{}, aliases: map[string]bool{}, parsers: parsers{},
 		variables: variables{tainted: map[string]spot{}, names: map[string][]string{}, followed: map[string]*variable{}},
 	}
 }
@@ -122,7 +121,7 @@ type analyzer struct {
 	shaken  bool // the line removes functions, or declares one with the name of a writer
 	wary    bool // trust none
 
-	parsers map[syntax.LangVariant]*syntax.Parser
+	parsers parsers
 	edited  bool // a text within the line got its canonical form
 	raw     bool // judge the text as it is; only tests do
 }
@@ -211,11 +210,11 @@ func (a *analyzer) text(text string, c place, lang syntax.LangVariant) (e ends, 
 		a.problem(c.sign(text, '\r'), "%s", bad)
 	}
 	a.parsed += len(text)
-	file, err := a.parse(text, lang)
+	file, err := a.parsers.parse(text, lang)
 	if err != nil {
 		a.unparsed(err, c)
 	} else if !a.raw && bad == "" {
-		file, printed, bad = a.settle(file, text, lang)
+		file, printed, bad = a.parsers.settle(file, text, lang)
 		ok = bad == ""
 	}
 	if file == nil {
@@ -239,91 +238,6 @@ func (a *analyzer) text(text string, c place, lang syntax.LangVariant) (e ends, 
 	}
 	a.edited = a.edited || before
 	return e, printed, ok
-}
-
-func (a *analyzer) parse(text string, lang syntax.LangVariant) (*syntax.File, error) {
-	p := a.parsers[lang]
-	if p == nil {
-		p = syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(true))
-		a.parsers[lang] = p
-	}
-	return p.Parse(strings.NewReader(text), "")
-}
-
-// settle returns the canonical form of a text with its tree. The last result is why there is none: it must print to itself, and a text for
-// sh must be the same in bash.
-func (a *analyzer) settle(file *syntax.File, text string, lang syntax.LangVariant) (tree *syntax.File, printed, bad string) {
-	const changes = "its canonical form changes when it is read again"
-	if printed, bad = canonical(file, text, lang); bad != "" {
-		return file, "", bad
-	}
-	tree = file
-	first := shape(file)
-	langs := []syntax.LangVariant{lang}
-	if printed == text { // it prints to itself
-		langs = langs[:0]
-	}
-	if lang == syntax.LangPOSIX {
-		langs = append(langs, syntax.LangBash)
-	}
-	for _, l := range langs {
-		again, err := a.parse(printed, l)
-		if err != nil {
-			return file, "", changes
-		}
-		second, why := canonical(again, printed, l)
-		if now := shape(again); second != printed || why != "" || first != "" && now != first {
-			return file, "", changes
-		}
-		if l == lang {
-			tree = again
-		}
-	}
-	return tree, printed, ""
-}
-
-// shape lists the commands, operators and expansions of a tree, apart from its words. It is "" if the tree has braces, whose words differ
-// after the print.
-func shape(file *syntax.File) string {
-	var b []byte
-	braces := false
-	note := func(kind byte, all ...string) {
-		for b = append(b, kind); len(all) > 0; all = all[1:] {
-			b = append(append(b, all[0]...), ' ')
-		}
-	}
-	syntax.Walk(file, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Stmt:
-			if note('s'); n.Negated {
-				note('!')
-			}
-			if n.Background {
-				note('&')
-			}
-		case *syntax.CallExpr:
-			note('c')
-		case *syntax.BinaryCmd:
-			note('b', n.Op.String())
-		case *syntax.Redirect:
-			note('r', strings.Replace(n.Op.String(), "<<-", "<<", 1))
-		case *syntax.Assign:
-			note('a')
-		case *syntax.ParamExp:
-			note('p')
-		case *syntax.Lit:
-			braces = braces || strings.Contains(n.Value, "{")
-			return false
-		case nil, *syntax.Word, *syntax.SglQuoted, *syntax.DblQuoted:
-		case syntax.Command, syntax.WordPart, syntax.ArithmExpr, syntax.TestExpr:
-			note('x', reflect.TypeOf(n).String())
-		}
-		return true
-	})
-	if braces {
-		return ""
-	}
-	return string(b)
 }
 
 // sign is the first position of a character in a text.

@@ -18,6 +18,75 @@ import (
 // Here-documents have a delimiter of Tenon's own. Text for here-documents, parameters, arithmetic and regular expressions is limited
 // to characters that shells read alike. The printer rejects all else.
 
+// parsers are the parsers of the languages that shells read.
+type parsers map[syntax.LangVariant]*syntax.Parser
+
+func (p parsers) parse(text string, lang syntax.LangVariant) (*syntax.File, error) {
+	if p[lang] == nil {
+		p[lang] = syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(true))
+	}
+	return p[lang].Parse(strings.NewReader(text), "")
+}
+
+// settle returns the canonical form of a text with its tree. The last result is why there is none: it must print to itself and keep the
+// tree, and a text for sh must be the same in bash.
+func (p parsers) settle(file *syntax.File, text string, lang syntax.LangVariant) (tree *syntax.File, printed, bad string) {
+	if printed, bad = canonical(file, text, lang); bad != "" {
+		return file, "", bad
+	}
+	tree = file
+	langs := []syntax.LangVariant{lang, syntax.LangBash}
+	if lang == syntax.LangBash {
+		langs = langs[1:]
+	}
+	if printed == text { // it prints to itself
+		langs = langs[1:]
+	}
+	for _, l := range langs {
+		again, err := p.parse(printed, l)
+		if err != nil {
+			return file, "", "its canonical form cannot be read again"
+		}
+		if second, why := canonical(again, printed, l); second != printed || why != "" || shape(again) != shape(file) {
+			return file, "", "its canonical form changes when it is read again"
+		}
+		if l == lang {
+			tree = again
+		}
+	}
+	return tree, printed, ""
+}
+
+// shape lists the commands, operators, expansions and arguments of a tree, as far as they are the same in every spelling.
+func shape(file *syntax.File) string {
+	var b strings.Builder
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Stmt:
+			fmt.Fprint(&b, ";", n.Negated, n.Background)
+		case *syntax.CallExpr:
+			for _, w := range n.Args {
+				b.WriteString(" ")
+				for _, part := range w.Parts {
+					text, _ := literal(part)
+					b.WriteString(text)
+				}
+			}
+		case *syntax.BinaryCmd:
+			b.WriteString(n.Op.String())
+		case *syntax.Redirect:
+			b.WriteString(strings.Replace(n.Op.String(), "<<-", "<<", 1))
+		case nil, *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted:
+		case *syntax.Assign, syntax.Command, syntax.WordPart, syntax.ArithmExpr, syntax.TestExpr:
+			if _, word := n.(*syntax.Word); !word {
+				fmt.Fprintf(&b, "%T", n)
+			}
+		}
+		return true
+	})
+	return b.String()
+}
+
 // printer prints a syntax tree. The first construct without a canonical form ends the print.
 type printer struct {
 	out     []byte
@@ -36,8 +105,8 @@ type document struct{ text, end string }
 // canonical prints the syntax tree of a text. The second result is why that is impossible.
 func canonical(file *syntax.File, source string, lang syntax.LangVariant) (text, bad string) {
 	p := &printer{source: source, lang: lang, out: make([]byte, 0, len(source)+16)}
-	if strings.Contains(source, "#") {
-		p.comments(file)
+	if strings.Contains(source, "#") && strange(file, source) {
+		p.fail("a comment that shells read in different ways")
 	}
 	p.list(file.Stmts)
 	p.flush()
@@ -66,18 +135,18 @@ func (p *printer) put(s string) {
 	p.out = append(p.out, s...)
 }
 
-// comments rejects comments that a shell may not read as such: those that do not start a word, and those that end in a backslash.
-func (p *printer) comments(file *syntax.File) {
+// strange reports whether a tree has comments that a shell may not read as such: those that do not start a word, and those that end in a
+// backslash.
+func strange(file *syntax.File, source string) (found bool) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if c, ok := n.(*syntax.Comment); ok {
 			at := int(c.Hash.Offset())
-			if strings.HasSuffix(c.Text, `\`) || strings.ContainsAny(c.Text, "\n") ||
-				at > 0 && (at > len(p.source) || strings.IndexByte(" \t\n;&|()", p.source[at-1]) < 0) {
-				p.fail("a comment that shells read in different ways")
-			}
+			found = found || strings.HasSuffix(c.Text, `\`) || strings.Contains(c.Text, "\n") ||
+				at > 0 && (at > len(source) || strings.IndexByte(" \t\n;&|()", source[at-1]) < 0)
 		}
-		return true
+		return !found
 	})
+	return found
 }
 
 // line starts a new line, after the texts of the here-documents.
@@ -233,11 +302,11 @@ func (p *printer) command(cmd syntax.Command) {
 			p.fail("arithmetic of other shells")
 		}
 		p.put("(( ")
-		p.arithm(x.X)
+		values{p, true}.arithm(x.X)
 		p.put(" ))")
 	case *syntax.TestClause:
 		p.put("[[ ")
-		p.test(x.X)
+		values{p, false}.test(x.X)
 		p.put(" ]]")
 	case *syntax.LetClause:
 		p.fail("let, whose arguments shells read in different ways; use ((...))")
@@ -310,7 +379,7 @@ func (p *printer) loop(x *syntax.ForClause) {
 			}
 			if e != nil {
 				p.put(" ")
-				p.arithm(e)
+				values{p, true}.arithm(e)
 			}
 		}
 		p.put(" )); ")
@@ -428,7 +497,7 @@ func (p *printer) assign(as *syntax.Assign) {
 	}
 	p.name(as.Name)
 	if as.Index != nil {
-		p.index(as.Index)
+		values{p, true}.index(as.Index)
 	}
 	switch {
 	case as.Naked:
@@ -457,7 +526,7 @@ func (p *printer) assign(as *syntax.Assign) {
 			}
 		}
 		if e.Index != nil {
-			p.index(e.Index)
+			values{p, true}.index(e.Index)
 			p.put("=")
 		}
 		if e.Value != nil {

@@ -7,19 +7,25 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// values prints expansions, arithmetic and tests.
+type values struct {
+	*printer
+	quoted bool // in double quotes, or in the text of a here-document
+}
+
 // expansion prints an expansion. Last says that nothing follows in the word or in the quotes.
 func (p *printer) expansion(part syntax.WordPart, last, quoted bool) {
 	switch x := part.(type) {
 	case *syntax.ParamExp:
-		p.parameter(x, last, quoted)
+		values{p, quoted}.parameter(x, last)
 	case *syntax.CmdSubst:
-		p.substitution(x, quoted)
+		values{p, quoted}.substitution(x)
 	case *syntax.ArithmExp:
 		if x.Unsigned {
 			p.fail("arithmetic of other shells")
 		}
 		p.put("$(( ")
-		p.arithm(x.X)
+		values{p, true}.arithm(x.X)
 		p.put(" ))")
 	default:
 		p.fail("an unknown kind of expansion")
@@ -27,13 +33,13 @@ func (p *printer) expansion(part syntax.WordPart, last, quoted bool) {
 }
 
 // substitution prints a command substitution as $(...). Backquotes with backslashes or quotes may have another meaning there.
-func (p *printer) substitution(x *syntax.CmdSubst, quoted bool) {
+func (p values) substitution(x *syntax.CmdSubst) {
 	if x.TempFile || x.ReplyVar {
 		p.fail("a substitution of other shells")
 	}
 	if x.Backquotes {
 		from, to := int(x.Left.Offset())+1, int(x.Right.Offset())
-		if from > to || to > len(p.source) || strings.ContainsAny(p.source[from:to], "\\`") || (quoted || p.inText) && strings.Contains(p.source[from:to], `"`) {
+		if from > to || to > len(p.source) || strings.ContainsAny(p.source[from:to], "\\`") || (p.quoted || p.inText) && strings.Contains(p.source[from:to], `"`) {
 			p.fail("quotes or backslashes within backquotes; use $(...)")
 		}
 	}
@@ -41,7 +47,7 @@ func (p *printer) substitution(x *syntax.CmdSubst, quoted bool) {
 }
 
 // parameter prints the expansion of a variable.
-func (p *printer) parameter(x *syntax.ParamExp, last, quoted bool) {
+func (p values) parameter(x *syntax.ParamExp, last bool) {
 	if x.Param == nil || x.Flags != nil || x.Width || x.IsSet || x.NestedParam != nil || len(x.Modifiers) > 0 ||
 		x.Split != 0 || x.GlobSubst != 0 || x.RcExpand != 0 {
 		p.fail("an expansion of other shells")
@@ -81,12 +87,12 @@ func (p *printer) parameter(x *syntax.ParamExp, last, quoted bool) {
 	if x.Names != 0 {
 		p.put(x.Names.String())
 	}
-	p.operation(x, quoted)
+	p.operation(x)
 	p.put("}")
 }
 
 // operation prints the part of an expansion after the variable.
-func (p *printer) operation(x *syntax.ParamExp, quoted bool) {
+func (p values) operation(x *syntax.ParamExp) {
 	switch {
 	case x.Slice != nil:
 		p.put(": ")
@@ -101,23 +107,25 @@ func (p *printer) operation(x *syntax.ParamExp, quoted bool) {
 			p.put("/")
 		}
 		at := len(p.out)
-		p.operand(x.Repl.Orig, quoted)
+		p.operand(x.Repl.Orig)
 		if len(p.out) == at || p.out[at] == '/' {
 			p.fail("a replacement that shells read in different ways")
 		}
 		if x.Repl.With != nil {
 			p.put("/")
-			p.operand(x.Repl.With, quoted)
+			p.operand(x.Repl.With)
 		}
 	case x.Exp != nil:
 		p.put(x.Exp.Op.String())
-		pattern := x.Exp.Op >= syntax.RemSmallSuffix && x.Exp.Op <= syntax.RemLargePrefix
-		p.operand(x.Exp.Word, quoted && !pattern)
+		if x.Exp.Op >= syntax.RemSmallSuffix && x.Exp.Op <= syntax.RemLargePrefix { // quotes mean the same there
+			p.quoted = false
+		}
+		p.operand(x.Exp.Word)
 	}
 }
 
 // offset prints the start or the length of a slice.
-func (p *printer) offset(x syntax.ArithmExpr) {
+func (p values) offset(x syntax.ArithmExpr) {
 	switch b := x.(type) {
 	case nil:
 		p.fail("an empty slice")
@@ -131,7 +139,7 @@ func (p *printer) offset(x syntax.ArithmExpr) {
 }
 
 // index prints a subscript: @, *, or arithmetic.
-func (p *printer) index(x syntax.ArithmExpr) {
+func (p values) index(x syntax.ArithmExpr) {
 	p.put("[")
 	if w, ok := x.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") {
 		p.put(w.Lit())
@@ -142,7 +150,7 @@ func (p *printer) index(x syntax.ArithmExpr) {
 }
 
 // operand prints a word within ${...}. Shells differ in how they read quotes there, so that only some characters are allowed.
-func (p *printer) operand(w *syntax.Word, quoted bool) {
+func (p values) operand(w *syntax.Word) {
 	if w == nil {
 		return
 	}
@@ -154,7 +162,7 @@ func (p *printer) operand(w *syntax.Word, quoted bool) {
 			text, ok := literal(q)
 			d, double := q.(*syntax.DblQuoted)
 			switch {
-			case quoted || p.inText || ok && strings.ContainsAny(text, "'{}"):
+			case p.quoted || p.inText || ok && strings.ContainsAny(text, "'{}"):
 				p.fail("quotes within ${...}")
 			case ok:
 				p.put(`"` + escaped(text) + `"`)
@@ -164,13 +172,13 @@ func (p *printer) operand(w *syntax.Word, quoted bool) {
 				p.fail("quotes within ${...}")
 			}
 		default:
-			p.expansion(part, false, quoted)
+			p.expansion(part, false, p.quoted)
 		}
 	}
 }
 
 // raw prints text within ${...} as it is, if all shells read it alike.
-func (p *printer) raw(s string) {
+func (p values) raw(s string) {
 	for i := 0; i < len(s); i++ {
 		switch {
 		case s[i] == '\\' && i+1 < len(s) && strings.IndexByte(`/.*?[]\`, s[i+1]) >= 0:
@@ -184,7 +192,7 @@ func (p *printer) raw(s string) {
 }
 
 // arithm prints arithmetic. The tree has its own parentheses.
-func (p *printer) arithm(x syntax.ArithmExpr) {
+func (p values) arithm(x syntax.ArithmExpr) {
 	switch x := x.(type) {
 	case *syntax.BinaryArithm:
 		p.arithm(x.X)
@@ -214,7 +222,7 @@ func (p *printer) arithm(x syntax.ArithmExpr) {
 }
 
 // number prints an operand of arithmetic.
-func (p *printer) number(w *syntax.Word) {
+func (p values) number(w *syntax.Word) {
 	for i, part := range w.Parts {
 		l, ok := part.(*syntax.Lit)
 		if !ok {
@@ -316,7 +324,7 @@ func withoutTabs(s string, begin bool) (string, bool) {
 }
 
 // test prints an expression of [[ ... ]].
-func (p *printer) test(x syntax.TestExpr) {
+func (p values) test(x syntax.TestExpr) {
 	switch x := x.(type) {
 	case *syntax.BinaryTest:
 		p.test(x.X)
@@ -345,7 +353,7 @@ func (p *printer) test(x syntax.TestExpr) {
 }
 
 // regexp prints a regular expression of characters that need no quotes there.
-func (p *printer) regexp(w *syntax.Word) {
+func (p values) regexp(w *syntax.Word) {
 	for i, part := range w.Parts {
 		switch q := part.(type) {
 		case *syntax.Lit:
@@ -366,7 +374,7 @@ func (p *printer) regexp(w *syntax.Word) {
 	}
 }
 
-func (p *printer) rawRegexp(s string, last bool) {
+func (p values) rawRegexp(s string, last bool) {
 	open := 0
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {

@@ -106,7 +106,7 @@ func shellCommands(c *call, name string, text word, via string) {
 	case "bash":
 		c.shellLine(text, via, in, syntax.LangBash)
 	case "sh", "dash", "ash":
-		if _, err := c.a.parse(bounded(text.text), syntax.LangPOSIX); err == nil {
+		if _, err := c.a.parsers.parse(bounded(text.text), syntax.LangPOSIX); err == nil {
 			c.shellLine(text, via, in, syntax.LangPOSIX)
 			return
 		}
