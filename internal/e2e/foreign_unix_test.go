@@ -29,6 +29,15 @@ func TestForeignReadings(t *testing.T) {
 		step func(outside string) modelserver.Step
 		says string // in the result that the model gets; "needs approval" if empty
 	}{
+		{name: "a comment ends in a backslash", step: func(string) modelserver.Step { return shell("echo a # \\\ntouch PWNED") }},
+		{name: "a comment right after a delimiter", step: func(string) modelserver.Step { return shell("cat <<'E'# ; touch PWNED\nhi\nE") }},
+		{name: "an operator in let", step: func(string) modelserver.Step { return shell("let x=1|touch PWNED") }},
+		{name: "a new line in $(", step: func(string) modelserver.Step { return shell("echo \"$\\\n(touch PWNED)\"") }},
+		{name: "a new line in $( of a here-document", step: func(string) modelserver.Step { return shell("cat <<E\n$\\\n(touch PWNED)\nE") }},
+		{
+			name: "a comment hides what a rule denies", args: []string{"--mode", "yolo", "--deny", "shell(touch *)"}, says: "was denied",
+			step: func(string) modelserver.Step { return shell("echo a # \\\ntouch PWNED") },
+		},
 		{name: "names of files are options of tar", step: func(string) modelserver.Step { return shell("tar cf x *") }, args: []string{"--mode", "edits"}},
 		{name: "names of files are options of a tar that writes nothing", step: func(string) modelserver.Step { return shell("tar cf /dev/null *") }},
 		{name: "sed runs code", step: func(string) modelserver.Step { return shell("sed 's/[^]/]*/#\\\nid>PWNED\\\n#/e' fact.txt") }},

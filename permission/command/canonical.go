@@ -95,8 +95,7 @@ type printer struct {
 	pending []document // here-documents of the current line, whose text follows at its end
 	inText  bool       // within the text of a here-document
 	depth   int        // indentation
-	words   []*syntax.Word
-	bad     string // why there is no canonical form
+	bad     string     // why there is no canonical form
 }
 
 // document is a here-document in print.
@@ -105,6 +104,9 @@ type document struct{ text, end string }
 // canonical prints the syntax tree of a text. The second result is why that is impossible.
 func canonical(file *syntax.File, source string, lang syntax.LangVariant) (text, bad string) {
 	p := &printer{source: source, lang: lang, out: make([]byte, 0, len(source)+16)}
+	if strings.Contains(source, "$\\\n") { // shells see an expansion
+		p.fail("a line continuation after a dollar sign")
+	}
 	if strings.Contains(source, "#") && strange(file, source) {
 		p.fail("a comment that shells read in different ways")
 	}

@@ -78,7 +78,7 @@ func literal(part syntax.WordPart) (text string, ok bool) {
 	case *syntax.DblQuoted:
 		for _, d := range q.Parts {
 			l, isLit := d.(*syntax.Lit)
-			if !isLit || joined(l.Value) {
+			if !isLit {
 				return "", false
 			}
 			text += doubleQuoted(l.Value)
@@ -87,9 +87,6 @@ func literal(part syntax.WordPart) (text string, ok bool) {
 	}
 	return "", false
 }
-
-// joined reports whether a text in double quotes has a line continuation after a dollar sign, where shells see an expansion.
-func joined(s string) bool { return strings.Contains(s, "$\\\n") }
 
 // ended reports whether the name of a variable ends in front of these parts.
 func ended(next []syntax.WordPart) bool {
@@ -236,9 +233,6 @@ func (p *printer) doubleQuoted(q *syntax.DblQuoted) {
 	p.put(`"`)
 	for i, part := range q.Parts {
 		if l, ok := part.(*syntax.Lit); ok {
-			if joined(l.Value) {
-				p.fail("a line continuation after a dollar sign")
-			}
 			p.put(escaped(doubleQuoted(l.Value)))
 			continue
 		}
