@@ -163,6 +163,15 @@ func (p *printer) line() {
 	}
 }
 
+// gap starts a new line if there must be one.
+func (p *printer) gap(newline bool, otherwise string) {
+	if newline || len(p.pending) > 0 {
+		p.line()
+	} else {
+		p.put(otherwise)
+	}
+}
+
 // flush prints the texts of the here-documents. The line ends there.
 func (p *printer) flush() {
 	if len(p.pending) == 0 {
@@ -179,18 +188,18 @@ func (p *printer) flush() {
 func (p *printer) list(stmts []*syntax.Stmt) {
 	for i, s := range stmts {
 		if i > 0 {
-			before := stmts[i-1]
-			switch {
-			case len(p.pending) > 0 || s.Pos().Line() > before.End().Line():
-				p.line()
-			case before.Background:
-				p.put(" ")
-			default:
-				p.put("; ")
-			}
+			p.gap(s.Pos().Line() > stmts[i-1].End().Line(), after(stmts[i-1]))
 		}
 		p.stmt(s)
 	}
+}
+
+// after is what follows a statement on its line.
+func after(s *syntax.Stmt) string {
+	if s.Background {
+		return " "
+	}
+	return "; "
 }
 
 // body prints the statements between two words of a compound command, such as do and done.
@@ -201,21 +210,10 @@ func (p *printer) body(open string, from syntax.Pos, stmts []*syntax.Stmt, end s
 	}
 	last := stmts[len(stmts)-1]
 	p.depth++
-	if stmts[0].Pos().Line() > from.Line() {
-		p.line()
-	} else {
-		p.put(" ")
-	}
+	p.gap(stmts[0].Pos().Line() > from.Line(), " ")
 	p.list(stmts)
 	p.depth--
-	switch {
-	case len(p.pending) > 0 || to.Line() > last.End().Line():
-		p.line()
-	case last.Background:
-		p.put(" ")
-	default:
-		p.put("; ")
-	}
+	p.gap(to.Line() > last.End().Line(), after(last))
 	p.put(end)
 }
 
@@ -228,9 +226,7 @@ func (p *printer) enclosed(open string, stmts []*syntax.Stmt) {
 	if p.list(stmts); len(p.out) > at && p.out[at] == '(' {
 		p.out = slices.Insert(p.out, at, ' ')
 	}
-	if len(p.pending) > 0 {
-		p.line()
-	}
+	p.gap(false, "")
 	p.put(")")
 }
 
@@ -298,7 +294,16 @@ func (p *printer) command(cmd syntax.Command) {
 	case *syntax.FuncDecl:
 		p.function(x)
 	case *syntax.TimeClause:
-		p.time(x)
+		if p.put("time"); x.PosixFormat {
+			p.put(" -p")
+		}
+		if x.Stmt != nil {
+			if _, again := x.Stmt.Cmd.(*syntax.TimeClause); again || x.Stmt.Background || x.Stmt.Cmd == nil {
+				p.fail("time that shells read in different ways")
+			}
+			p.put(" ")
+			p.stmt(x.Stmt)
+		}
 	case *syntax.ArithmCmd:
 		if x.Unsigned {
 			p.fail("arithmetic of other shells")
@@ -329,11 +334,7 @@ func (p *printer) binary(x *syntax.BinaryCmd) {
 	}
 	p.stmt(x.X)
 	p.put(" " + x.Op.String())
-	if len(p.pending) > 0 || x.Y.Pos().Line() > x.OpPos.Line() {
-		p.line()
-	} else {
-		p.put(" ")
-	}
+	p.gap(x.Y.Pos().Line() > x.OpPos.Line(), " ")
 	p.stmt(x.Y)
 }
 
@@ -408,11 +409,7 @@ func (p *printer) choice(x *syntax.CaseClause) {
 		if item.Op == syntax.ResumeKorn {
 			p.fail("an operator of other shells")
 		}
-		if item.Pos().Line() > x.Case.Line() {
-			p.line()
-		} else {
-			p.put(" ")
-		}
+		p.gap(item.Pos().Line() > x.Case.Line(), " ")
 		for i, w := range item.Patterns {
 			p.put(map[bool]string{true: "(", false: " | "}[i == 0])
 			p.word(w, inPattern)
@@ -421,19 +418,11 @@ func (p *printer) choice(x *syntax.CaseClause) {
 			p.put(" ")
 			p.list(item.Stmts)
 		}
-		if len(p.pending) > 0 {
-			p.line()
-		} else {
-			p.put(" ")
-		}
+		p.gap(false, " ")
 		p.put(item.Op.String())
 	}
 	p.depth--
-	if x.Esac.Line() > x.Case.Line() {
-		p.line()
-	} else {
-		p.put(" ")
-	}
+	p.gap(x.Esac.Line() > x.Case.Line(), " ")
 	p.put("esac")
 }
 
@@ -451,19 +440,6 @@ func (p *printer) function(x *syntax.FuncDecl) {
 	p.name(x.Name)
 	p.put("() ")
 	p.stmt(x.Body)
-}
-
-func (p *printer) time(x *syntax.TimeClause) {
-	if p.put("time"); x.PosixFormat {
-		p.put(" -p")
-	}
-	if x.Stmt != nil {
-		if _, again := x.Stmt.Cmd.(*syntax.TimeClause); again || x.Stmt.Background || x.Stmt.Cmd == nil {
-			p.fail("time that shells read in different ways")
-		}
-		p.put(" ")
-		p.stmt(x.Stmt)
-	}
 }
 
 // reserved are the words that a shell reads in other ways than as the name of a program.
@@ -521,11 +497,7 @@ func (p *printer) assign(as *syntax.Assign) {
 	p.put("(")
 	for i, e := range as.Array.Elems {
 		if i > 0 {
-			if e.Pos().Line() > as.Array.Elems[i-1].End().Line() {
-				p.line()
-			} else {
-				p.put(" ")
-			}
+			p.gap(e.Pos().Line() > as.Array.Elems[i-1].End().Line(), " ")
 		}
 		if e.Index != nil {
 			values{p, true}.index(e.Index)
@@ -570,7 +542,7 @@ func (p *printer) redirect(r *syntax.Redirect) {
 	}
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
-		p.document(r)
+		values{p, true}.document(r)
 		return
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.DplOut, syntax.RdrClob, syntax.WordHdoc,
 		syntax.RdrAll, syntax.AppAll:

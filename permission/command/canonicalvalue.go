@@ -239,7 +239,7 @@ func (p values) number(w *syntax.Word) {
 }
 
 // document prints the operator of a here-document, and notes its text. Without expansions the text is literal.
-func (p *printer) document(r *syntax.Redirect) {
+func (p values) document(r *syntax.Redirect) {
 	if p.inText {
 		p.fail("a here-document within a here-document")
 	}
@@ -252,7 +252,7 @@ func (p *printer) document(r *syntax.Redirect) {
 	if r.Hdoc != nil {
 		parts = r.Hdoc.Parts
 	}
-	inner := &printer{source: p.source, lang: p.lang, inText: true}
+	inner := values{&printer{source: p.source, lang: p.lang, inText: true}, true}
 	text, expands := inner.content(parts, literal, r.Op == syntax.DashHdoc)
 	if inner.bad != "" {
 		p.fail("%s", inner.bad)
@@ -270,7 +270,7 @@ func (p *printer) document(r *syntax.Redirect) {
 }
 
 // content prints the text of a here-document, and reports whether it has expansions.
-func (p *printer) content(parts []syntax.WordPart, literal, tabs bool) (text string, expands bool) {
+func (p values) content(parts []syntax.WordPart, literal, tabs bool) (text string, expands bool) {
 	for _, part := range parts {
 		_, ok := part.(*syntax.Lit)
 		expands = expands || !ok
