@@ -23,6 +23,25 @@ func TestWhatMayBeDeniedIsNotAllowed(t *testing.T) {
 	}
 }
 
+// A verdict shows the text that runs: the canonical form, or the line itself if it has none.
+func TestAVerdictShowsTheTextThatRuns(t *testing.T) {
+	p := policy(t, AskMode)
+	for line, want := range map[string]string{
+		"ls a\\ b   \"c\" # x":          "ls 'a b' 'c'",
+		"cat <<-'X Y' | sort\n\ta\nX Y": "cat <<'EOF' |\na\nEOF\nsort",
+		"sh -c \"ls   a\"":              "sh -c 'ls a'",
+		"echo `ls` $(ls \\\na)":         "echo $(ls) $(ls a)",
+		"let x=1|touch a":               "let x=1|touch a",
+		"# a comment":                   ":",
+	} {
+		c := p.Command(line)
+		d := p.Judge(c)
+		if c.Effects.Command != want || d.Runs != want || !strings.Contains(d.String(), "  runs        "+strings.Split(want, "\n")[0]) {
+			t.Errorf("%s: runs %q, want %q\n%s", line, d.Runs, want, d)
+		}
+	}
+}
+
 func TestYoloAsksNothing(t *testing.T) {
 	p := policy(t, Yolo, "ask shell(git push *)", "deny shell(git push --force *)")
 	for line, want := range map[string]Action{"git push": Allow, "git push --force": Deny} {

@@ -60,7 +60,7 @@ func New[A any](
 type Option[A any] func(*typed[A])
 
 // WithTitle sets the Title of calls: title returns it for arguments that effects accepted. It must be safe for concurrent use. The title of
-// a call that runs a command line is that line.
+// a call that runs a command is its text, with ⏎ between lines.
 func WithTitle[A any](title func(args A) string) Option[A] {
 	return func(t *typed[A]) { t.title = title }
 }
@@ -110,7 +110,7 @@ func (t *typed[A]) Prepare(ctx context.Context, arguments string) (*Call, error)
 	}
 	switch {
 	case call.Effects.Command != "":
-		call.Title = call.Effects.Command
+		call.Title = strings.ReplaceAll(strings.TrimSpace(call.Effects.Command), "\n", " ⏎ ")
 	case t.title != nil:
 		call.Title = t.title(args)
 	}

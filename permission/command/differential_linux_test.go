@@ -152,7 +152,7 @@ func judged(line, shell string, raw bool) (text string, a Analysis, ok bool) {
 		text = a.Text
 	}
 	return text, a, text != "" && len(a.Problems) == 0 && !slices.ContainsFunc(a.Commands, func(c Command) bool {
-		return c.Does&Unknown != 0 && Known(c.Words[0]) || c.Words[0] == "" || c.Words[0] == "alias" // such as eval of a text that cannot be judged
+		return c.Words[0] == "" || c.Does&(Unknown|Executes) != 0 && Known(c.Words[0]) // such as eval of an unknown text, and alias
 	})
 }
 

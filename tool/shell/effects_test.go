@@ -54,6 +54,31 @@ func TestEffectsComeFromTheAnalysis(t *testing.T) {
 	}
 }
 
+// The tool and its jobs run the text of the effects that were judged, not the line of the model. People see that text, with its new lines.
+func TestTheJudgedTextRuns(t *testing.T) {
+	run := shell.New(open(t), shell.Options{Analyze: func(string, string) tool.Effects {
+		return tool.Effects{Command: "echo judged\necho twice"}
+	}})[0]
+	call := prepare(t, run, map[string]any{"command": "echo given # \\"})
+	if call.Title != "echo judged ⏎ echo twice" {
+		t.Errorf("the title is %q", call.Title)
+	}
+	result, err := call.Run(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ran := result.Details.(shell.Ran); ran.Command != "echo judged\necho twice" || !strings.HasPrefix(result.Content.Text(), "judged\ntwice\n") {
+		t.Errorf("ran %q: %s", ran.Command, result.Content.Text())
+	}
+	result, err = prepare(t, run, map[string]any{"command": "echo given", "background": true}).Run(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ran := result.Details.(shell.Ran); ran.Command != "echo judged\necho twice" {
+		t.Errorf("the job ran %q", ran.Command)
+	}
+}
+
 // A line is analyzed when its call is prepared, and not again when it runs.
 func TestALineIsAnalyzedOnce(t *testing.T) {
 	n := 0
