@@ -31,19 +31,25 @@ var (
 // realShell is a shell that runs lines, and writes every program that it would start to descriptor 9: \1 number \1 word... \1 \2.
 type realShell struct{ name, setup string }
 
-// The shells have the programs t and f as functions, which is fast. No other program exists: bash calls a function with its words, and dash
+// The shells have the programs t, f, sh and bash as functions, which is fast. No other program exists: bash calls a function with its words, and dash
 // writes its name as an error.
 var realShells = []realShell{
 	{"bash", `exec 9>&1 >/dev/null 2>&1
 FUNCNEST=9
+bash() { sh "$@"; }
 command_not_found_handle() { printf '\1%s' "$LINE_" "$@" "$END_" >&9; return 127; }
 `},
-	{"dash", "exec 9>&1 >/dev/null 2>&9\n"},
+	{"dash", "exec 9>&1 >/dev/null 2>&9\nbash() { :; }\n"},
 }
 
 const commonSetup = `END_=$(printf '\2')
 t() { printf '\1%s' "$LINE_" t "$@" "$END_" >&9; [ $((RUNS_ = RUNS_ + 1)) -lt 50 ] || exit 9; }
 f() { printf '\1%s' "$LINE_" f "$@" "$END_" >&9; [ $((RUNS_ = RUNS_ + 1)) -lt 50 ] || exit 9; return 1; }
+sh() {
+	[ "$1" = -c ] || return 0
+	while :; do case $1 in [-+]*) shift ;; *) break ;; esac done
+	( eval "$1" )
+}
 x='a b'
 RUNS_=0
 ulimit -t 1
@@ -166,7 +172,7 @@ func foreseen(a Analysis, ran []string, nameOnly bool) bool {
 			}
 		}
 		switch {
-		case slices.Contains(c.Via, ran[0]): // a program that runs the words after it
+		case slices.ContainsFunc(c.Via, func(via string) bool { return via == ran[0] || via == ran[0]+" -c" }): // it runs the rest
 			return true
 		case nameOnly:
 			words = words[:1]

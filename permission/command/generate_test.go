@@ -11,7 +11,7 @@ import (
 // spellings that shells and parsers may read in different ways. In a fragment, @L is a list of commands, @C one command, @W a word, @R a
 // redirection, @A arithmetic, @T a test of [[, and @D a here-document.
 //
-// Lines run in real shells. The only programs are t, which succeeds, and f, which fails. Every path is a name in the current directory: a
+// Lines run in real shells. The only programs are t, which succeeds, f, which fails, and the shells. Every path is a name in the current directory: a
 // slash is only in expansions that no reading turns into the name of a file elsewhere.
 type generator struct {
 	*rand.Rand
