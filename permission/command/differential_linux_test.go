@@ -36,7 +36,8 @@ type realShell struct{ name, setup string }
 var realShells = []realShell{
 	{"bash", `exec 9>&1 >/dev/null 2>&1
 FUNCNEST=9
-bash() { sh "$@"; }
+bash() { sh "${@}"; }
+NEW_=$'\n' SIGN_=$'\3'
 command_not_found_handle() { printf '\1%s' "$LINE_" "$@" "$END_" >&9; return 127; }
 `},
 	{"dash", "exec 9>&1 >/dev/null 2>&9\nbash() { :; }\n"},
@@ -59,10 +60,14 @@ ulimit -t 1
 // are not known. A text that does not end is killed.
 func (s realShell) run(t *testing.T, dir string, texts []string) [][][]string {
 	ran := make([][][]string, len(texts))
+	setup := s.setup + commonSetup
+	if s.name == "bash" { // it writes line by line, and children write at the same time
+		setup = strings.ReplaceAll(setup, `"$@"`, `"${@//$NEW_/$SIGN_}"`)
+	}
 	for first, end := 0, 0; first < len(texts); {
 		end = min(first+250, len(texts))
 		var script strings.Builder
-		script.WriteString(s.setup + commonSetup)
+		script.WriteString(setup)
 		for i, text := range texts[first:end] {
 			fmt.Fprintf(&script, "LINE_=%d\nprintf '\\1%%s' $LINE_ \"$END_\" >&9\n( : a; eval %s )\n", first+i, quoted(text))
 		}
@@ -80,7 +85,7 @@ func (s realShell) run(t *testing.T, dir string, texts []string) [][][]string {
 			if !ok {
 				continue
 			}
-			words := strings.Split(record, "\x01")
+			words := strings.Split(strings.ReplaceAll(record, "\x03", "\n"), "\x01")
 			i, err := strconv.Atoi(words[0])
 			switch {
 			case err != nil || i < first || i >= end: // a word may have the signs, such as $_
