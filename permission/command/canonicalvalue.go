@@ -32,6 +32,14 @@ func (p *printer) expansion(part syntax.WordPart, last, quoted bool) {
 	}
 }
 
+// within prints an expansion where shells read a text in another way than elsewhere.
+func (p values) within(part syntax.WordPart, last, quoted bool, text string) {
+	at := len(p.out)
+	if p.expansion(part, last, quoted); strings.Contains(string(p.out[at:]), text) {
+		p.fail("%s in a substitution that shells read in different ways", strconv.Quote(text))
+	}
+}
+
 // substitution prints a command substitution as $(...). Backquotes with backslashes or quotes may have another meaning there.
 func (p values) substitution(x *syntax.CmdSubst) {
 	if x.TempFile || x.ReplyVar {
@@ -172,7 +180,7 @@ func (p values) operand(w *syntax.Word) {
 				p.fail("quotes within ${...}")
 			}
 		default:
-			p.expansion(part, false, p.quoted)
+			p.within(part, false, p.quoted, "<<")
 		}
 	}
 }
@@ -226,7 +234,7 @@ func (p values) number(w *syntax.Word) {
 	for i, part := range w.Parts {
 		l, ok := part.(*syntax.Lit)
 		if !ok {
-			p.expansion(part, i == len(w.Parts)-1, true)
+			p.within(part, i == len(w.Parts)-1, true, "<<")
 			continue
 		}
 		for j := range len(l.Value) {
@@ -280,7 +288,7 @@ func (p values) content(parts []syntax.WordPart, literal, tabs bool) (text strin
 		l, ok := part.(*syntax.Lit)
 		if !ok {
 			at := len(p.out)
-			p.expansion(part, ended(parts[i+1:]), true)
+			p.within(part, ended(parts[i+1:]), true, "\\\n") // the shell removes it before it reads the substitution
 			if tabs && strings.Contains(string(p.out[at:]), "\n") {
 				p.fail("a substitution of several lines in a here-document without tabs")
 			}
