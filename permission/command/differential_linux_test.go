@@ -78,7 +78,9 @@ func (s realShell) run(t *testing.T, dir string, texts []string) [][][]string {
 			for m := range strings.SplitSeq(message, scriptName+": ") {
 				if m := notFound.FindStringSubmatch(m); m != nil {
 					for name := range strings.SplitSeq(m[1], ": not found\n") { // two children may write at the same time
-						ran[last] = append(ran[last], []string{name})
+						if !strings.HasPrefix(name, ".: ") { // a file for the builtin .
+							ran[last] = append(ran[last], []string{name})
+						}
 					}
 				}
 			}
@@ -105,7 +107,7 @@ func (s realShell) run(t *testing.T, dir string, texts []string) [][][]string {
 // scriptName is the file that shells run, which starts each of their messages.
 const scriptName = "judged-lines"
 
-var notFound = regexp.MustCompile(`(?s)^[0-9]+: (?:eval: )?([^.].*|\.[^:].*): not found\n[^\n]*$`)
+var notFound = regexp.MustCompile(`(?s)^[0-9]+: (?:eval: )?(.*): not found\n[^\n]*$`)
 
 // output runs a script, and reports whether it ended in time.
 func (s realShell) output(t *testing.T, dir, script string) (string, bool) {
