@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tenon-agent/tenon/internal/testkit/sample"
 )
 
 // The commands of the corpus do the same in bash in their canonical form: they run the same programs, with the same words, output and exit
@@ -16,7 +18,10 @@ func TestCanonicalFormDoesTheSame(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var lines, texts []string
-	for _, line := range corpus(t) {
+	for i, line := range corpus(t) {
+		if !sample.Takes(i, 4, 4) {
+			continue
+		}
 		a := analyze(line, Options{Dir: dir, Home: dir})
 		if a.Text == "" || strings.HasPrefix(line, "until false") || strings.HasPrefix(line, "while true") || strings.Contains(line, "/proc/") || slices.ContainsFunc(a.Commands, func(c Command) bool {
 			return slices.Contains([]string{"kill", "exec", "exit", "time"}, c.Words[0]) || slices.ContainsFunc(c.Redirects, func(p string) bool {
@@ -39,7 +44,7 @@ func TestCanonicalFormDoesTheSame(t *testing.T) {
 			t.Errorf("%s\ndid       %s\nnow does  %s\nin        %s", line, was, is, texts[2*i+1])
 		}
 	}
-	if len(lines) < 500 {
+	if len(lines) < 200 {
 		t.Errorf("%d commands, too few to mean something", len(lines))
 	}
 	t.Logf("%d commands", len(lines))

@@ -6,7 +6,7 @@ import "testing"
 // anywhere.
 func TestFunctions(t *testing.T) {
 	const push, nothing = "writes network executes publishes w=/w/.git via=git()", "nothing via=git()"
-	const strange = "writes network executes publishes unknown w=/w/.git via=git() problem" // no canonical form
+	const strange = "writes network executes unknown publishes w=/w/.git via=git() problem" // no canonical form
 	for line, want := range map[string]string{
 		"git() { :; }; git push":                       nothing,
 		"! git() { :; }; git push":                     "unknown via=git() problem",
