@@ -26,7 +26,7 @@ func suspendBetween(store pauser) (end func()) {
 			select {
 			case <-asked:
 				if resume, err := store.Pause(ctx); err == nil {
-					stopUntil(continued)
+					stopUntil(asked, continued)
 					resume()
 				}
 			case <-ctx.Done():
@@ -44,12 +44,18 @@ func suspendBetween(store pauser) (end func()) {
 
 // stopUntil stops the process, and returns after it continued. Kill may return before the process stops. Without
 // the wait, transactions could begin.
-func stopUntil(continued <-chan os.Signal) {
-	select {
-	case <-continued: // of an earlier stop
-	default:
+func stopUntil(asked, continued <-chan os.Signal) {
+	for _, earlier := range []<-chan os.Signal{asked, continued} {
+		select {
+		case <-earlier:
+		default:
+		}
 	}
-	if syscall.Kill(os.Getpid(), syscall.SIGSTOP) == nil {
-		<-continued
+	for syscall.Kill(os.Getpid(), syscall.SIGSTOP) == nil {
+		select {
+		case <-continued:
+			return
+		case <-asked: // at once after a SIGCONT, which the kernel then discards
+		}
 	}
 }
