@@ -295,7 +295,7 @@ func files(list string) string {
 // Many hundred files in one entry come back and go again, and what is beyond the limit of an entry is told.
 func TestHundredsOfFiles(t *testing.T) {
 	b := newBench(t)
-	const total = 1200
+	const total = 480
 	b.byHand(fmt.Sprintf(`for d in $(seq 20); do mkdir -p src/d$d; done; i=0; while [ $i -lt %d ]; do i=$((i+1)); echo "file $i" >src/d$((i%%20+1))/f$i; done`, total))
 	before := b.tree()
 	b.begin("all of it")
@@ -306,7 +306,7 @@ func TestHundredsOfFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Files) < 800 {
+	if len(p.Files) < 320 {
 		t.Errorf("%d files in one entry", len(p.Files))
 	}
 	trees.Same(t, b.tree(), before)

@@ -104,7 +104,7 @@ func asJSON(t testing.TB, v any) []byte {
 func TestKilledAroundASummary(t *testing.T) {
 	n := 0
 	for at := 1; at <= 120; at += 1 + at/30*at/15 {
-		if n++; !sample.Takes(n, 3, 9) {
+		if n++; !sample.Takes(n, 5, 9) {
 			continue
 		}
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
@@ -298,7 +298,7 @@ func TestKilledWhileItTakesBack(t *testing.T) {
 			restore := p.backup()
 			at := 1
 			for ; ; at++ {
-				if !sample.Takes(at+i, 2, 6) {
+				if !sample.Takes(at+i, 3, 6) {
 					continue
 				}
 				lived, r := p.dies(at, "", args...)

@@ -210,13 +210,13 @@ func TestDamageIsNeverReadAsTruth(t *testing.T) {
 	}
 	t.Logf("%d of %d flips were noticed; the others were where nothing is", noticed, *flips)
 	for at := 0; at < size(path); at += 2048 {
-		if !sample.Takes(at/2048, 1, 5) {
+		if !sample.Takes(at/2048, 2, 5) {
 			continue
 		}
 		try(fmt.Sprintf("cut at %d", at), path, "", func(data []byte) []byte { return data[:at] })
 	}
 	for at := 0; at < size(live+"-wal"); at += 15000 {
-		if !sample.Takes(at/15000, 1, 5) {
+		if !sample.Takes(at/15000, 2, 5) {
 			continue
 		}
 		try(fmt.Sprintf("log cut at %d", at), live, "-wal", func(data []byte) []byte { return data[:at] })
