@@ -43,7 +43,7 @@ func TestKilledAtEveryPoint(t *testing.T) {
 	}
 	t.Logf("%d points", points)
 	for at := range points {
-		if !sample.Takes(at, 3, 9) { // odd steps meet both sides of appends and effects
+		if !sample.Takes(at, 5, 9) { // odd steps meet both sides of appends and effects
 			continue
 		}
 		t.Run(fmt.Sprint(at+1), func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	points := calm.finish(t)
 	want := calm.conversation(t)
 	for round := range 25 {
-		if !sample.Takes(round, 2, 6) {
+		if !sample.Takes(round, 3, 6) {
 			continue
 		}
 		t.Run(fmt.Sprint(round), func(t *testing.T) {

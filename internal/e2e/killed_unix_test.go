@@ -354,7 +354,7 @@ func TestKilledWhileItForks(t *testing.T) {
 	restore := p.backup()
 	at := 1
 	for ; ; at++ {
-		if !sample.Takes(at, 1, 3) {
+		if !sample.Takes(at, 2, 3) {
 			continue
 		}
 		lived, r := p.dies(at, "", "sessions", "fork", id)
