@@ -89,6 +89,11 @@ func (e expander) fields(w *syntax.Word) []word {
 	split := *w // keeps the syntax tree, which may be walked again
 	syntax.SplitBraces(&split)
 	all := e.parts(split.Parts, true)
+	for i := range all {
+		if len(all) > 1 && all[i].blank() {
+			all[i] = word{dynamic: true, splits: true} // as in {,a}: without quotes, a shell removes it
+		}
+	}
 	if len(all) == 1 && all[0].known() {
 		all[0].from = w
 	}
