@@ -222,12 +222,36 @@ func (p *printer) enclosed(open string, stmts []*syntax.Stmt) {
 	if p.put(open); len(p.pending) > 0 {
 		p.fail("a substitution after a here-document")
 	}
+	if open != "(" && strings.Contains(p.source, "<<") && crowded(stmts) {
+		p.fail("a here-document in a substitution of several commands")
+	}
 	at := len(p.out)
 	if p.list(stmts); len(p.out) > at && p.out[at] == '(' {
 		p.out = slices.Insert(p.out, at, ' ')
 	}
 	p.gap(false, "")
 	p.put(")")
+}
+
+// crowded reports whether there is a here-document among several commands. In a substitution, bash 5.2 loses a separator after its text.
+func crowded(stmts []*syntax.Stmt) bool {
+	document, several := false, len(stmts) > 1
+	for _, s := range stmts {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			switch x := n.(type) {
+			case *syntax.Redirect:
+				document = document || x.Op == syntax.Hdoc || x.Op == syntax.DashHdoc
+			case *syntax.CmdSubst:
+				several = several || len(x.Stmts) > 1
+			case *syntax.ProcSubst:
+				several = several || len(x.Stmts) > 1
+			case *syntax.Block, *syntax.Subshell, *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause, *syntax.FuncDecl:
+				several = true
+			}
+			return true
+		})
+	}
+	return document && several
 }
 
 func (p *printer) stmt(s *syntax.Stmt) {

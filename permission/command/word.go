@@ -176,7 +176,9 @@ func (e expander) part(p syntax.WordPart, start bool) word {
 		e.a.chained(p, e.place, "a substitution")
 		sub := e.place.apart().inner("<(...)")
 		sub.in = input{other: true}
-		e.a.stmts(p.Stmts, sub)
+		if e.a.stmts(p.Stmts, sub); len(p.Stmts) == 0 {
+			return word{dynamic: true, splits: true} // bash removes it
+		}
 		return word{text: "/dev/fd/63"}
 	case *syntax.ArithmExp:
 		e.arithm(p.X)
