@@ -16,6 +16,7 @@ import (
 	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/undo"
 	"github.com/tenon-agent/tenon/workspace"
+	"github.com/tenon-agent/tenon/workspace/gitdir"
 	paths "github.com/tenon-agent/tenon/workspace/path"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
@@ -54,9 +55,10 @@ func (s *Setup) Bounds(dir string) Bounds {
 	if c.Enabled == nil || *c.Enabled {
 		b.Sandbox = &sandbox.Policy{
 			Writable: writable, Protected: slices.Clone(b.Protected), Absent: absent, Hidden: b.Hidden,
-			Readable: homeInTemp(b.Home, writable),
-			Network:  network(b.Hosts),
-			Caches:   s.caches(dir), Partial: true,
+			Readable: append(sandbox.Toolchains(b.Home, s.getenv), s.paths(dir, c.Readable)...),
+			Homes:    s.homes(b.Home), Files: s.files(b.Home),
+			Network: network(b.Hosts),
+			Caches:  s.caches(dir), Partial: true,
 			Limits: sandbox.Limits{Processes: c.Processes, Memory: c.Memory},
 		}
 	}
@@ -126,19 +128,31 @@ func (s *Setup) home() string {
 	return ""
 }
 
-// homeInTemp returns a home directory that is inside a temporary directory, such as that of a test or a container. The sandbox covers
-// temporary directories, but commands must read this one like any other: git finds its settings, and secrets stay hidden.
-func homeInTemp(home string, writable []string) []string {
-	if real, err := filepath.EvalSymlinks(home); err == nil {
-		home = real
+// homes returns the directories that are empty for commands: the home directory, that of the account, and the directories for settings and
+// data outside of them.
+func (s *Setup) homes(home string) []string {
+	homes := []string{home}
+	if u, err := user.Current(); err == nil {
+		homes = append(homes, u.HomeDir)
 	}
-	in := func(dir string) bool { return paths.Inside(dir, home) }
-	for _, dir := range []string{"/tmp", "/var/tmp", "/run"} {
-		if home != dir && in(dir) && !slices.ContainsFunc(writable, in) {
-			return []string{home}
-		}
+	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"} {
+		homes = append(homes, s.getenv(name))
 	}
-	return nil
+	return slices.DeleteFunc(homes, func(dir string) bool { return !filepath.IsAbs(dir) || dir == "/" })
+}
+
+// files returns the files of a home directory with other contents for commands: the settings of git without programs and secrets.
+func (s *Setup) files(home string) map[string]string {
+	config := s.getenv("XDG_CONFIG_HOME")
+	if config == "" {
+		config = filepath.Join(home, ".config")
+	}
+	var settings []byte
+	for _, name := range []string{filepath.Join(config, "git", "config"), filepath.Join(home, ".gitconfig")} {
+		text, _ := os.ReadFile(name) // git fails there, too, if it matters
+		settings = append(settings, gitdir.Personal(text)...)
+	}
+	return map[string]string{filepath.Join(home, ".gitconfig"): string(settings)}
 }
 
 // origin returns the position at which the configuration sets a key.

@@ -95,24 +95,3 @@ func TestBoundsWithoutHome(t *testing.T) {
 		t.Errorf("paths %q", got)
 	}
 }
-
-// A home among temporary files is shown to commands, unless that would take from them what they may write.
-func TestAHomeAmongTemporaryFiles(t *testing.T) {
-	for _, c := range []struct {
-		home     string
-		writable []string
-		shown    bool
-	}{
-		{"/tmp/none/home", []string{"/tmp/none/home/work"}, true},
-		{"/run/none/home", nil, true},
-		{"/tmp/none/home", []string{"/tmp/none/home"}, false},
-		{"/tmp/none/home", []string{"/srv", "/tmp/none"}, false},
-		{"/tmp", nil, false},
-		{"/nowhere/me", nil, false},
-		{"", nil, false},
-	} {
-		if got := homeInTemp(c.home, c.writable); (len(got) == 1) != c.shown {
-			t.Errorf("%q in %q: got %q", c.home, c.writable, got)
-		}
-	}
-}

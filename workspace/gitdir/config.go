@@ -232,6 +232,26 @@ func (s setting) harmless() bool {
 	return known && fits(s.value)
 }
 
+// Personal returns the settings of a person that commands in a sandbox see: names, and how git works, without aliases, other files, helpers,
+// addresses and signatures. The filter of git-lfs stays, because commits would have other contents without it. If the settings cannot be read
+// with certainty, there are none.
+func Personal(data []byte) []byte {
+	all, err := parseConfig(data)
+	if err != nil {
+		return nil
+	}
+	return writeConfig(slices.DeleteFunc(all, func(s setting) bool {
+		switch key := s.key(); {
+		case key == "safe.directory", key == "core.excludesfile", s.section == "filter" && s.sub == "lfs":
+			return false
+		case s.name == "gpgsign", key == "user.signingkey", s.sub != "":
+			return true
+		default:
+			return !s.harmless()
+		}
+	}))
+}
+
 // plainSettings are the settings that git, its usual helpers and the forges write, each with its allowed values.
 var plainSettings = sync.OnceValue(func() map[string]func(string) bool {
 	all := map[string]func(string) bool{

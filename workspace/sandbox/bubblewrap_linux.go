@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -129,32 +130,32 @@ func (s *spec) borrow(cmd *exec.Cmd, number int) (opened []*os.File, err error) 
 		return strconv.Itoa(next - 1)
 	}
 	program := "/proc/self/fd/" + add(exe)
-	nothing, err := os.Open(os.DevNull)
-	if err != nil {
-		return opened, err
+	var failed error
+	text := func(content string) string {
+		fd, err := unix.MemfdCreate("bubblewrap", unix.MFD_CLOEXEC)
+		if err != nil {
+			failed = err
+			return ""
+		}
+		f := os.NewFile(uintptr(fd), "bubblewrap")
+		opened = append(opened, f)
+		_, err = f.WriteString(content)
+		_, sought := f.Seek(0, 0)
+		failed = errors.Join(failed, err, sought)
+		return add(f)
 	}
-	opened = append(opened, nothing)
-	args := append(s.arguments(func() string { return add(nothing) }), "")
-	fd, err := unix.MemfdCreate("bubblewrap", unix.MFD_CLOEXEC)
-	if err != nil {
-		return opened, err
-	}
-	list := os.NewFile(uintptr(fd), "bubblewrap")
-	opened = append(opened, list)
-	if _, err := list.WriteString(strings.Join(args, "\x00")); err != nil {
-		return opened, err
-	}
-	if _, err := list.Seek(0, 0); err != nil {
-		return opened, err
+	list := text(strings.Join(append(s.arguments(text), ""), "\x00"))
+	if failed != nil {
+		return opened, failed
 	}
 	cmd.Path = "/bin/sh"
-	cmd.Args = []string{"sh", "-c", deaf, s.Bubblewrap, "--args", add(list), "--", program, helperName, strconv.Itoa(number)}
+	cmd.Args = []string{"sh", "-c", deaf, s.Bubblewrap, "--args", list, "--", program, helperName, strconv.Itoa(number)}
 	return opened, nil
 }
 
-// arguments returns the plan as arguments of bubblewrap: nearly that of mounts, in the same order. empty adds a file without content and
-// returns its number.
-func (s *spec) arguments(empty func() string) []string {
+// arguments returns the plan as arguments of bubblewrap: nearly that of mounts, in the same order. text adds a file with a
+// content and returns its number.
+func (s *spec) arguments(text func(string) string) []string {
 	// Without --new-session: it prevents keys in a shared terminal, which the filter refuses, and signals of the group must arrive. Without --die-with-parent: it goes by the thread that started it; the helper sees to it.
 	args := []string{"--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--as-pid-1", "--cap-drop", "ALL"}
 	if os.Geteuid() == 0 {
@@ -187,10 +188,15 @@ func (s *spec) arguments(empty func() string) []string {
 			args = append(args, "--ro-bind", p.from, p.path)
 		case p.cover == "":
 			args = append(args, "--bind", p.from, p.path)
+		case p.cover == "home":
+			memory("0755", p.path)
+			last = append(last, p.path)
+		case p.cover == "file":
+			args = append(args, "--perms", "0444", "--ro-bind-data", text(p.text), p.path)
 		case buried(p.path, plan, shared):
 			// hidden already, with what it lies in
 		case p.cover == "empty":
-			args = append(args, "--ro-bind-data", empty(), p.path)
+			args = append(args, "--ro-bind-data", text(""), p.path)
 		case !isDir(p.path):
 			args = append(args, "--ro-bind", os.DevNull, p.path) // a device that cannot be opened: the mount forbids it
 		case p.holds:

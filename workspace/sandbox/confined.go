@@ -22,6 +22,7 @@ type Confined struct {
 	dir     string // where the command starts
 	covers  []*cover
 	sockets []string // of others, that were hidden
+	homes   []string // directories that show as empty ones
 	proxy   *proxy
 	finish  func() error // of the system: reads the answer of the helper
 	opened  []*os.File

@@ -176,7 +176,11 @@ func (c *Confined) judge(path string, isRO, isDenied, isCross bool) (Blocked, bo
 	}
 	writable := c.rules(path) == Write
 	switch {
-	case c.rules(path) == hidden:
+	case c.rules(path) == hidden && !writable && !isRO && c.inHome(path) && exists(path):
+		return Blocked{What: Read, Path: path, Why: "the home directory is empty for commands; list the path in sandbox.readable to show it"}, true
+	case c.rules(path) == hidden && c.inHome(path) && !isRO:
+		return Blocked{}, false
+	case c.rules(path) == hidden && !c.inHome(path):
 		return Blocked{What: Read, Path: path, Why: "it is hidden from commands, as secrets are"}, true
 	case inside(c.policy.Protected), inside(c.policy.Absent):
 		return Blocked{What: Write, Path: path, Why: "it is protected: it could run code later, outside"}, true
@@ -198,13 +202,19 @@ func (c *Confined) judge(path string, isRO, isDenied, isCross bool) (Blocked, bo
 	return Blocked{}, false
 }
 
+// inHome reports whether a path lies in a home that shows as an empty one, and is not a secret that is hidden by its name alone.
+func (c *Confined) inHome(path string) bool {
+	_, ok := paths.In(c.homes, path)
+	return ok
+}
+
 // hidden is the third access of a path in a policy, next to Read and Write.
 const hidden = "hidden"
 
 // rules returns what the policy says of a path: its nearest place decides.
 func (c *Confined) rules(path string) string {
 	p, verdict, depth := c.policy, Read, -1
-	places := map[string][]string{Write: {p.Temp, p.Caches}, Read: p.Readable, hidden: p.Hidden}
+	places := map[string][]string{Write: {p.Temp, p.Caches}, Read: p.Readable, hidden: slices.Concat(p.Hidden, c.homes)}
 	places[Write] = append(places[Write], p.Writable...)
 	if c.Level == Namespaces {
 		places[Write] = append(places[Write], "/tmp", "/var/tmp", "/dev/shm")

@@ -106,7 +106,18 @@ func (s *spec) grant(l *land) {
 		l.allow("/dev", device)
 	} else {
 		l.allow("/", unix.LANDLOCK_ACCESS_FS_READ_DIR) // names only
-		l.around("/", append(s.Hides, s.Empties...))
+		hidden := slices.Concat(s.Hides, s.Empties, s.Homes)
+		l.around("/", hidden)
+		for _, w := range s.Shows {
+			if hides(hidden, w.From) {
+				l.around(w.From, hidden)
+			} else {
+				l.allow(w.From, landRead)
+			}
+		}
+		for _, f := range s.Files {
+			l.allow(f.Path, landRead) // as it is outside
+		}
 		for _, name := range []string{"null", "zero", "full", "random", "urandom"} {
 			l.allow("/dev/"+name, device|landRead)
 		}

@@ -20,7 +20,8 @@ type placement struct {
 	path  string
 	from  string // what shows there
 	tree  int    // its clone
-	cover string // otherwise: what lies over the path, in /dev
+	cover string // otherwise: what lies over the path: "hidden" or "empty", in /dev, an empty "home", or a "file"
+	text  string // of a file
 	lock  bool   // read only
 	holds bool   // of a cover: something shows in it
 
@@ -92,10 +93,19 @@ func (s *view) plan() []placement {
 	for _, list := range []struct {
 		paths []string
 		lock  bool
-	}{{s.Writes, false}, {s.Pins, false}, {s.Shows, true}, {s.Keeps, true}} {
+	}{{s.Writes, false}, {s.Pins, false}, {s.Keeps, true}} {
 		for _, path := range list.paths {
 			all = append(all, placement{path: path, from: path, lock: list.lock})
 		}
+	}
+	for _, w := range s.Shows {
+		all = append(all, placement{path: w.Path, from: w.From, lock: true})
+	}
+	for _, path := range s.Homes {
+		all = append(all, placement{path: path, cover: "home"})
+	}
+	for _, f := range s.Files {
+		all = append(all, placement{path: f.Path, cover: "file", text: f.Text})
 	}
 	if s.Temp != "" {
 		all = append(all, placement{path: s.Temp, from: s.Temp}, placement{path: "/tmp", from: s.Temp})
@@ -173,7 +183,13 @@ func place(tree int, path string) error {
 // put puts it on its path. In a place that is covered, the way there is made first.
 func (p *placement) put() error {
 	info, err := os.Lstat(p.path)
-	if p.cover != "" {
+	switch {
+	case p.cover == "home":
+		p.mounted = true
+		return errors.Join(os.MkdirAll(p.path, 0o755), unix.Mount("home", p.path, "tmpfs", safeMount, "mode=755,size=4m"))
+	case p.cover == "file":
+		return errors.Join(os.MkdirAll(filepath.Dir(p.path), 0o755), os.WriteFile(p.path, []byte(p.text), 0o444))
+	case p.cover != "":
 		switch {
 		case errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
 			return nil // hidden already, with what it lies in

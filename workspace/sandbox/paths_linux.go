@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +19,9 @@ import (
 // paths fills in the places of a policy as they are now.
 func (s *view) paths(p *Policy, c *Confined) error {
 	s.Writes = resolved(p.Writable, p.Writable)
-	s.Shows = resolved(p.Readable, p.Writable)
+	s.homes(p)
+	c.homes = s.Homes
+	s.show(p)
 	if p.Temp != "" {
 		temp, err := filepath.EvalSymlinks(p.Temp)
 		if err != nil {
@@ -45,12 +48,67 @@ func (s *view) paths(p *Policy, c *Confined) error {
 			return fmt.Errorf("%s cannot be protected: %w", path, err)
 		}
 	}
-	for _, list := range []*[]string{&s.Writes, &s.Shows, &s.Hides, &s.Empties, &s.Keeps, &s.Pins} {
+	for _, list := range []*[]string{&s.Writes, &s.Hides, &s.Empties, &s.Keeps, &s.Pins} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
 	s.Pins = slices.DeleteFunc(s.Pins, func(pin string) bool { return slices.Contains(s.Writes, pin) || slices.Contains(s.Keeps, pin) })
 	return nil
+}
+
+// homes finds the directories that show as empty ones. One that is a writable tree, or contains the root of one that is a work tree of
+// its own, stays as it is.
+func (s *view) homes(p *Policy) {
+	for _, home := range resolved(p.Homes, p.Writable) {
+		if s.writable(home) == "" && home != "/" && !slices.Contains(coveredPlaces[:], home) && !slices.Contains(s.Homes, home) {
+			s.Homes = append(s.Homes, home)
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(p.Files)) {
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil && s.home(dir) {
+			s.Files = append(s.Files, file{filepath.Join(dir, filepath.Base(path)), p.Files[path]})
+		}
+	}
+}
+
+// home reports whether a path lies in a directory that shows as an empty one.
+func (s *view) home(path string) bool {
+	_, ok := paths.In(s.Homes, path)
+	return ok
+}
+
+// show finds the trees that show in covered places. In a home, where links do not show, a tree that is a link, or lies behind one,
+// shows at the path of the link.
+func (s *view) show(p *Policy) {
+	seen := map[string]bool{}
+	for _, path := range p.Readable {
+		if _, err := os.Lstat(path); err != nil {
+			continue // most toolchains are missing, and following links takes a call for each part of a path
+		}
+		for _, from := range resolved([]string{path}, p.Writable) {
+			at := from
+			for _, home := range p.Homes {
+				if real := followed(home); slices.Contains(s.Homes, real) && paths.Inside(home, path) && path != home {
+					rel, _ := paths.Rel(home, path)
+					at = filepath.Join(real, rel)
+				}
+			}
+			leads := at != from && paths.Holds(filepath.Dir(from), s.Homes) // a link in a home to what has the home in it
+			if !seen[at] && !leads && !slices.Contains(s.Homes, at) && s.writable(at) == "" {
+				seen[at] = true
+				s.Shows = append(s.Shows, show{at, from})
+			}
+		}
+	}
+	s.Shows = slices.DeleteFunc(s.Shows, func(w show) bool { return s.home(w.Path) && s.shows(w.Path, p.Hidden) })
+}
+
+// shows reports whether a tree shows as a part of another one, with nothing hidden between them.
+func (s *view) shows(path string, hidden []string) bool {
+	return slices.ContainsFunc(s.Shows, func(o show) bool {
+		return o.Path != path && paths.Inside(o.Path, path) && !slices.Contains(s.Homes, o.Path) && s.home(o.Path) &&
+			!slices.ContainsFunc(hidden, func(h string) bool { return paths.Inside(o.Path, h) && paths.Inside(h, path) })
+	})
 }
 
 // cache makes the directory for caches. Where it cannot be made, as in a home that is read only, they are temporary files, if the command
@@ -78,6 +136,9 @@ func (s *view) hide(places []string, c *Confined) error {
 	for _, path := range places {
 		if _, err := os.Lstat(path); err != nil {
 			continue // most of them, and following links takes a call for each part of a path
+		}
+		if s.home(path) && !s.shown(path) {
+			continue
 		}
 		if err := s.protect(filepath.Clean(path), c, false); err != nil {
 			return fmt.Errorf("%s cannot be hidden: %w", path, err)
@@ -211,7 +272,7 @@ func (s *view) sockets(c *Confined) error {
 			continue
 		}
 		path := strings.TrimSpace(fields[7])
-		if !filepath.IsAbs(path) || slices.ContainsFunc(coveredPlaces[:], func(dir string) bool { return paths.Inside(dir, path) }) && !s.shown(path) {
+		if !filepath.IsAbs(path) || (s.home(path) || slices.ContainsFunc(coveredPlaces[:], func(dir string) bool { return paths.Inside(dir, path) })) && !s.shown(path) {
 			continue
 		}
 		if path, err := filepath.EvalSymlinks(path); err == nil {
@@ -225,5 +286,6 @@ func (s *view) sockets(c *Confined) error {
 
 // shown reports whether a path in a covered place shows nevertheless.
 func (s *view) shown(path string) bool {
-	return slices.ContainsFunc(slices.Concat(s.Writes, s.Shows, []string{s.Temp}), func(dir string) bool { return paths.Inside(dir, path) })
+	in := func(dir string) bool { return paths.Inside(dir, path) }
+	return slices.ContainsFunc(s.Writes, in) || in(s.Temp) || slices.ContainsFunc(s.Shows, func(w show) bool { return in(w.Path) || in(w.From) })
 }

@@ -14,10 +14,16 @@ import (
 // use; it may be used concurrently, and must not be copied then.
 type Policy struct {
 	Writable  []string // trees that may be written
-	Readable  []string // trees that can be read although they lie in a covered or hidden tree, such as the host's /tmp
+	Readable  []string // trees that can be read although they lie in a covered or hidden tree, such as the host's /tmp, or in Homes
 	Protected []string // inside Writable, but read only. Their parents cannot be renamed. Missing ones cannot be made
 	Absent    []string // files that are protected if they exist; if not, files that a command makes there are removed and reported
 	Hidden    []string // trees and files that cannot be read: secrets. Inside Writable, their parents cannot be renamed
+
+	// Homes are directories of which a command sees only the parts in Writable and Readable, and Files. On Linux they are empty directories
+	// otherwise, so that nothing can appear in them later. A directory that is or contains a writable tree's root is left as it is, and
+	// so are all on macOS: there only Hidden counts.
+	Homes []string
+	Files map[string]string // texts of files in Homes, by path
 
 	Network Network
 	Temp    string   // a private directory for temporary files, also as /tmp; default: memory, emptied after each command
@@ -92,8 +98,8 @@ func (p *Policy) Level() Level { return p.look().Level() }
 // copy returns a policy with the same fields. Only one of the two looks at the machine.
 func (p *Policy) copy() *Policy {
 	return &Policy{
-		Writable: p.Writable, Readable: p.Readable, Protected: p.Protected, Absent: p.Absent, Hidden: p.Hidden, Network: p.Network, Temp: p.Temp,
-		Caches: p.Caches, Keep: p.Keep, Limits: p.Limits, Partial: p.Partial, of: cmp.Or(p.of, p),
+		Writable: p.Writable, Readable: p.Readable, Protected: p.Protected, Absent: p.Absent, Hidden: p.Hidden, Homes: p.Homes, Files: p.Files,
+		Network: p.Network, Temp: p.Temp, Caches: p.Caches, Keep: p.Keep, Limits: p.Limits, Partial: p.Partial, of: cmp.Or(p.of, p),
 	}
 }
 

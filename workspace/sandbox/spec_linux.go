@@ -35,14 +35,22 @@ type spec struct {
 type view struct {
 	Level   Level
 	Writes  []string // trees that may be written
-	Shows   []string // trees that a cover would hide
+	Shows   []show   // trees that a cover would hide
 	Pins    []string // directories that must not be renamed
 	Keeps   []string // trees inside Writes that are read only
 	Hides   []string // trees and files that cannot be read
 	Empties []string // files that read as empty ones
+	Homes   []string // directories of which only the rest of the view shows
+	Files   []file   // files in Homes
 	Temp    string
 	Caches  string // it exists; empty: caches are in Temp, too
 }
+
+// show is a tree and the path at which it shows.
+type show struct{ Path, From string }
+
+// file is a file that exists in the view only.
+type file struct{ Path, Text string }
 
 // answer is the answer of the helper if the command did not run, a signal ended it, or it left processes running.
 type answer struct {

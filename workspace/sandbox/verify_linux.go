@@ -85,6 +85,15 @@ func (p *placement) verify(seen identity) error {
 		if now, err := identify(fd); err != nil || now != seen {
 			return errors.Join(errors.New("it is another file than before"), err)
 		}
+	case p.cover == "home":
+		var system unix.Statfs_t
+		if err := unix.Fstatfs(fd, &system); err != nil || system.Type != unix.TMPFS_MAGIC || info.Mode&0o777 != 0o755 {
+			return errors.Join(errors.New("it is not empty"), err)
+		}
+	case p.cover == "file":
+		if kind != unix.S_IFREG || info.Size != uint64(len(p.text)) {
+			return errors.New("it is another file")
+		}
 	case p.cover == "empty":
 		if kind != unix.S_IFREG || info.Size != 0 {
 			return errors.New("it is not empty")
