@@ -1,6 +1,7 @@
 package models
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tenon-agent/tenon/redact"
@@ -32,6 +33,16 @@ func (r *Registry) KnownSecrets() []string {
 		all = append(all, secretsOfURL(c.Proxy)...)
 	}
 	return append(all, r.o.Keys.Known()...)
+}
+
+// SecretVars returns the names of the environment variables that can hold a key of a provider, whether they are set or not.
+func (r *Registry) SecretVars() []string {
+	var all []string
+	for _, p := range r.servers {
+		all = slices.Concat(all, p.allKeyVars(), secretVars[p.cloud], p.urlVars())
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // secretVars are the variables with secrets of the clouds.

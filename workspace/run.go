@@ -121,10 +121,12 @@ func (m *commands) launch(ctx context.Context, c Command) (*running, error) {
 func (m *commands) start(c Command, dir string, policy *sandbox.Policy) (r *running, err error) {
 	mark := m.jobs.mark()
 	cmd := shell(c.Line)
-	cmd.Dir, cmd.Env = dir, environment(dir, append(slices.Clip(c.Env), mark))
+	own := variables(dir, policy != nil, append(slices.Clip(c.Env), mark))
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), own...)
 	cmd.SysProcAttr = attributes()
 	r = newRunning(cmd, c, newCollector(m.outputs, c.Capture, cmp.Or(c.Spill, c.Capture), cmp.Or(c.MaxFile, 64<<20)))
 	if policy != nil {
+		policy = policy.Pass(names(own)...)
 		if r.confined, err = policy.Wrap(cmd); err != nil {
 			return nil, err
 		}
@@ -180,16 +182,30 @@ func (m *commands) commandDir(name string) (string, error) {
 	return p.abs, nil
 }
 
-// environment returns that of this process, without programs that would wait for a person or outlive the command.
-func environment(dir string, more []string) []string {
-	env := append(os.Environ(),
-		"PWD="+dir,
+// names returns the names of variables.
+func names(env []string) []string {
+	var all []string
+	for _, v := range env {
+		name, _, _ := strings.Cut(v, "=")
+		all = append(all, name)
+	}
+	return all
+}
+
+// variables are those of a command beyond the environment of this process: no program waits for a person or outlives the command.
+func variables(dir string, confined bool, more []string) []string {
+	env := []string{
+		"PWD=" + dir,
 		"TERM=dumb", "NO_COLOR=1",
 		"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "SYSTEMD_PAGER=cat",
 		"EDITOR=true", "VISUAL=true", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_MERGE_AUTOEDIT=no",
 		"GIT_TERMINAL_PROMPT=0", "SSH_ASKPASS_REQUIRE=never", "DEBIAN_FRONTEND=noninteractive",
-	)
-	return append(append(env, gitSettings(os.Getenv("GIT_CONFIG_COUNT"))...), more...)
+	}
+	count := os.Getenv("GIT_CONFIG_COUNT")
+	if confined {
+		count = "" // the settings of this process can hold a password, and do not pass
+	}
+	return append(append(env, gitSettings(count)...), more...)
 }
 
 // gitSettings are those of commands, after count others that the environment has. git tidies up within the command, as what it leaves

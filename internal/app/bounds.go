@@ -57,6 +57,7 @@ func (s *Setup) Bounds(dir string) Bounds {
 			Writable: writable, Protected: slices.Clone(b.Protected), Absent: absent, Hidden: b.Hidden,
 			Readable: append(sandbox.Toolchains(b.Home, s.getenv), s.paths(dir, c.Readable)...),
 			Homes:    s.homes(b.Home), Files: s.files(b.Home),
+			Keep: c.Env, Secret: s.secretVars(),
 			Network: network(b.Hosts),
 			Caches:  s.caches(dir), Partial: true,
 			Limits: sandbox.Limits{Processes: c.Processes, Memory: c.Memory},
@@ -67,6 +68,14 @@ func (s *Setup) Bounds(dir string) Bounds {
 	}
 	b.Protected = append(b.Protected, absent...) // a tool does not create them either
 	return b
+}
+
+// secretVars returns the variables that commands never get.
+func (s *Setup) secretVars() []string {
+	if s.Models == nil { // the configuration is only checked
+		return s.Config.Variables
+	}
+	return append(s.Models.SecretVars(), s.Config.Variables...)
 }
 
 func network(hosts []string) sandbox.Network {

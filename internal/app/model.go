@@ -54,6 +54,13 @@ func NewSetup(getenv func(string) string, dir, version string) (*Setup, error) {
 	catalog, _ := s.Config.CatalogURL.Ready()
 	s.Secrets.Hide(redact.InURL(catalog)...)
 	s.Secrets.Hide(s.Models.KnownSecrets()...)
+	for _, name := range s.Config.Variables {
+		if value := getenv(name); strings.Contains(value, "://") {
+			s.Secrets.Hide(redact.InURL(value)...)
+		} else {
+			s.Secrets.Hide(value)
+		}
+	}
 	return s, nil
 }
 

@@ -50,6 +50,9 @@ type Config struct {
 	// Own holds the number of the user's elements, which come first, for each list that the project has extended.
 	Own map[string]int
 
+	// Variables are the names of the environment variables to which the files refer.
+	Variables []string
+
 	origins map[string]Origin
 	offsets map[string]int // the offsets of the keys in the current file
 	named   []named        // the providers, models, pools and profiles that the files name
@@ -121,6 +124,7 @@ func Load(o Options) (*Config, error) {
 	if err := errs.orNil(); err != nil {
 		return nil, err
 	}
+	c.Variables = env.refers
 	c.offsets, c.named = nil, nil
 	return c, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,23 @@ type environment struct {
 	getenv  func(string) string
 	dir     string // the directory of commands; not the project, because they must not find its programs
 	timeout time.Duration
+	refers  []string // variables in references, and in the commands of references
+}
+
+// note keeps the variables of a reference. A name of the basic environment, such as HOME, is no secret.
+func (e *environment) note(parts []part) {
+	add := func(name string) {
+		if !slices.Contains([]string{"", "HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "PWD", "TMPDIR", "XDG_RUNTIME_DIR"}, name) {
+			e.refers = append(e.refers, name)
+		}
+	}
+	for _, p := range parts {
+		add(p.variable)
+		for _, found := range regexp.MustCompile(`\$\{?(\w+)`).FindAllStringSubmatch(p.command, -1) {
+			add(found[1])
+		}
+		e.note(p.fallback)
+	}
 }
 
 // value returns the Value of a string with references. It returns an error if a reference is malformed.
@@ -25,6 +43,7 @@ func (e *environment) value(is, s string, at spot) (redact.Value, error) {
 	if err != nil {
 		return redact.Value{}, err
 	}
+	e.note(parts)
 	if len(parts) == 0 || len(parts) == 1 && parts[0].text != "" {
 		literal := ""
 		if len(parts) == 1 {

@@ -85,6 +85,12 @@ func rules(name string) (rule, bool) {
 		return rule{"a command line", `^.*[!-~].*$`, func(s string) bool {
 			return !strings.Contains(s, "\n") && strings.ContainsFunc(s, func(r rune) bool { return r > ' ' && r <= '~' })
 		}}, true
+	case "variable":
+		return rule{"the name of an environment variable", `^[A-Za-z_][A-Za-z0-9_]*$`, func(s string) bool {
+			return s != "" && !('0' <= s[0] && s[0] <= '9') && !strings.ContainsFunc(s, func(r rune) bool {
+				return r != '_' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z')
+			})
+		}}, true
 	case "verdict":
 		return rule{"allow, ask or deny", `^(allow|ask|deny)$`, func(s string) bool { return s == "allow" || s == "ask" || s == "deny" }}, true
 	case "header":

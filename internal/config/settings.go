@@ -137,6 +137,7 @@ type Sandbox struct {
 	Network   []string `json:"network" is:"host" layer:"user" doc:"Hosts that commands may reach, such as proxy.example.com, *.example.com:443 or 10.0.0.0/8; * means all. Default: none."`
 	Writable  []string `json:"writable" is:"path" layer:"user" doc:"Further directories that commands may write, such as ~/.cache/go-build."`
 	Readable  []string `json:"readable" is:"path" layer:"user" doc:"Further files and directories of the home directory that commands may read, such as ~/opt/toolchain."`
+	Env       []string `json:"env" is:"variable" layer:"user" doc:"Further environment variables that commands get, such as DATABASE_URL. Variables to which the configuration or a provider refers never pass."`
 	Hidden    []string `json:"hidden" is:"path" layer:"adds" doc:"Further files and directories that neither commands nor tools may read."`
 	Protected []string `json:"protected" is:"path" layer:"adds" doc:"Further read-only files and directories of the workspace."`
 	Processes int      `json:"processes" min:"1" layer:"narrow" doc:"Maximum processes of one command. Default 4096."`

@@ -9,9 +9,9 @@ import (
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
-// A variable that looks like a secret does not reach a command.
+// A variable that programs do not need reaches a command only if it is to be kept.
 func ExampleEnvironment() {
-	fmt.Println(sandbox.Environment([]string{"PATH=/bin", "OPENAI_API_KEY=sk-1", "NPM_TOKEN=n-1"}, "NPM_TOKEN"))
+	fmt.Println(sandbox.Environment([]string{"PATH=/bin", "OPENAI_API_KEY=sk-1", "NPM_TOKEN=n-1"}, []string{"NPM_TOKEN"}, nil))
 	// Output: [PATH=/bin NPM_TOKEN=n-1]
 }
 

@@ -172,6 +172,10 @@ func (g *ground) run(script string, files ...*os.File) ran {
 	cmd.Dir, cmd.ExtraFiles = g.work, files
 	cmd.Env = append(os.Environ(), "HOME="+g.home, "OUT="+g.out, "TRY="+g.exe, "VICTIM="+strconv.Itoa(g.victim), "PLANTED_API_KEY="+secretText)
 	cmd.Env = append(cmd.Env, g.vars...)
+	for _, v := range append(g.vars, "OUT", "TRY", "VICTIM") {
+		name, _, _ := strings.Cut(v, "=")
+		g.policy.Keep = append(g.policy.Keep, name)
+	}
 	if g.look != nil {
 		g.policy.Pretend(*g.look) // those that a test made itself
 	}

@@ -28,7 +28,8 @@ type Policy struct {
 	Network Network
 	Temp    string   // a private directory for temporary files, also as /tmp; default: memory, emptied after each command
 	Caches  string   // a private directory for the caches of toolchains; default, and if it cannot be made: none, they use Temp
-	Keep    []string // names of environment variables that pass although they look like secrets
+	Keep    []string // names of environment variables that pass although programs do not need them: see [Environment]
+	Secret  []string // names of environment variables that never pass
 	Limits  Limits
 
 	// Partial lets commands run on machines without namespaces, inside walls with gaps: see [Confined.Gaps].
@@ -99,7 +100,7 @@ func (p *Policy) Level() Level { return p.look().Level() }
 func (p *Policy) copy() *Policy {
 	return &Policy{
 		Writable: p.Writable, Readable: p.Readable, Protected: p.Protected, Absent: p.Absent, Hidden: p.Hidden, Homes: p.Homes, Files: p.Files,
-		Network: p.Network, Temp: p.Temp, Caches: p.Caches, Keep: p.Keep, Limits: p.Limits, Partial: p.Partial, of: cmp.Or(p.of, p),
+		Network: p.Network, Temp: p.Temp, Caches: p.Caches, Keep: p.Keep, Secret: p.Secret, Limits: p.Limits, Partial: p.Partial, of: cmp.Or(p.of, p),
 	}
 }
 
@@ -108,6 +109,13 @@ func (p *Policy) Show(readable ...string) *Policy {
 	s := p.copy()
 	s.Readable = slices.Concat(p.Readable, readable)
 	return s
+}
+
+// Pass returns a policy that lets further environment variables pass.
+func (p *Policy) Pass(names ...string) *Policy {
+	c := p.copy()
+	c.Keep = slices.Concat(p.Keep, names)
+	return c
 }
 
 // Narrow returns a policy that lets commands write only the parts of Writable that lie in some files and directories, which have no links.

@@ -212,6 +212,32 @@ func TestExitCodesAndSignals(t *testing.T) {
 	}
 }
 
+// A program gets each variable once, also one that is not a shell.
+func TestOneEnvironment(t *testing.T) {
+	has(t, "env")
+	g := newGround(t)
+	cmd := exec.Command("env")
+	cmd.Dir = g.work
+	cmd.Env = append(os.Environ(), "GOCACHE=/none", "GOMODCACHE=/none", "npm_config_cache=/none", "XDG_CACHE_HOME=/none", "TMPDIR=/none", "http_proxy=http://127.0.0.1:1", "PATH=/bin:/usr/bin")
+	g.policy.Network.Hosts = []string{"example.com"}
+	c, err := g.policy.Wrap(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.Output()
+	if err := errors.Join(err, c.Close()); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		name, value, _ := strings.Cut(line, "=")
+		if seen[name] || strings.TrimSpace(value) == "/none" {
+			t.Errorf("%s is there twice, or not the sandbox's own: %s", name, out)
+		}
+		seen[name] = true
+	}
+}
+
 // Mount points that the sandbox made on disk go when the last command has ended, not before.
 func TestCoversComeAndGo(t *testing.T) {
 	g := newGround(t)

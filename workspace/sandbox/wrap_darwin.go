@@ -30,7 +30,7 @@ func Look() Report {
 }
 
 // Wrap turns a command that was not started into one that runs under a Seatbelt profile, with the same arguments, files and
-// directory. Its environment loses what looks like a secret, and gains what the policy implies: TMPDIR, places for caches,
+// directory. Its environment is that of [Environment], and gains what the policy implies: TMPDIR, places for caches,
 // proxies. After the command ended, or when it could not be started, the caller closes what Wrap returns.
 //
 // An [UnavailableError] says that a wall is missing; the command has not run then and must not be started.
@@ -50,7 +50,7 @@ func (p *Policy) Wrap(cmd *exec.Cmd) (*Confined, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("sandbox: %w", err), c.Close())
 	}
-	env := Environment(cmd.Environ(), p.Keep...)
+	env := Environment(cmd.Environ(), p.Keep, p.Secret)
 	if !p.Network.Open && len(p.Network.Hosts) > 0 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err == nil {
@@ -63,7 +63,7 @@ func (p *Policy) Wrap(cmd *exec.Cmd) (*Confined, error) {
 		env = append(env, proxies(prof.port, p.Network.Hosts, false)...)
 	}
 	c.dir, _ = filepath.Abs(cmd.Dir)
-	cmd.Env = append(env, p.places(env)...)
+	cmd.Env = once(append(env, p.places(env)...))
 	cmd.Args = slices.Concat([]string{"sandbox-exec", "-p", seatbelt(prof), cmd.Path}, cmd.Args[min(1, len(cmd.Args)):])
 	cmd.Path = seatbeltPath
 	return c, nil

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Wrap turns a command that was not started into one that runs confined, with the same arguments, files and directory. It removes variables
-// that look like secrets from the environment, and sets TMPDIR, the caches and the proxies of the policy. After the command ended, or if it
+// Wrap turns a command that was not started into one that runs confined, with the same arguments, files and directory. Of the environment,
+// the command gets the part that [Environment] returns, with TMPDIR, the caches and the proxies of the policy. After the command ended, or if it
 // could not be started, the caller closes the result.
 //
 // All processes that the command starts end with it. Its exit code is that of the command; if a signal ended it, 128 and the number of the
@@ -116,7 +116,7 @@ func (p *Policy) spec(cmd *exec.Cmd, c *Confined, report Report) (*spec, error) 
 
 // environment returns the environment of the command.
 func (p *Policy) environment(env []string, s *spec) []string {
-	env = Environment(env, p.Keep...)
+	env = Environment(env, p.Keep, p.Secret)
 	temp := s.Temp
 	switch {
 	case temp == "" && s.Level == Namespaces:
@@ -133,7 +133,7 @@ func (p *Policy) environment(env []string, s *spec) []string {
 	if s.Proxy {
 		env = append(env, proxies(s.Port, p.Network.Hosts, true)...)
 	}
-	return env
+	return once(env)
 }
 
 // hand makes cmd start the helper, and gives that the spec.
