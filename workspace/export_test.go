@@ -16,11 +16,13 @@ func (w *Workspace) WatchChanges(ctx context.Context, run func() error) (string,
 		return note, err
 	}
 	err = run()
-	return note, errors.Join(err, done(ctx))
+	_, failed := done(ctx)
+	return note, errors.Join(err, failed)
 }
 
 func (w *Workspace) Track(ctx context.Context) (func(context.Context) error, string, error) {
-	return w.commands.track(ctx)
+	done, note, err := w.commands.track(ctx)
+	return func(ctx context.Context) error { _, err := done(ctx); return err }, note, err
 }
 
 // LimitScans bounds what following commands may cost.

@@ -38,20 +38,26 @@ func (r *repositories) confined() *sandbox.Policy {
 	return r.sandbox
 }
 
-// begin looks at the repositories before a command. The caller calls done after it, once, when its changes are known: it returns the
-// changes that it reverted. Commands outside the sandbox may do anything, and commands that only read do nothing here.
-func (r *repositories) begin(ctx context.Context, c Command) (done func(context.Context) ([]sandbox.Blocked, error), err error) {
+// begin looks at the repositories before a command, and returns its policy with views of them. The caller calls done after it, once, when its
+// changes are known: it returns the changes that it reverted. Commands outside the sandbox may do anything, and commands that only read
+// can change no repository.
+func (r *repositories) begin(ctx context.Context, c Command, policy *sandbox.Policy) (_ *sandbox.Policy, done func(context.Context) ([]sandbox.Blocked, error), err error) {
 	guard := r.get()
-	if guard == nil || c.Unconfined || c.ReadOnly {
-		return func(context.Context) ([]sandbox.Blocked, error) { return nil, nil }, nil
+	if guard == nil || policy == nil {
+		return policy, func(context.Context) ([]sandbox.Blocked, error) { return nil, nil }, nil
+	}
+	if c.ReadOnly {
+		return policy.See(nil, guard.GitDirs(policy.Git)), func(context.Context) ([]sandbox.Blocked, error) { return nil, nil }, nil
 	}
 	rules, err := r.seek(ctx, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	early := guard.Begin()
 	excluded := r.excluded()
-	return func(ctx context.Context) ([]sandbox.Blocked, error) {
+	seen, leave := View(policy, guard)
+	return seen, func(ctx context.Context) ([]sandbox.Blocked, error) {
+		dropped, left := leave()
 		if r.excluded() != excluded { // the command may have chosen what looks leave out now
 			for _, t := range r.roots {
 				guard.Unseen(t.dir)
@@ -59,12 +65,52 @@ func (r *repositories) begin(ctx context.Context, c Command) (done func(context.
 		}
 		_, sought := r.seek(context.WithoutCancel(ctx), rules)
 		late, err := guard.End()
-		var reverted []sandbox.Blocked
-		for _, d := range slices.Concat(early, late) {
-			reverted = append(reverted, sandbox.Blocked{What: sandbox.Write, Path: d.Path, Why: d.Why, Undone: true})
-		}
-		return reverted, errors.Join(sought, err)
+		return append(dropped, undone(slices.Concat(early, late))...), errors.Join(left, sought, err)
 	}, nil
+}
+
+func undone(all []gitdir.Disarmed) (reverted []sandbox.Blocked) {
+	for _, d := range all {
+		reverted = append(reverted, sandbox.Blocked{What: sandbox.Write, Path: d.Path, Why: d.Why, Undone: true})
+	}
+	return reverted
+}
+
+// maxViews is how many repositories in the workspace have a view; commands can only read the git directories of the others.
+const maxViews = 32
+
+// View returns a policy for one command with a private top level of every git directory that commands may write: those of the projects, and
+// those that the guard has seen. The caller calls leave when the command has ended; it brings the changes back, and returns those that it left
+// out. Without namespaces there are no views.
+func View(p *sandbox.Policy, guard *gitdir.Guard) (seen *sandbox.Policy, leave func() ([]sandbox.Blocked, error)) {
+	var views []*gitdir.View
+	var shown []sandbox.View
+	var closed []string
+	if p.Level() == sandbox.Namespaces {
+		for _, at := range guard.GitDirs(p.Git) {
+			var v *gitdir.View
+			err := errors.New("there are too many")
+			if len(views) < maxViews {
+				v, err = gitdir.NewView(at)
+			}
+			if err != nil {
+				closed = append(closed, at)
+				continue
+			}
+			views = append(views, v)
+			shown = append(shown, sandbox.View{Path: at, Private: v.Dir, Live: v.Live, Fixed: v.Fixed})
+		}
+	}
+	return p.See(shown, closed), func() (left []sandbox.Blocked, err error) {
+		for _, v := range views {
+			dropped, same, failed := v.Close()
+			left, err = append(left, undone(dropped)...), errors.Join(err, failed)
+			if !same {
+				guard.Doubt(v.Path)
+			}
+		}
+		return left, err
+	}
 }
 
 // get returns the guard; nil if commands are not confined.
@@ -91,7 +137,7 @@ func GuardRepositories(roots []string, p *sandbox.Policy) *gitdir.Guard {
 		}
 	}
 	if p.Level() != sandbox.Partly { // which cannot protect them
-		for _, path := range slices.Concat(p.Protected, p.Absent) {
+		for _, path := range slices.Concat(p.Protected, p.Absent, p.Git) {
 			fixed = append(fixed, filepath.Clean(path))
 		}
 	}

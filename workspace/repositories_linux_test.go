@@ -63,7 +63,7 @@ func newProject(t *testing.T, follow bool, prepare ...string) *project {
 	os.Remove(p.marker)
 	bounds := sandbox.ForProject(p.dir)
 	o := workspace.Options{Sandbox: &sandbox.Policy{
-		Writable: bounds.Writable, Protected: bounds.Protected, Absent: bounds.Absent, Readable: []string{base},
+		Writable: bounds.Writable, Protected: bounds.Protected, Absent: bounds.Absent, Readable: []string{base}, Git: []string{bounds.Git},
 	}}
 	if follow {
 		o.Checkpoints, o.Changed = contents.NewDir(filepath.Join(base, "kept"), contents.Options{}), func(context.Context, []workspace.Change) error { return nil }
@@ -211,17 +211,17 @@ func TestRepositoriesOfAPersonStayAsTheyAre(t *testing.T) {
 		printf '#!/bin/sh\necho hook' >.git/hooks/pre-commit && chmod 755 .git/hooks/pre-commit`
 	for name, c := range map[string]struct{ script, told string }{
 		"nothing":                   {`true`, ""},
-		"settings that run nothing": {`git -C mine remote add origin https://example.com/x; git -C mine config --unset remote.origin.url`, ""},
-		"a setting more":            {`git -C mine config alias.x '!true'`, "alias.x"},
-		"a setting changed":         {`git -C mine config core.fsmonitor "$BAD"`, "core.fsmonitor"},
+		"settings that run nothing": {`git -C mine remote add origin https://example.com/x; git -C mine config --unset remote.origin.url`, "config"},
+		"a setting more":            {`git -C mine config alias.x '!true'`, "config"},
+		"a setting changed":         {`git -C mine config core.fsmonitor "$BAD"`, "config"},
 		"a setting gone":            {`git -C mine config --unset core.hooksPath`, "config"},
 		"all settings gone":         {`rm mine/.git/config`, "config"},
-		"a hook changed":            {`echo "$BAD" >>mine/.git/hooks/pre-commit`, "hooks/pre-commit"},
-		"a hook switched off":       {`chmod -x mine/.git/hooks/pre-commit`, "hooks/pre-commit"},
-		"a hook gone":               {`rm -r mine/.git/hooks`, "hooks/pre-commit"},
-		"a hook more":               {`cp mine/.git/hooks/pre-commit mine/.git/hooks/post-checkout`, "hooks/post-checkout"},
-		"hooks replaced by a link":  {`rm -r mine/.git/hooks; mkdir h; ln -s ../../h mine/.git/hooks`, "hooks"},
-		"another repository":        {`mv mine/.git mine/.other; git init -q mine; git -C mine config core.pager "$BAD"`, "core.pager"},
+		"a hook changed":            {`echo "$BAD" >>mine/.git/hooks/pre-commit || true`, "hooks/pre-commit"},
+		"a hook switched off":       {`chmod -x mine/.git/hooks/pre-commit || true`, "hooks/pre-commit"},
+		"a hook gone":               {`rm -r mine/.git/hooks || true`, "hooks/"},
+		"a hook more":               {`cp mine/.git/hooks/pre-commit mine/.git/hooks/post-checkout || true`, "hooks/post-checkout"},
+		"hooks replaced by a link":  {`rm -r mine/.git/hooks || mkdir h; ln -s ../../h mine/.git/hooks || true`, "hooks"},
+		"another repository":        {`mv mine/.git mine/.other || true; git init -q mine; git -C mine config core.pager "$BAD"`, "config"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -240,9 +240,6 @@ func TestRepositoriesOfAPersonStayAsTheyAre(t *testing.T) {
 			}
 			if _, err := os.Lstat(p.marker); err == nil {
 				t.Error("it ran")
-			}
-			if name == "another repository" || name == "settings that run nothing" {
-				return
 			}
 			if after := state("mine/.git"); after != before {
 				t.Errorf("it was\n%s\nand is\n%s", before, after)

@@ -94,22 +94,23 @@ func (m *commands) launch(ctx context.Context, c Command) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	tracked, note := func(context.Context) error { return nil }, ""
+	tracked, note := func(context.Context) ([]string, error) { return nil, nil }, ""
 	if !c.ReadOnly {
 		if tracked, note, err = m.track(ctx); err != nil {
 			return nil, err
 		}
 	}
-	disarmed, err := m.repositories.begin(ctx, c)
+	policy, disarmed, err := m.repositories.begin(ctx, c, policy)
 	if err != nil {
-		return nil, errors.Join(err, tracked(ctx))
+		_, changes := tracked(ctx)
+		return nil, errors.Join(err, changes)
 	}
 	var r *running
 	if err = context.Cause(ctx); err == nil {
 		r, err = m.start(c, dir, policy)
 	}
 	if err != nil {
-		changes := tracked(ctx)
+		_, changes := tracked(ctx)
 		_, failed := disarmed(ctx)
 		return nil, errors.Join(err, changes, failed)
 	}
@@ -151,10 +152,13 @@ func (m *commands) finish(ctx context.Context, r *running, job bool) (Finished, 
 	done := Finished{Output: r.collector.output(job), Left: r.left, Note: r.note}
 	done.ExitCode, done.Signal = exitStatus(r.cmd.ProcessState)
 	trouble := r.unwrap()
-	changes := r.tracked(ctx)
+	linked, changes := r.tracked(ctx)
 	disarmed, failed := r.disarmed(ctx)
 	if _, ok := errors.AsType[*sandbox.UnavailableError](trouble); ok {
 		return done, trouble
+	}
+	for _, name := range linked {
+		done.Note = strings.TrimSpace(fmt.Sprintf("%s The command wrote %s, which has hard links: files elsewhere may have changed with it.", done.Note, Quote(name)))
 	}
 	done.Trouble = errors.Join(r.collector.failure(), trouble, changes, failed)
 	if r.confined != nil {

@@ -27,8 +27,8 @@ type running struct {
 	reader    *os.File
 	report    func([]byte)
 	collector *collector
-	tracked   func(context.Context) error // reports its changes
-	note      string                      // the changes that cannot be followed
+	tracked   func(context.Context) ([]string, error) // reports its changes
+	note      string                                  // the changes that cannot be followed
 	disarmed  func(context.Context) ([]sandbox.Blocked, error)
 
 	started chan error

@@ -15,6 +15,14 @@ func changedAt(info fs.FileInfo) (nanoseconds int64, number uint64) {
 	return s.Ctimespec.Nano(), s.Ino
 }
 
+// links returns the number of names of a file.
+func links(info fs.FileInfo) int {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(s.Nlink)
+	}
+	return 1
+}
+
 // statAt looks at an entry of an open directory.
 func statAt(_ *os.File, entry fs.DirEntry) (stat, error) {
 	info, err := entry.Info()

@@ -17,6 +17,14 @@ func changedAt(info fs.FileInfo) (nanoseconds int64, number uint64) {
 	return s.Ctim.Nano(), s.Ino
 }
 
+// links returns the number of names of a file.
+func links(info fs.FileInfo) int {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(s.Nlink)
+	}
+	return 1
+}
+
 // statAt looks at an entry of an open directory: the kernel need not go down the whole path again for each.
 func statAt(dir *os.File, entry fs.DirEntry) (stat, error) {
 	var s unix.Stat_t

@@ -10,6 +10,9 @@ import (
 // changedAt is not known here: size and time of modification must do.
 func changedAt(fs.FileInfo) (nanoseconds int64, number uint64) { return 0, 0 }
 
+// links is not known here.
+func links(fs.FileInfo) int { return 1 }
+
 // statAt looks at an entry of an open directory.
 func statAt(_ *os.File, entry fs.DirEntry) (stat, error) {
 	info, err := entry.Info()

@@ -61,6 +61,8 @@ type underWay struct {
 	ctx   context.Context // of its start, for Changed
 	by    *follower
 	left  bool // it has ended, and its changes could not be reported
+
+	linked []string // changed files with other names, which may lie outside of the workspace
 }
 
 // scanLimits bound the cost of following a command.
@@ -95,13 +97,13 @@ func statOf(info fs.FileInfo) stat {
 }
 
 // track makes known what a command changes in the roots. It keeps the contents of the files, if they are not kept yet. The caller calls
-// done when the command has ended, once: it reports the differences. Changes that several commands of one session make at the same time
+// done when the command has ended, once: it reports the differences, and returns the changed files with hard links. Changes that several commands of one session make at the same time
 // are reported for the first of them that ends, or for the oldest when another begins. Ignored files and .git are not followed.
 //
 // The note says what cannot be followed; it is empty if everything is. If the files cannot be kept there is an error, and the command must
 // not run.
-func (f *follower) track(ctx context.Context) (done func(context.Context) error, note string, err error) {
-	nothing := func(context.Context) error { return nil }
+func (f *follower) track(ctx context.Context) (done func(context.Context) (linked []string, err error), note string, err error) {
+	nothing := func(context.Context) ([]string, error) { return nil, nil }
 	if f.changed == nil || f.kept == nil {
 		return nothing, "", nil
 	}
@@ -144,7 +146,7 @@ func (f *follower) track(ctx context.Context) (done func(context.Context) error,
 	}
 	w.active++
 	ends = false
-	return func(ctx context.Context) error { return w.done(ctx, c, trees) }, note, nil
+	return func(ctx context.Context) ([]string, error) { err := w.done(ctx, c, trees); return c.linked, err }, note, nil
 }
 
 // done reports the changes of a command that has ended.
@@ -231,6 +233,9 @@ func (w *watch) compare(ctx context.Context, f *follower, ended *underWay, trees
 		return fmt.Errorf("cannot read what the command has changed: %w", err)
 	}
 	if changes := s.changes(); len(changes) > 0 {
+		if ended != nil {
+			ended.linked = linked(changes)
+		}
 		if all, own := w.report(ctx, f, ended, changes); own != nil || all != nil {
 			return own // the next look finds them again
 		}
@@ -240,6 +245,16 @@ func (w *watch) compare(ctx context.Context, f *follower, ended *underWay, trees
 	maps.Copy(w.rules, s.rules)
 	w.shared.looked(w)
 	return nil
+}
+
+// linked returns the files that were written in place and have further names: hard links. The names are not known.
+func linked(changes []Change) (names []string) {
+	for _, c := range changes {
+		if info, err := os.Lstat(c.Path); c.Before != nil && c.After != nil && err == nil && info.Mode().IsRegular() && links(info) > 1 {
+			names = append(names, c.Path)
+		}
+	}
+	return names
 }
 
 // report reports changes to all sessions with commands under way. The errors are any, and that of the session that looks.

@@ -45,16 +45,19 @@ func (s *Setup) Bounds(dir string) Bounds {
 	slices.Sort(b.Hidden)
 	b.Hidden = slices.Compact(b.Hidden)
 	b.Protected = s.paths(dir, c.Protected)
-	var writable, absent []string
+	var writable, absent, git []string
 	for _, root := range append([]string{dir}, b.Roots...) {
 		p := sandbox.ForProject(root)
 		writable, absent = append(writable, p.Writable...), append(absent, p.Absent...)
 		b.Protected = append(b.Protected, p.Protected...)
+		if p.Git != "" {
+			git = append(git, p.Git)
+		}
 	}
 	writable = append(writable, s.paths(dir, c.Writable)...)
 	if c.Enabled == nil || *c.Enabled {
 		b.Sandbox = &sandbox.Policy{
-			Writable: writable, Protected: slices.Clone(b.Protected), Absent: absent, Hidden: b.Hidden,
+			Writable: writable, Protected: slices.Clone(b.Protected), Absent: absent, Hidden: b.Hidden, Git: git,
 			Readable: append(sandbox.Toolchains(b.Home, s.getenv), s.paths(dir, c.Readable)...),
 			Homes:    s.homes(b.Home), Files: s.files(b.Home),
 			Keep: c.Env, Secret: s.secretVars(),

@@ -23,6 +23,7 @@ type Guard struct {
 	unseen map[string]bool // directories that may have one anywhere below them
 	active int             // commands that run
 	known  known
+	mine   map[string]bool // git directories that were there at the first look
 }
 
 // known is the state of the repositories at the last look.
@@ -71,6 +72,33 @@ func (g *Guard) Note(dir string, entries []fs.DirEntry) {
 	}
 }
 
+// GitDirs returns those git directories that commands can write: the given ones, and those of a person, which the guard saw at its first look and
+// at its last one: commands cannot remove them.
+func (g *Guard) GitDirs(own []string) []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	all := slices.Clone(own)
+	for at, c := range g.known.dirs {
+		if c.info != nil && g.mine[at] && !g.isFixed(at) && filepath.Base(at) == ".git" {
+			all = append(all, at)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Doubt reports that commands could change a path of fixed after all. The guard looks at it from now on.
+func (g *Guard) Doubt(path string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.fixed = slices.DeleteFunc(slices.Clone(g.fixed), func(fixed string) bool { return paths.Inside(path, fixed) })
+	for at := range g.known.dirs {
+		if paths.Inside(path, at) {
+			delete(g.known.dirs, at)
+		}
+	}
+}
+
 // Unseen reports a directory whose files are not known: it could not be opened, or is not walked. The guard looks everywhere in it, once.
 func (g *Guard) Unseen(dir string) {
 	g.mu.Lock()
@@ -116,6 +144,12 @@ func (g *Guard) look(accept bool) ([]Disarmed, error) {
 	}
 	clear(g.unseen)
 	g.known = l.now
+	if g.mine == nil {
+		g.mine = map[string]bool{}
+		for at := range l.now.dirs {
+			g.mine[at] = true
+		}
+	}
 	return l.told, errors.Join(l.errs...)
 }
 

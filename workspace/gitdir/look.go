@@ -343,6 +343,11 @@ func readIndex(root *os.Root, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	return readAll(f)
+}
+
+// readAll reads a regular file from its start.
+func readAll(f *os.File) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxIndex {
 		return nil, errIndex

@@ -164,7 +164,15 @@ func (s *spec) arguments(text func(string) string) []string {
 	if !s.Open {
 		args = append(args, "--unshare-net")
 	}
-	memory := func(mode, path string) { args = append(args, "--perms", mode, "--tmpfs", path) }
+	size := strconv.FormatInt(max(s.Limits.Temporary/3, 1<<20), 10) // each has its own, at most three for temporary files
+	info, err := os.Stat(s.Bubblewrap)
+	bounded := err == nil && info.Mode()&fs.ModeSetuid == 0 // a setuid one refuses sizes
+	memory := func(mode, path string) {
+		if args = append(args, "--perms", mode); bounded {
+			args = append(args, "--size", size)
+		}
+		args = append(args, "--tmpfs", path)
+	}
 	args = append(args, "--ro-bind", "/", "/", "--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev")
 	memory("1777", "/dev/shm")
 	plan, shared, last := s.plan(), s.shared(), []string{"/dev"}

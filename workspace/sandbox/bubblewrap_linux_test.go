@@ -122,7 +122,7 @@ func inElsewhere(user string) error {
 // Everything that holds for namespaces of our own holds for those that bubblewrap makes: the same tests again.
 func TestThroughBubblewrap(t *testing.T) {
 	const (
-		run  = "^Test(BubblewrapIsTried|NoWayOut|Nothing|Files|Daemons|NoPrivileges|ToolsWork|ACommit|Kept|ExitCodes|Covers|WithoutAWall|Signals|Killed|Listed|AnOpenNetwork|Secrets|Sockets|Toolchains|Projects)"
+		run  = "^Test(BubblewrapIsTried|NoWayOut|Nothing|Files|Daemons|NoPrivileges|ToolsWork|ACommit|Kept|ExitCodes|Covers|WithoutAWall|Signals|Killed|Listed|AnOpenNetwork|Secrets|Sockets|Toolchains|Projects|AView|Attributes|Temporary|ProtectedFiles)"
 		skip = "TestToolsWork/(python|node|npm)"
 	)
 	t.Parallel()

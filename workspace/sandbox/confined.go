@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 )
 
@@ -27,7 +29,8 @@ type Confined struct {
 	finish  func() error // of the system: reads the answer of the helper
 	opened  []*os.File
 	once    sync.Once
-	kept    []string // files that must not exist after the command, and did not before
+	kept    []string               // files that must not exist after the command, and did not before
+	guarded map[string]fs.FileInfo // protected files and directories at the start
 	closed  error
 	made    []Blocked
 }
@@ -65,8 +68,22 @@ func (c *Confined) Close() error {
 			cover.remove()
 		}
 		c.closed = errors.Join(append(errs, c.sweep())...)
+		c.compare()
 	})
 	return c.closed
+}
+
+// compare reports protected files that are others than at the start. A program outside replaced them, and the system takes the protection of a
+// name away with the file that had it.
+func (c *Confined) compare() {
+	for _, path := range slices.Sorted(maps.Keys(c.guarded)) {
+		if now, err := os.Lstat(path); err != nil || !os.SameFile(now, c.guarded[path]) {
+			c.made = append(c.made, Blocked{
+				What: Write, Path: path, Replaced: true,
+				Why: "it is protected, and a program outside replaced or removed it while the command ran. The command could write the new one from then on; look at it",
+			})
+		}
+	}
 }
 
 // sweep removes files that must not exist and did not before.

@@ -10,6 +10,8 @@ import (
 // Project is what a policy says about the folder of a project.
 type Project struct {
 	Writable, Protected, Absent []string
+
+	Git string // the git directory in which commands work; empty: none
 }
 
 // ForProject is how a project is bounded: its folder can be written, and the git directories that belong to it when it is a
@@ -28,6 +30,7 @@ func ForProject(root string) Project {
 	case err != nil:
 		p.Protected = append(p.Protected, dot)
 	case info.IsDir():
+		p.Git = followed(dot)
 		p.gitDir(dot)
 	default:
 		p.Protected = append(p.Protected, dot)
@@ -53,6 +56,7 @@ func (p *Project) gitDir(dir string) {
 
 // outer adds the git directory of a worktree or a submodule, which lies outside of its folder.
 func (p *Project) outer(dir string) {
+	p.Git = followed(dir)
 	p.Writable = append(p.Writable, dir)
 	common, err := os.ReadFile(filepath.Join(dir, "commondir"))
 	if err != nil {

@@ -28,12 +28,15 @@ type Blocked struct {
 	Host string // the host to reach; empty if it is not known
 	Why  string
 
-	Undone bool // it was not prevented, and reverted after the command
+	Undone   bool // it was not prevented, and reverted after the command
+	Replaced bool // it was perhaps not prevented, because a program outside replaced the file
 }
 
 // String returns a sentence.
 func (b Blocked) String() string {
 	switch {
+	case b.Replaced:
+		return fmt.Sprintf("the sandbox could not protect %s to the end: %s", b.Path, b.Why)
 	case b.Path != "":
 		return fmt.Sprintf("the sandbox blocked: %s %s: %s", b.What, b.Path, b.Why)
 	case b.Host != "":
@@ -182,7 +185,7 @@ func (c *Confined) judge(path string, isRO, isDenied, isCross bool) (Blocked, bo
 		return Blocked{}, false
 	case c.rules(path) == hidden && !c.inHome(path):
 		return Blocked{What: Read, Path: path, Why: "it is hidden from commands, as secrets are"}, true
-	case inside(c.policy.Protected), inside(c.policy.Absent):
+	case inside(c.policy.Protected), inside(c.policy.Absent), isRO && inside(c.fixed()):
 		return Blocked{What: Write, Path: path, Why: "it is protected: it could run code later, outside"}, true
 	case isDenied && writable && slices.ContainsFunc(c.policy.Protected, func(p string) bool { return paths.Inside(path, filepath.Clean(p)) }):
 		return Blocked{What: Write, Path: path, Why: "it holds what is protected, and must stay where it is"}, true
@@ -200,6 +203,16 @@ func (c *Confined) judge(path string, isRO, isDenied, isCross bool) (Blocked, bo
 		return Blocked{What: Write, Path: path, Why: outside}, true
 	}
 	return Blocked{}, false
+}
+
+// fixed returns the read-only parts of views.
+func (c *Confined) fixed() (all []string) {
+	for _, v := range c.policy.Views {
+		for _, name := range v.Fixed {
+			all = append(all, filepath.Join(v.Path, name))
+		}
+	}
+	return all
 }
 
 // inHome reports whether a path lies in a home that shows as an empty one, and is not a secret that is hidden by its name alone.

@@ -42,11 +42,11 @@ func (g *ground) during(before string, outside func(), after string) ran {
 }
 
 // A program outside that saves a file by renaming another over it does not uncover a secret, and later secrets and sockets do not show.
-func TestSecretsOfAHomeThatAreReplaced(t *testing.T) {
+func TestSecretsReplaced(t *testing.T) {
 	g := newGround(t)
 	g.empty()
 	g.write("home/.claude.json", secretText)
-	look := `cat ~/.claude.json ~/.netrc ~/.config/later/key ~/.ssh/id; ls -A ~; ATTEMPT="dial unix" TARGET="$HOME/.somed/sock" "$TRY"; ATTEMPT="dial unix" TARGET="$HOME/go/bin/../sock" "$TRY"`
+	look := `cat ~/.claude.json ~/.netrc ~/.config/later/key ~/.ssh/id; ls -A ~; ATTEMPT="dial unix" TARGET="$HOME/.d/s" "$TRY"; ATTEMPT="dial unix" TARGET="$HOME/go/bin/../sock" "$TRY"`
 	got := g.during(look, func() {
 		for _, name := range []string{".claude.json", ".netrc", ".config/later/key", ".ssh/id"} {
 			g.write("home/"+name+".new", secretText)
@@ -54,10 +54,10 @@ func TestSecretsOfAHomeThatAreReplaced(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := os.MkdirAll(g.home+"/.somed", 0o755); err != nil {
+		if err := os.MkdirAll(g.home+"/.d", 0o755); err != nil {
 			t.Error(err)
 		}
-		listen(t, "unix", g.home+"/.somed/sock")
+		listen(t, "unix", g.home+"/.d/s")
 	}, look)
 	if got.closed != nil || strings.Contains(got.out, secretText) || strings.Contains(got.out, "got out") {
 		t.Error(got)

@@ -125,6 +125,9 @@ func (s *spec) grant(l *land) {
 	for _, dir := range s.Writes {
 		l.allow(dir, all)
 	}
+	for _, v := range s.Views {
+		l.allow(v.Path, all)
+	}
 	if s.Temp != "" {
 		l.allow(s.Temp, all)
 	}

@@ -39,8 +39,8 @@ func (s *spec) mounts() error {
 	if err := s.proc(); err != nil {
 		return wall("/proc", err)
 	}
-	trees, err := s.clones()
-	if err != nil {
+	trees := s.plan()
+	if err := clones(trees, false); err != nil {
 		return wall("files", err)
 	}
 	devices, err := cloneDevices()
@@ -50,7 +50,10 @@ func (s *spec) mounts() error {
 	if err := setAttr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, safe|unix.MOUNT_ATTR_RDONLY); err != nil {
 		return wall("read-only root", err)
 	}
-	if err := makeDev(devices); err != nil {
+	if err := clones(trees, true); err != nil { // they are read-only now, too
+		return wall("files", err)
+	}
+	if err := makeDev(devices, s.Limits.Temporary); err != nil {
 		return wall("/dev", err)
 	}
 	covered, err := s.coverShared()
@@ -98,6 +101,13 @@ func (s *view) plan() []placement {
 			all = append(all, placement{path: path, from: path, lock: list.lock})
 		}
 	}
+	for _, v := range s.Views {
+		all = append(all, placement{path: v.Path, from: v.Private})
+		for i, name := range slices.Concat(v.Live, v.Fixed) {
+			path := filepath.Join(v.Path, name)
+			all = append(all, placement{path: path, from: path, lock: i >= len(v.Live)})
+		}
+	}
 	for _, w := range s.Shows {
 		all = append(all, placement{path: w.Path, from: w.From, lock: true})
 	}
@@ -125,28 +135,23 @@ func (s *view) plan() []placement {
 	return all
 }
 
-// clones is the plan with the trees that it needs.
-func (s *view) clones() ([]placement, error) {
-	all := s.plan()
-	for i := range all {
-		p := &all[i]
-		if p.cover != "" {
+// clones takes the trees of a plan that are locked, or those that are not.
+func clones(plan []placement, lock bool) error {
+	for i := range plan {
+		p := &plan[i]
+		if p.cover != "" || p.lock != lock {
 			continue
 		}
 		tree, err := clone(p.from)
+		if err == nil && !lock {
+			err = setAttr(tree, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, safe)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.from, err)
+			return fmt.Errorf("%s: %w", p.from, err)
 		}
 		p.tree = tree
-		attr := uint64(safe)
-		if p.lock {
-			attr |= unix.MOUNT_ATTR_RDONLY
-		}
-		if err := setAttr(tree, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, attr); err != nil {
-			return nil, fmt.Errorf("%s: %w", p.from, err)
-		}
 	}
-	return all, nil
+	return nil
 }
 
 // clone copies a tree of mounts, to be put in another place. No part of the path may be a link: it was resolved before, and one
@@ -253,8 +258,9 @@ func cloneDevices() (map[string]int, error) {
 	return trees, nil
 }
 
-// makeDev makes a small /dev: no disks, no terminals of others, no memory. It also holds the covers.
-func makeDev(devices map[string]int) error {
+// makeDev makes a small /dev: no disks, no terminals of others, no memory. It also holds the covers, and all temporary files, which have one
+// size together.
+func makeDev(devices map[string]int, size int64) error {
 	if err := unix.Mount("dev", "/dev", "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC, "mode=755,size=1m"); err != nil {
 		return err
 	}
@@ -273,10 +279,13 @@ func makeDev(devices map[string]int) error {
 			return err
 		}
 	}
-	if err := os.Mkdir("/dev/shm", 0o755); err != nil {
+	if err := errors.Join(os.Mkdir("/dev/shm", 0o755), os.Mkdir(temporary, 0o700)); err != nil {
 		return err
 	}
-	if err := unix.Mount("shm", "/dev/shm", "tmpfs", safeMount, "mode=1777"); err != nil {
+	if err := unix.Mount("tmp", temporary, "tmpfs", safeMount, fmt.Sprintf("mode=700,size=%d", size)); err != nil {
+		return err
+	}
+	if err := shareTemporary("/dev/shm"); err != nil {
 		return err
 	}
 	// Terminals of its own, for programs that talk to others through one.
@@ -290,6 +299,23 @@ func makeDev(devices map[string]int) error {
 		return err
 	}
 	return os.WriteFile("/dev/.empty", nil, 0o444)
+}
+
+// temporary is the file system of all temporary files. It stays, because taking it away costs more than all other mounts together; no command may
+// write there by this name.
+const temporary = "/dev/.temporary"
+
+// shareTemporary puts a directory for temporary files in its place.
+func shareTemporary(dir string) error {
+	from := filepath.Join(temporary, strings.ReplaceAll(dir, "/", "-"))
+	if err := errors.Join(os.Mkdir(from, 0o700), os.Chmod(from, 0o777|os.ModeSticky)); err != nil {
+		return err
+	}
+	tree, err := clone(from)
+	if err != nil {
+		return err
+	}
+	return place(tree, dir)
 }
 
 const safeMount = unix.MS_NOSUID | unix.MS_NODEV
@@ -327,12 +353,13 @@ func (s *spec) coverShared() (covered []string, err error) {
 		}
 	}
 	for _, dir := range s.shared() {
-		mode := "mode=1777"
 		if dir == "/run" {
-			mode = "mode=755"
+			err = unix.Mount("run", dir, "tmpfs", safeMount, "mode=755,size=4m")
 			covered = append(covered, dir)
+		} else {
+			err = shareTemporary(dir)
 		}
-		if err := unix.Mount("tmp", dir, "tmpfs", safeMount, mode); err != nil {
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", dir, err)
 		}
 	}

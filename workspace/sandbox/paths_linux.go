@@ -22,6 +22,11 @@ func (s *view) paths(p *Policy, c *Confined) error {
 	s.homes(p)
 	c.homes = s.Homes
 	s.show(p)
+	for _, v := range p.Views {
+		if s.writable(v.Path) != "" { // it is not, if only a part of the workspace is
+			s.Views = append(s.Views, v)
+		}
+	}
 	if p.Temp != "" {
 		temp, err := filepath.EvalSymlinks(p.Temp)
 		if err != nil {
@@ -37,13 +42,20 @@ func (s *view) paths(p *Policy, c *Confined) error {
 	}
 	protected := slices.Clone(p.Protected)
 	for _, path := range p.Absent {
+		if s.viewed(path) != "" {
+			continue
+		}
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			c.kept = append(c.kept, path)
 		} else {
 			protected = append(protected, path)
 		}
 	}
+	c.guarded = map[string]fs.FileInfo{}
 	for _, path := range protected {
+		if info, err := os.Lstat(path); err == nil && s.writable(path) != "" && s.viewed(path) == "" && !IsCover(path, info.Mode()) {
+			c.guarded[path] = info
+		}
 		if err := s.protect(filepath.Clean(path), c, true); err != nil {
 			return fmt.Errorf("%s cannot be protected: %w", path, err)
 		}
@@ -52,8 +64,21 @@ func (s *view) paths(p *Policy, c *Confined) error {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
+	seen := func(path string) bool { return s.viewed(path) != "" }
+	s.Keeps, s.Pins = slices.DeleteFunc(s.Keeps, seen), slices.DeleteFunc(s.Pins, seen)
+	s.Writes = slices.DeleteFunc(s.Writes, func(path string) bool { return s.viewed(path) == path })
 	s.Pins = slices.DeleteFunc(s.Pins, func(pin string) bool { return slices.Contains(s.Writes, pin) || slices.Contains(s.Keeps, pin) })
 	return nil
+}
+
+// viewed returns the directory with a view that a path is or lies in.
+func (s *view) viewed(path string) string {
+	for _, v := range s.Views {
+		if paths.Inside(v.Path, path) {
+			return v.Path
+		}
+	}
+	return ""
 }
 
 // homes finds the directories that show as empty ones. One that is a writable tree, or contains the root of one that is a work tree of
@@ -188,7 +213,7 @@ func (s *view) protect(path string, c *Confined, keep bool) error {
 		info, err := os.Lstat(at)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), err == nil && IsCover(at, info.Mode()): // one of another command goes when that ends
-			if !keep {
+			if !keep || s.viewed(at) != "" {
 				return nil
 			}
 			return s.keepMissing(at, c)

@@ -19,6 +19,11 @@ type Policy struct {
 	Absent    []string // files that are protected if they exist; if not, files that a command makes there are removed and reported
 	Hidden    []string // trees and files that cannot be read: secrets. Inside Writable, their parents cannot be renamed
 
+	Git []string // git directories in Writable, for which the starter of commands makes views
+
+	// Views are directories with a private top level.
+	Views []View
+
 	// Homes are directories of which a command sees only the parts in Writable and Readable, and Files. On Linux they are empty directories
 	// otherwise, so that nothing can appear in them later. A directory that is or contains a writable tree's root is left as it is, and
 	// so are all on macOS: there only Hidden counts.
@@ -40,6 +45,13 @@ type Policy struct {
 	of      *Policy // the policy that this one is a copy of, and whose look at the machine it shares; nil: none
 }
 
+// View is a directory of which a command sees a copy, which is writable, with parts of the directory itself in it. Protected paths in it are
+// those of the view.
+type View struct {
+	Path, Private string
+	Live, Fixed   []string // names in both, at the top, that show what is in Path: writable, and read-only
+}
+
 // Network is the hosts that a command may reach. The zero value is none but itself: a server on 127.0.0.1 inside works.
 type Network struct {
 	Open bool // everything that this process can reach
@@ -55,6 +67,7 @@ type Limits struct {
 	Processes int   // processes and threads at a time; default 4096. As root it needs Linux 6.14, and is at least 301; not with bubblewrap
 	Memory    int64 // bytes of private memory of each process
 	FileSize  int64 // bytes of each file written
+	Temporary int64 // bytes of temporary files in memory, of all processes together; default a quarter of the machine's memory
 	Files     int   // open files of each process
 }
 
@@ -100,7 +113,8 @@ func (p *Policy) Level() Level { return p.look().Level() }
 func (p *Policy) copy() *Policy {
 	return &Policy{
 		Writable: p.Writable, Readable: p.Readable, Protected: p.Protected, Absent: p.Absent, Hidden: p.Hidden, Homes: p.Homes, Files: p.Files,
-		Network: p.Network, Temp: p.Temp, Caches: p.Caches, Keep: p.Keep, Secret: p.Secret, Limits: p.Limits, Partial: p.Partial, of: cmp.Or(p.of, p),
+		Views: p.Views, Git: p.Git, Network: p.Network, Temp: p.Temp, Caches: p.Caches, Keep: p.Keep, Secret: p.Secret, Limits: p.Limits,
+		Partial: p.Partial, of: cmp.Or(p.of, p),
 	}
 }
 
@@ -115,6 +129,13 @@ func (p *Policy) Show(readable ...string) *Policy {
 func (p *Policy) Pass(names ...string) *Policy {
 	c := p.copy()
 	c.Keep = slices.Concat(p.Keep, names)
+	return c
+}
+
+// See returns a policy that shows views, and protects further paths.
+func (p *Policy) See(views []View, protected []string) *Policy {
+	c := p.copy()
+	c.Views, c.Protected = slices.Concat(p.Views, views), slices.Concat(p.Protected, protected)
 	return c
 }
 

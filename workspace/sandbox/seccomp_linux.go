@@ -1,7 +1,10 @@
 package sandbox
 
 import (
+	"maps"
+	"os"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -90,6 +93,7 @@ func filter(level Level, open, scoped bool) program {
 		p.fail(unix.EPERM)
 		p.end(unix.SECCOMP_RET_ALLOW)
 	}
+	p.attributes()
 	// Keys could be pressed on a terminal that is shared.
 	p.unless(unix.BPF_JEQ, unix.SYS_IOCTL, 6)
 	p.load(atArgument + 8)
@@ -101,6 +105,62 @@ func filter(level Level, open, scoped bool) program {
 	p.sockets(level, open, scoped)
 	p.end(unix.SECCOMP_RET_ALLOW)
 	return p
+}
+
+// Numbers that are the same on both architectures.
+const (
+	sysFchmodat2     = 452
+	sysSetxattrat    = 463
+	sysRemovexattrat = 466
+)
+
+// attributes refuses what would stay with a file when the command has ended: the bits that give its user's rights to others, other owners, and
+// extended attributes, among them lists of rights. The flags of openat2 are behind a pointer; programs take openat then.
+func (p *program) attributes() {
+	for _, call := range []uint32{
+		unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR,
+		sysSetxattrat, sysRemovexattrat,
+	} {
+		p.unless(unix.BPF_JEQ, call, 1)
+		p.fail(unix.EOPNOTSUPP)
+	}
+	p.unless(unix.BPF_JEQ, unix.SYS_OPENAT2, 1)
+	p.fail(unix.ENOSYS)
+	const setID, create = unix.S_ISUID | unix.S_ISGID, unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY
+	modes := map[uint32]uint32{unix.SYS_FCHMOD: 1, unix.SYS_FCHMODAT: 2, sysFchmodat2: 2, unix.SYS_MKNODAT: 2}
+	maps.Copy(modes, modesHere)
+	for _, call := range slices.Sorted(maps.Keys(modes)) {
+		p.unless(unix.BPF_JEQ, call, 4)
+		p.load(atArgument + 8*modes[call])
+		p.unless(unix.BPF_JSET, setID, 1)
+		p.fail(unix.EPERM)
+		p.end(unix.SECCOMP_RET_ALLOW)
+	}
+	opens := map[uint32]uint32{unix.SYS_OPENAT: 2}
+	maps.Copy(opens, opensHere)
+	for _, call := range slices.Sorted(maps.Keys(opens)) {
+		p.unless(unix.BPF_JEQ, call, 6)
+		p.load(atArgument + 8*opens[call])
+		p.unless(unix.BPF_JSET, create, 3) // otherwise there is no mode
+		p.load(atArgument + 8*(opens[call]+1))
+		p.unless(unix.BPF_JSET, setID, 1)
+		p.fail(unix.EPERM)
+		p.end(unix.SECCOMP_RET_ALLOW)
+	}
+	owners := map[uint32]uint32{unix.SYS_FCHOWN: 1, unix.SYS_FCHOWNAT: 2}
+	maps.Copy(owners, ownersHere)
+	for _, call := range slices.Sorted(maps.Keys(owners)) {
+		var body program
+		for i, own := range []uint32{uint32(os.Geteuid()), uint32(os.Getegid())} {
+			body.load(atArgument + 8*(owners[call]+uint32(i)))
+			body.when(unix.BPF_JEQ, own, 2)
+			body.when(unix.BPF_JEQ, ^uint32(0), 1)
+			body.fail(unix.EPERM)
+		}
+		body.end(unix.SECCOMP_RET_ALLOW)
+		p.unless(unix.BPF_JEQ, call, len(body))
+		*p = append(*p, body...)
+	}
 }
 
 // sockets allows the families that programs use. Inside a network namespace they reach only what is in it. Without one, sockets

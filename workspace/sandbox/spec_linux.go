@@ -42,6 +42,7 @@ type view struct {
 	Empties []string // files that read as empty ones
 	Homes   []string // directories of which only the rest of the view shows
 	Files   []file   // files in Homes
+	Views   []View
 	Temp    string
 	Caches  string // it exists; empty: caches are in Temp, too
 }

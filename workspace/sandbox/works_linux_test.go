@@ -478,9 +478,15 @@ func BenchmarkWrap(b *testing.B) {
 	})
 	confined := func(b *testing.B, through bool) {
 		g := newGround(b)
+		person, err := os.UserHomeDir()
+		if err != nil {
+			b.Fatal(err)
+		}
+		g.policy.Homes, g.policy.Files = []string{person}, map[string]string{person + "/.gitconfig": "x"}
+		g.policy.Readable = append(g.policy.Readable, sandbox.Toolchains(person, os.Getenv)...)
 		if through {
 			hasBubblewrap(b)
-			g.policy = &sandbox.Policy{Writable: g.policy.Writable, Protected: g.policy.Protected, Absent: g.policy.Absent, Hidden: g.policy.Hidden, Readable: g.policy.Readable}
+			g.policy = &sandbox.Policy{Writable: g.policy.Writable, Protected: g.policy.Protected, Absent: g.policy.Absent, Hidden: g.policy.Hidden, Readable: g.policy.Readable, Homes: g.policy.Homes, Files: g.policy.Files}
 			g.policy.Pretend(sandbox.LookBorrowed())
 		}
 		for b.Loop() {

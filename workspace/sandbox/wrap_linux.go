@@ -65,6 +65,7 @@ func (p *Policy) check(r Report, c *Confined) error {
 		"protected files in a writable tree can be written, and hidden files there can be read",
 		"the names of all files are visible, and /tmp is that of the machine, read only",
 		"processes of the machine are visible",
+		"the times of files of this user can be changed, and their modes without the bits that give rights",
 	}
 	return nil
 }
@@ -73,6 +74,9 @@ func (p *Policy) spec(cmd *exec.Cmd, c *Confined, report Report) (*spec, error) 
 	s := &spec{view: view{Level: c.Level}, Open: p.Network.Open, Limits: p.Limits, Args: cmd.Args, Extra: len(cmd.ExtraFiles)}
 	if s.Limits.Processes == 0 {
 		s.Limits.Processes = defaultProcesses
+	}
+	if s.Limits.Temporary == 0 {
+		s.Limits.Temporary = quarter()
 	}
 	s.Port = proxyPort
 	if report.Borrowed && c.Level == Namespaces {
@@ -112,6 +116,15 @@ func (p *Policy) spec(cmd *exec.Cmd, c *Confined, report Report) (*spec, error) 
 		s.Path = filepath.Join(s.Dir, s.Path)
 	}
 	return s, nil
+}
+
+// quarter returns a quarter of the memory of the machine.
+func quarter() int64 {
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err != nil {
+		return 1 << 30
+	}
+	return int64(info.Totalram) * int64(info.Unit) / 4
 }
 
 // environment returns the environment of the command.

@@ -63,9 +63,10 @@ func confine(env *command.Env, c *cobra.Command, dir string, hosts, args []strin
 	cmd := exec.CommandContext(c.Context(), args[0], args[1:]...)
 	cmd.Dir, cmd.Env = b.Root, os.Environ()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
-	done := guard(env, b)
-	confined, err := b.Sandbox.Wrap(cmd)
+	policy, done := guard(env, b)
+	confined, err := policy.Wrap(cmd)
 	if err != nil {
+		done()
 		return notStarted(env, err)
 	}
 	for _, gap := range confined.Gaps {
@@ -90,8 +91,9 @@ func confine(env *command.Env, c *cobra.Command, dir string, hosts, args []strin
 	return nil
 }
 
-// guard examines the repositories of the workspace before a command. done disarms repositories that the command left, and reports them.
-func guard(env *command.Env, b app.Bounds) (done func()) {
+// guard examines the repositories of the workspace before a command, and returns its policy with views of them. done disarms repositories that
+// the command left, and reports them.
+func guard(env *command.Env, b app.Bounds) (policy *sandbox.Policy, done func()) {
 	guard := workspace.GuardRepositories([]string{b.Root}, b.Sandbox)
 	seek := func() {
 		if !paths.Inside(b.Root, b.Home) {
@@ -100,13 +102,18 @@ func guard(env *command.Env, b app.Bounds) (done func()) {
 	}
 	seek()
 	guard.Begin()
-	return func() {
+	policy, leave := workspace.View(b.Sandbox, guard)
+	return policy, func() {
+		dropped, left := leave()
 		seek()
 		disarmed, err := guard.End()
+		for _, d := range dropped {
+			sayOfCommand(env, d.Path+": "+d.Why)
+		}
 		for _, d := range disarmed {
 			sayOfCommand(env, d.Path+": "+d.Why)
 		}
-		if err != nil {
+		if err = errors.Join(left, err); err != nil {
 			sayOfCommand(env, err.Error())
 		}
 	}

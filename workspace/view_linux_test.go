@@ -1,0 +1,162 @@
+package workspace_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tenon-agent/tenon/workspace"
+)
+
+// While a job runs, a program outside replaces the settings of git, which uncovers what lies under a mount, and asks git for the status. The
+// job writes all that makes git run a program. Git runs it neither then nor later.
+func TestGitRunsNothingWhileAJobRuns(t *testing.T) {
+	const settings = `printf '[core]\n\tbare = false\n\trepositoryformatversion = 0\n\tfsmonitor = %s\n' "$BAD"`
+	for name, script := range map[string]string{
+		"settings":         settings + ` >>.git/config`,
+		"common":           `mkdir -p ev && cp -r .git/refs .git/objects ev && ` + settings + ` >ev/config && echo ../ev >.git/commondir`,
+		"of a worktree":    `git config extensions.worktreeConfig true; ` + settings + ` >.git/config.worktree`,
+		"hooks":            `mkdir -p .git/hooks; for h in post-checkout pre-commit post-index-change; do printf '#!/bin/sh\n%s\n' "$BAD" >.git/hooks/$h; chmod 755 .git/hooks/$h; done`,
+		"attributes":       `mkdir -p .git/info; echo '* filter=x' >.git/info/attributes; git config filter.x.clean "$BAD"`,
+		"nested":           settings + ` >>nested/.git/config; mkdir -p nested/.git/hooks; printf '#!/bin/sh\n%s\n' "$BAD" >nested/.git/hooks/pre-commit; chmod 755 nested/.git/hooks/pre-commit`,
+		"settings removed": `rm -f .git/config; mv .git .g; mkdir -p .git; ` + settings + ` >.git/config`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t, true, "git init -q nested && cd nested && echo x >x && git add x && git commit -qm x")
+			p.inside("true") // the first look finds the nested one
+			up := make(chan bool)
+			job := start(t, p.w, workspace.Command{
+				Line: `unset GIT_CONFIG_COUNT; echo ready; until [ -e replaced ]; do :; done; (` + script + `) 2>&1; echo up; sleep 1000`, Env: p.vars(),
+				Report: func(text []byte) {
+					if strings.Contains(string(text), "up\n") {
+						close(up)
+					}
+				},
+			})
+			if out, err := p.outside(".", "git config branch.main.z y && (cd nested && git config branch.main.z y) && touch replaced"); err != nil {
+				t.Fatal(err, out)
+			}
+			<-up
+			p.safe("nested")
+			if _, err := job.Kill(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			p.safe("nested")
+			if out, err := p.outside(".", "git config branch.main.z"); err != nil || out != "y\n" {
+				t.Errorf("the person's setting is %q, %v", out, err)
+			}
+		})
+	}
+}
+
+// What commands do with git works, and comes back: commits, branches, a rebase over several commands, and the state of a merge.
+func TestGitWorksInAView(t *testing.T) {
+	p := newProject(t, true)
+	for _, script := range []string{
+		`git checkout -qb topic; echo topic >file; git commit -qam topic; git tag v1; git stash list`,
+		`git checkout -q main; echo main >file; git commit -qam main; git notes add -m note; git gc -q`,
+		`git checkout -q topic; git rebase main && exit 1; git status | grep -q 'rebase in progress'`,
+		`echo both >file; git add file; GIT_EDITOR=true git rebase --continue; ! test -d .git/rebase-merge; git log --format=%s | head -1 | grep -q topic`,
+		`git checkout -q main; git merge -q --no-ff -m merged topic; git branch -d topic; git worktree list; git fsck --no-dangling`,
+		`echo more >more; git add more; mkdir -p .git/info; echo junk >>.git/info/exclude`,
+		`git status --porcelain | grep -q 'A  more'; git commit -qm more; git reset -q --soft HEAD~1; git cherry-pick --no-commit v1 || true; git merge --abort || git reset -q --hard`,
+	} {
+		if text := p.inside(script); text != "" {
+			t.Errorf("%s: %s", script, text)
+		}
+		if _, err := os.Lstat(filepath.Join(p.dir, ".git/rebase-merge")); strings.Contains(script, "--continue") && err == nil {
+			t.Error("the rebase has not ended outside")
+		}
+	}
+	out, err := p.outside(".", `git log --format=%s -1 main; git status --porcelain; git fsck --no-dangling; cat .git/info/exclude | tail -1; ls .git | grep -c lock; git notes list | wc -l`)
+	if err != nil || out != "merged\njunk\n0\n1\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// A list of steps that runs programs stays behind, and so does an index that a person changed meanwhile.
+func TestWhatDoesNotComeBackFromAView(t *testing.T) {
+	p := newProject(t, true, `git commit -q --allow-empty -m second`)
+	text := p.inside(`GIT_SEQUENCE_EDITOR="sed -i '1i break'" git rebase -i HEAD~1; echo "exec $BAD" >>.git/rebase-merge/git-rebase-todo; echo a >.git/strange; ln -s / .git/FETCH_HEAD`)
+	for _, want := range []string{".git/rebase-merge/git-rebase-todo:", ".git/strange:", ".git/FETCH_HEAD:"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not reported: %s", want, text)
+		}
+	}
+	if out, _ := p.outside(".", "git rebase --continue; git checkout -q main"); strings.Contains(out, "exec") {
+		t.Error(out)
+	}
+	p.safe()
+	job := p.job(`echo theirs >theirs; git add theirs`)
+	if out, err := p.outside(".", "git checkout -q main; echo mine >mine; git add mine"); err != nil {
+		t.Fatal(err, out)
+	}
+	status, err := job.Kill(t.Context())
+	if err != nil || status.Trouble == nil || !strings.Contains(status.Trouble.Error(), "a program outside changed it, too") {
+		t.Errorf("%v, %v", err, status.Trouble)
+	}
+	if out, err := p.outside(".", "git diff --cached --name-only"); err != nil || out != "mine\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// Outside, git status writes the index again when times of files have changed. That takes nothing away from a command, and the same in a job
+// nothing from a person.
+func TestAnIndexWithOtherTimes(t *testing.T) {
+	p := newProject(t, true)
+	job := p.job(`echo job >job; git add job; git commit -qm job`)
+	if out, err := p.outside(".", "touch -d 2001-01-01 file; git status"); err != nil {
+		t.Fatal(err, out)
+	}
+	if status, err := job.Kill(t.Context()); err != nil || status.Trouble != nil {
+		t.Errorf("%v, %v", err, status.Trouble)
+	}
+	job = p.job(`touch -d 2002-01-01 file; git status`)
+	if out, err := p.outside(".", "echo mine >mine; git add mine"); err != nil {
+		t.Fatal(err, out)
+	}
+	if status, err := job.Kill(t.Context()); err != nil || status.Trouble != nil {
+		t.Errorf("%v, %v", err, status.Trouble)
+	}
+	if out, err := p.outside(".", "git status --porcelain; git log --format=%s -1"); err != nil || out != "A  mine\njob\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// If the person moves the repository away and makes another one, the job can write in that. It runs nothing after the job.
+func TestARepositoryThatAPersonReplaces(t *testing.T) {
+	p := newProject(t, true)
+	up, done := make(chan bool), make(chan bool)
+	job := start(t, p.w, workspace.Command{
+		Line: `echo up; until [ -e replaced ]; do :; done; printf '[core]\n\tfsmonitor = %s\n' "$BAD" >>.git/config; echo done; sleep 1000`, Env: p.vars(),
+		Report: func(text []byte) {
+			if strings.Contains(string(text), "up\n") {
+				close(up)
+			}
+			if strings.Contains(string(text), "done\n") {
+				close(done)
+			}
+		},
+	})
+	<-up
+	if out, err := p.outside(".", "mv .git ../old && git init -q && touch replaced"); err != nil {
+		t.Fatal(err, out)
+	}
+	<-done
+	status, err := job.Kill(t.Context())
+	if err != nil || status.Trouble == nil || !strings.Contains(status.Trouble.Error(), "replaced it") {
+		t.Errorf("%v, %v", err, status.Trouble)
+	}
+	p.safe()
+}
+
+// A file with other names is written under all of them. The result names it.
+func TestHardLinksThatACommandWrites(t *testing.T) {
+	p := newProject(t, true, "echo store >../store && ln ../store linked && ln ../store other")
+	done, err := p.w.Run(t.Context(), workspace.Command{Line: `echo x >>linked; echo y >file; rm other; echo z >other`, Env: p.vars()})
+	if err != nil || !strings.Contains(done.Note, "wrote "+p.dir+"/linked, which has hard links") || strings.Contains(done.Note, "other") || strings.Contains(done.Note, "/file") {
+		t.Errorf("%q, %v", done.Note, err)
+	}
+}
