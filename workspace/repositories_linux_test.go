@@ -104,9 +104,12 @@ func (p *project) inside(script string) string {
 // job runs a script in the sandbox as a job that keeps running after the script.
 func (p *project) job(script string) *workspace.Job {
 	up := make(chan bool)
-	job := start(p.t, p.w, workspace.Command{
-		Line: script + "; echo up; sleep 1000", Env: p.vars(), Report: func([]byte) { close(up) },
-	})
+	var once sync.Once
+	job := start(p.t, p.w, workspace.Command{Line: script + "; echo up; sleep 1000", Env: p.vars(), Report: func(text []byte) {
+		if strings.HasSuffix(string(text), "up\n") {
+			once.Do(func() { close(up) })
+		}
+	}})
 	<-up
 	return job
 }

@@ -17,8 +17,8 @@ import (
 )
 
 // View is a git directory as a command sees it. Its top level is a private copy, because git replaces the files in it, and so no mount on a name
-// in it holds. Close brings back the files that cannot make git run a program, and nothing else: what the command makes of settings and hooks
-// takes effect for nobody outside, at no time.
+// in it holds. Close brings back the files that cannot make git run a program, and nothing else: changes of settings and hooks never take effect
+// outside the command.
 type View struct {
 	Path  string   // the git directory
 	Dir   string   // the private directory that the command sees there
