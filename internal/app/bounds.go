@@ -59,7 +59,7 @@ func (s *Setup) Bounds(dir string) Bounds {
 		b.Sandbox = &sandbox.Policy{
 			Writable: writable, Protected: slices.Clone(b.Protected), Absent: absent, Hidden: b.Hidden, Git: git,
 			Readable: append(sandbox.Toolchains(b.Home, s.getenv), s.paths(dir, c.Readable)...),
-			Homes:    s.homes(b.Home), Files: s.files(b.Home),
+			Homes:    homes(s.getenv, b.Home), Files: plainFiles(s.getenv, b.Home),
 			Keep: c.Env, Secret: s.secretVars(),
 			Network: network(b.Hosts),
 			Caches:  s.caches(dir), Partial: true,
@@ -142,20 +142,20 @@ func (s *Setup) home() string {
 
 // homes returns the directories that are empty for commands: the home directory, that of the account, and the directories for settings and
 // data outside of them.
-func (s *Setup) homes(home string) []string {
-	homes := []string{home}
+func homes(getenv func(string) string, home string) []string {
+	all := []string{home}
 	if u, err := user.Current(); err == nil {
-		homes = append(homes, u.HomeDir)
+		all = append(all, u.HomeDir)
 	}
 	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"} {
-		homes = append(homes, s.getenv(name))
+		all = append(all, getenv(name))
 	}
-	return slices.DeleteFunc(homes, func(dir string) bool { return !filepath.IsAbs(dir) || dir == "/" })
+	return slices.DeleteFunc(all, func(dir string) bool { return !filepath.IsAbs(dir) || dir == "/" })
 }
 
-// files returns the files of a home directory with other contents for commands: the settings of git without programs and secrets.
-func (s *Setup) files(home string) map[string]string {
-	config := s.getenv("XDG_CONFIG_HOME")
+// plainFiles returns the files of a home directory with other contents for commands: the settings of git without programs and secrets.
+func plainFiles(getenv func(string) string, home string) map[string]string {
+	config := getenv("XDG_CONFIG_HOME")
 	if config == "" {
 		config = filepath.Join(home, ".config")
 	}
