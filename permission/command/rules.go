@@ -27,7 +27,7 @@ func rules() map[string]rule {
 		"ssh": judgeSSH, "copy": judgeCopy, "download": judgeDownload, "packages": judgePackages,
 		// tools.go: programs that name files in ways of their own
 		"tar": judgeTar, "dd": judgeDD, "date": judgeDate, "split": judgeSplit, "unzip": judgeUnzip, "link": judgeLink,
-		"patch": judgePatch, "listed": judgeListed,
+		"patch": judgePatch, "listed": judgeListed, "man": judgeMan,
 	}
 }
 

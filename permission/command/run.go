@@ -368,7 +368,12 @@ func (c *call) operand(kind kind, w word, name string, readsOnly, writes bool) {
 func (c *call) argument(kind kind, w word, name string) {
 	switch kind {
 	case readPath, textAndRead:
-		if !w.is("-") {
+		switch scheme, _, url := strings.Cut(w.text, ":/"); {
+		case url && len(scheme) > 1 && !strings.Contains(scheme, "/"): // openssl and xmllint open http://x/y and file:/x
+			if c.reads(word{dynamic: true}); !strings.EqualFold(scheme, "file") {
+				c.argument(netHost, w, name)
+			}
+		case !w.is("-"):
 			c.reads(w)
 		}
 	case fileList:

@@ -168,3 +168,12 @@ func judgeUnzip(c *call, _ string, g *arguments) {
 		c.writes(word{text: "."})
 	}
 }
+
+// judgeMan judges man and info. A page with a slash in its name is a file, which may include any other file.
+func judgeMan(c *call, _ string, g *arguments) {
+	for _, w := range g.operands {
+		if w.dynamic || strings.Contains(w.text, "/") {
+			c.reads(word{dynamic: true})
+		}
+	}
+}
