@@ -195,6 +195,8 @@ func fits(words, ran []string) bool {
 	switch {
 	case len(words) == 0:
 		return len(ran) == 0
+	case len(ran) > 0 && words[0] == "/dev/fd/63" && strings.HasPrefix(ran[0], "/dev/fd/"): // the number of a process substitution
+		return fits(words[1:], ran[1:])
 	case words[0] == "":
 		return fits(words[1:], ran) || len(ran) > 0 && fits(words, ran[1:])
 	}
