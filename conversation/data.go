@@ -17,6 +17,7 @@ import (
 	"github.com/tenon-agent/tenon/undo"
 	"github.com/tenon-agent/tenon/workspace"
 	"github.com/tenon-agent/tenon/workspace/contents"
+	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
 // Data is a store of sessions and a directory with the files that belong to them: the contents that undo restores, artifacts and long outputs.
@@ -36,7 +37,8 @@ const (
 	purgingName   = "purging"
 )
 
-// Contents is the directory of the contents of a session: files from before changes, artifacts and long outputs. It need not exist.
+// Contents is the directory of the contents of a session: files from before changes, artifacts, long outputs and the
+// temporary files of commands. It need not exist.
 func (d *Data) Contents(id session.SessionID) string {
 	return filepath.Join(d.Dir, ContentsName, string(id))
 }
@@ -130,7 +132,7 @@ func (d *Data) Purge(ctx context.Context, id session.SessionID) error {
 
 // forget removes the files of a session, and then the mark of its purge.
 func (d *Data) forget(id session.SessionID) error {
-	if err := errors.Join(os.RemoveAll(d.Contents(id)), workspace.Forget(d.Baselines(), string(id))); err != nil {
+	if err := errors.Join(sandbox.RemoveAll(d.Contents(id)), workspace.Forget(d.Baselines(), string(id))); err != nil {
 		return err
 	}
 	return removeIfThere(filepath.Join(d.Dir, purgingName, string(id)))

@@ -13,7 +13,7 @@ import (
 // Command returns the call that the shell tool makes of a command line in the workspace.
 func (p *Policy) Command(line string) Call {
 	o := command.Options{Dir: p.options.Root, Home: p.options.Home, Roots: p.roots, Shell: p.options.Shell}
-	return Call{Tool: "shell", Effects: Effects(line, o)}
+	return Call{Tool: "shell", Effects: Effects(line, o, p.options.Scratch)}
 }
 
 // ParseCall reads a call as examples write it: write(docs/a.md), fetch(example.com:443), shell(git push), mcp(server/tool),

@@ -36,8 +36,9 @@ func (e *environment) analyze(call tool.Effects) command.Analysis {
 // Effects returns the effects of a command line, for a tool that runs it. They are declared only if the whole line is known and
 // only reads. Reads then lists the paths, or the whole file system if a path cannot be determined. The effects carry the analysis, so
 // that a policy need not repeat it. Command is the text that the shell must run: the line in its canonical form, or the line itself if it has
-// none, which Unknown and the problems of the analysis say.
-func Effects(line string, o command.Options) tool.Effects {
+// none, which Unknown and the problems of the analysis say. The paths go by the directory for temporary files, as the sandbox shows it.
+func Effects(line string, o command.Options, scratch paths.Scratch) tool.Effects {
+	resolver := &paths.Resolver{Scratch: scratch}
 	o.Roots = slices.Clone(o.Roots)
 	a := command.Analyze(line, o)
 	line = cmp.Or(a.Text, line)
@@ -48,8 +49,8 @@ func Effects(line string, o command.Options) tool.Effects {
 		if len(reads) == 0 && !e.Unknown && !still(c) {
 			reads = []string{c.Dir} // such as git log: no call that writes there may run at the same time
 		}
-		e.Reads = touched(e.Reads, reads, o.Dir)
-		e.Writes = touched(e.Writes, c.WritePaths, o.Dir)
+		e.Reads = touched(e.Reads, reads, o.Dir, resolver)
+		e.Writes = touched(e.Writes, c.WritePaths, o.Dir, resolver)
 		for _, h := range c.Hosts {
 			if h != "" && !slices.Contains(e.Hosts, h) {
 				e.Hosts = append(e.Hosts, h)
@@ -71,7 +72,7 @@ func still(c command.Command) bool {
 }
 
 // touched adds the paths of a command, with links resolved.
-func touched(all []tool.Path, names []string, dir string) []tool.Path {
+func touched(all []tool.Path, names []string, dir string, resolver *paths.Resolver) []tool.Path {
 	for _, name := range names {
 		at := everything
 		if name != "" {
@@ -79,7 +80,7 @@ func touched(all []tool.Path, names []string, dir string) []tool.Path {
 			if pattern {
 				name = literal(path.Clean(name))
 			}
-			to := (&paths.Resolver{}).Guess(filepath.FromSlash(name))
+			to := resolver.Guess(filepath.FromSlash(name))
 			at = tool.Path{Name: to.Path, Tree: to.Dir || pattern || name == dir}
 		}
 		if !slices.Contains(all, at) {

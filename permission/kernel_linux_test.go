@@ -13,6 +13,7 @@ import (
 	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/permission/command"
 	"github.com/tenon-agent/tenon/tool"
+	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
 // In random trees of links, the file that the kernel opens for a command is among the effects of the command.
@@ -55,7 +56,7 @@ func TestEffectsFollowTheKernel(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			e := permission.Effects("cat "+read, command.Options{Dir: dirs[0], Roots: dirs[:1]})
+			e := permission.Effects("cat "+read, command.Options{Dir: dirs[0], Roots: dirs[:1]}, paths.Scratch{})
 			if !slices.ContainsFunc(e.Reads, func(p tool.Path) bool { return p.Name == opened }) {
 				t.Fatalf("cat %s reads %s; the effects are %+v", read, opened, e.Reads)
 			}

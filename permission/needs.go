@@ -42,6 +42,9 @@ func (p *Policy) needs(c Call) ([]need, command.Analysis) {
 	var all []need
 	var a command.Analysis
 	e := c.Effects
+	if e.Unconfined || p.mode.Free() {
+		p = p.In(paths.Scratch{}) // it sees the temporary files of the machine
+	}
 	if e.Command != "" {
 		a = p.analyze(e)
 		all = p.line(a)
@@ -112,6 +115,12 @@ func touching(name string, write bool) string {
 
 // placed is the kind of effect of reading or writing a path.
 func (e *environment) placed(name string, write bool) kind {
+	switch temporary := e.temporary(name); {
+	case temporary && write:
+		return writeInside
+	case temporary:
+		return readInside
+	}
 	inside, shown := contains(e.roots, name), !write && contains(e.shown, name)
 	switch {
 	case !shown && contains(e.options.Hidden, name):
@@ -130,6 +139,12 @@ func (e *environment) placed(name string, write bool) kind {
 		return writeInside
 	}
 	return writeOutside
+}
+
+// temporary reports whether a path lies in the directory for temporary files of calls in the sandbox.
+func (e *environment) temporary(name string) bool {
+	_, ok := e.options.Scratch.In(name)
+	return ok
 }
 
 // contains reports whether a path is one of some directories or lies in one.
@@ -269,7 +284,7 @@ func (e *environment) paths(c *command.Command, i int) (all []need) {
 	}
 	for _, name := range c.WritePaths {
 		n := e.commandPath(name, true, c.Does&command.Destroys != 0)
-		n.tree = n.tree || slices.Contains(c.Trees, name) && (!c.Copies || directory(c.ReadPaths))
+		n.tree = n.tree || slices.Contains(c.Trees, name) && (!c.Copies || e.directory(c.ReadPaths))
 		n.command, n.own = i, !slices.Contains(c.Redirects, name)
 		all = append(all, n)
 	}
@@ -277,9 +292,9 @@ func (e *environment) paths(c *command.Command, i int) (all []need) {
 }
 
 // directory reports whether one of the paths may be a directory. A path that does not exist may become one.
-func directory(names []string) bool {
+func (e *environment) directory(names []string) bool {
 	return len(names) == 0 || slices.ContainsFunc(names, func(name string) bool {
-		info, err := os.Stat(filepath.FromSlash(name))
+		info, err := os.Stat(e.options.Scratch.OnDisk(filepath.FromSlash(name)))
 		return err != nil || info.IsDir()
 	})
 }
@@ -299,6 +314,13 @@ func (e *environment) commandPath(name string, write, destroys bool) need {
 		return e.lost(write)
 	}
 	n := need{path: at, tree: dir || pattern != "", pattern: pattern, write: write, text: touching(at, write), kind: e.placed(at, write)}
+	switch own := paths.Holds(at, e.options.Scratch.Own); {
+	case e.temporary(at) && own && destroys:
+		n.kind = writeOutside // a project in /tmp
+		return n
+	case e.temporary(at):
+		return n
+	}
 	meets := func(places []string, deep bool) bool {
 		if pattern == "" {
 			return deep && paths.Holds(at, places)
@@ -364,14 +386,18 @@ func (e *environment) destruction(c *command.Command, paths []need) kind {
 	if c.Does&command.Discards != 0 {
 		return discards
 	}
-	named := len(c.WritePaths) > 0
+	named, kept := len(c.WritePaths) > 0, false
 	for _, n := range paths {
+		kept = kept || n.write && !e.temporary(n.path)
 		if n.write && (n.kind != writeInside || filepath.Base(n.path) == ".git" || strings.Contains(filepath.ToSlash(n.path), "/.git/") || slices.Contains(e.roots, n.path)) {
 			named = false
 		}
 	}
 	if !named || c.Does&command.Unknown != 0 {
 		return destroys
+	}
+	if !kept {
+		return writeInside
 	}
 	return destroysFiles
 }

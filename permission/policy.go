@@ -19,6 +19,8 @@ type Options struct {
 	Hidden    []string // secret paths, absolute or from Root; only a free mode such as yolo lets calls touch them
 	Protected []string // paths in the workspace that need approval to change, such as .git/hooks; absolute or from Root
 
+	Scratch paths.Scratch // the directory for temporary files of calls in the sandbox; it counts as the workspace
+
 	Sandboxed bool     // the operating system confines commands; otherwise auto decides like ask
 	Bare      string   // the reason that it does not, for people; default: the system cannot
 	Shell     string   // the name of the shell that runs commands; default: bash
@@ -89,7 +91,7 @@ func (e *environment) place() {
 		e.roots = []string{o.Root}
 	}
 	e.roots = append(e.roots, b.Roots...)
-	e.resolver.Bases = e.roots
+	e.resolver.Bases, e.resolver.Scratch = e.roots, o.Scratch
 	if o.Home != "" {
 		o.Home = e.resolver.Guess(o.Home).Path
 	}
@@ -100,6 +102,13 @@ func (e *environment) place() {
 func (p *Policy) Show(dirs ...string) *Policy {
 	q := *p
 	q.shown = append(slices.Clone(p.shown), paths.Bounds{Shown: dirs}.Resolve().Shown...)
+	return &q
+}
+
+// In returns a policy with another directory for temporary files, such as that of a session.
+func (p *Policy) In(s paths.Scratch) *Policy {
+	q := *p
+	q.options.Scratch, q.resolver.Scratch = s, s
 	return &q
 }
 

@@ -19,6 +19,7 @@ type boundary struct {
 	resolver paths.Resolver
 	permits  permits
 	outputs  *outputs // may be read, wherever they are
+	scratch  scratch
 }
 
 // policy decides which paths may be used. Its lists have resolved absolute paths.
@@ -26,6 +27,7 @@ type policy struct {
 	outside Outside
 	refuse  func(name string) error
 	bounds  paths.Bounds
+	scratch paths.Scratch       // commands write temporary files there, and tools reach it by the same names
 	unseen  map[string][]string // names of hidden paths, by directory: walks leave them out
 }
 
@@ -52,6 +54,9 @@ type Limits struct {
 func (w *Workspace) Limit(l Limits) {
 	next := newPolicy(paths.Bounds{Root: w.dir, Hidden: l.Hidden, Shown: w.policy.bounds.Shown, Protected: l.Protected}.Resolve())
 	next.outside, next.refuse = w.policy.outside, w.policy.refuse
+	if l.Sandbox != nil {
+		next.scratch = l.Sandbox.Scratch()
+	}
 	w.limits.Store(&next)
 	w.commands.confine(l.Sandbox)
 }

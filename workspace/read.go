@@ -22,6 +22,18 @@ func (b *boundary) Stat(name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
+// Lstat returns the facts about a path that Locate returned.
+func (b *boundary) Lstat(abs string) (fs.FileInfo, error) {
+	if !b.limits.Load().temporary(abs) {
+		return os.Lstat(abs)
+	}
+	p, err := b.judge(abs, abs, reading)
+	if err != nil {
+		return nil, err
+	}
+	return p.lstatOnly()
+}
+
 // OpenFile opens a regular file for reading. For another file the error is a [*DirectoryError] or [*SpecialError]. The caller closes the file.
 func (b *boundary) OpenFile(name string) (*os.File, error) {
 	p, err := b.readable(name)

@@ -51,7 +51,9 @@ func (b *boundary) Locate(name string) (string, error) {
 
 // named judges a path that is only named, and not used.
 func (b *boundary) named(name, abs string, u use) (string, error) {
-	if path, ok := b.limits.Load().secret(abs, u); ok {
+	limits := b.limits.Load()
+	_, scratch := limits.scratch.In(abs)
+	if path, ok := limits.secret(abs, u); ok && !scratch {
 		return "", &HiddenError{Path: name, Hidden: path}
 	}
 	if b.policy.outside == AskOutside {
@@ -94,7 +96,9 @@ func (b *boundary) readable(name string) (place, error) {
 
 // judge finds the tree of a resolved path, if it may be reached.
 func (b *boundary) judge(name, abs string, u use) (place, error) {
-	if path, ok := b.limits.Load().secret(abs, u); ok {
+	limits := b.limits.Load()
+	at, scratch := limits.scratch.In(abs)
+	if path, ok := limits.secret(abs, u); ok && !scratch {
 		return place{}, &HiddenError{Path: name, Hidden: path}
 	}
 	if b.policy.refuse != nil && u == reading {
@@ -102,13 +106,18 @@ func (b *boundary) judge(name, abs string, u use) (place, error) {
 			return place{}, fmt.Errorf("%s: %w", Quote(name), err)
 		}
 	}
-	if path, ok := paths.In(b.limits.Load().bounds.Protected, abs); ok && u == writing && !b.permits.has(abs, u) {
+	if path, ok := paths.In(limits.bounds.Protected, abs); ok && u == writing && !b.permits.has(abs, u) {
 		return place{}, &ProtectedError{Path: name, Protected: path}
 	}
 	for _, t := range b.roots {
 		if rel, ok := paths.Rel(t.dir, abs); ok {
 			return place{tree: t, rel: rel, abs: abs}, nil
 		}
+	}
+	if scratch {
+		root, err := b.scratch.in(limits.scratch.Dir)
+		rel, _ := paths.Rel(at, abs)
+		return place{tree: tree{at, root}, rel: rel, abs: abs}, err
 	}
 	if u == reading {
 		if t, ok := b.outputs.tree(abs); ok {
@@ -216,7 +225,9 @@ func (b *boundary) resolve(name string, how func(*paths.Resolver, string) (paths
 	if err != nil {
 		return "", err
 	}
-	t, err := how(&b.resolver, abs)
+	r := b.resolver
+	r.Scratch = b.limits.Load().scratch
+	t, err := how(&r, abs)
 	if failed, ok := errors.AsType[*paths.Error](err); ok {
 		failed.Name = name
 	}

@@ -123,14 +123,16 @@ func (t tree) rulesWith(rel string, exclude []rule) ruleStack {
 
 // top is the directory of the repository that the workspace lies in, or the workspace where there is none.
 func (t tree) top() string {
-	for dir := t.dir; ; dir = filepath.Dir(dir) {
+	if _, err := t.root.Lstat(".git"); err == nil {
+		return t.dir
+	}
+	for dir := t.dir; dir != filepath.Dir(dir); {
+		dir = filepath.Dir(dir)
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 			return dir
 		}
-		if dir == filepath.Dir(dir) {
-			return t.dir
-		}
 	}
+	return t.dir
 }
 
 // readOutside reads rules above the root: they are only matched with, never shown.

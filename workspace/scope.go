@@ -71,7 +71,7 @@ func (t *transaction) inScope(o *op) error {
 		return nil
 	}
 	for _, p := range []place{o.at, o.from} {
-		if _, ok := paths.In(scope, p.abs); p.abs != "" && !ok {
+		if _, ok := paths.In(scope, p.abs); p.abs != "" && !ok && !t.limits.Load().temporary(p.abs) {
 			return &ScopeError{o.Path, scope}
 		}
 	}

@@ -344,7 +344,7 @@ func (t *transaction) announce() error {
 	if t.changed == nil {
 		return nil
 	}
-	changes := t.changes()
+	changes := slices.DeleteFunc(t.changes(), func(c Change) bool { return t.limits.Load().temporary(c.Path) })
 	if len(changes) == 0 {
 		return nil
 	}

@@ -57,7 +57,8 @@ type Options struct {
 	// Shared connects the workspaces of several sessions of this process in one directory. Nil: the workspace is alone.
 	Shared *Shared
 
-	// Sandbox confines commands. Nil: they run as this process does.
+	// Sandbox confines commands. Nil: they run as this process does. Its directory for temporary files can be read and written by the names
+	// that commands use. Changed gets no changes in it.
 	Sandbox *sandbox.Policy
 
 	// Outputs keeps the long outputs of commands. Their files may be read; a command in a sandbox reads them if its policy names their
@@ -116,6 +117,9 @@ func Open(dir string, o Options) (_ *Workspace, err error) {
 	bounds := paths.Bounds{Root: b.dir, Hidden: o.Hidden, Shown: o.Shown, Protected: o.Protected}
 	b.policy = newPolicy(bounds.Resolve())
 	b.policy.outside, b.policy.refuse = o.Outside, o.Refuse
+	if o.Sandbox != nil {
+		b.policy.scratch = o.Sandbox.Scratch()
+	}
 	b.limits.Store(&b.policy)
 
 	w := &Workspace{boundary: b}
@@ -168,7 +172,7 @@ func (b *boundary) close() (err error) {
 	for _, t := range b.roots {
 		err = errors.Join(err, t.root.Close())
 	}
-	return err
+	return errors.Join(err, b.scratch.close())
 }
 
 // Kill ends the commands and the jobs that run, without the request and the grace of a cancelled [Workspace.Run], and lets none start.

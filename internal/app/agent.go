@@ -141,7 +141,7 @@ func (a *Agent) tools(s Spec, artifacts artifact.Options) ([]tool.Tool, error) {
 	}
 	return slices.Concat(
 		a.site.seen.Tools(s.Editor), search.New(a.site.workspace),
-		shell.New(a.site.workspace, shell.Options{Analyze: s.Bounds.Effects, Reported: a.news.reported}),
+		shell.New(a.site.workspace, shell.Options{Analyze: a.site.effects, Reported: a.news.reported}),
 		network, plan.New(planning), []tool.Tool{artifact.New(artifacts)}, retract.New(&retractable{agent: a}),
 		skill.New(skill.Options{Skills: s.Skills.Skills, MaxSize: s.Skills.MaxSize, Loaded: a.loaded}),
 	), nil

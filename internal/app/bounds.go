@@ -62,7 +62,7 @@ func (s *Setup) Bounds(dir string) Bounds {
 			Homes:    homes(s.getenv, b.Home), Files: plainFiles(s.getenv, b.Home),
 			Keep: c.Env, Secret: s.secretVars(),
 			Network: network(b.Hosts),
-			Caches:  s.caches(dir), Partial: true,
+			Temp:    scratchOf(s.getenv), Caches: s.caches(dir), Partial: true,
 			Limits: sandbox.Limits{Processes: c.Processes, Memory: c.Memory},
 		}
 	}
@@ -221,6 +221,16 @@ func (s *Setup) own() []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// scratchOf returns the directory for temporary files of a session that has not begun.
+func scratchOf(getenv func(string) string) string {
+	data, err := DataDir(getenv)
+	if err != nil {
+		return ""
+	}
+	d := conversation.Data{Dir: data}
+	return filepath.Join(d.Contents("new"), scratchName)
 }
 
 // caches returns the directory for the build caches of confined commands. Each workspace has its own directory, so that no project uses the

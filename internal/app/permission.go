@@ -8,6 +8,7 @@ import (
 	"github.com/tenon-agent/tenon/permission/command"
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/workspace"
+	paths "github.com/tenon-agent/tenon/workspace/path"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
@@ -29,8 +30,9 @@ func (s *Setup) Policy(b Bounds, p Permissions) (*permission.Policy, error) {
 		Mode: mode, Root: b.Root, Roots: b.Roots, Home: b.Home, Readable: b.Readable, Hidden: b.Hidden, Protected: b.Protected,
 		Network: b.Hosts, Filtered: true,
 		Bare:      b.Off,
+		Scratch:   b.scratch(),
 		Shell:     workspace.Shell(),
-		Sandboxed: b.Sandbox != nil && (mode.In(false) == mode || wholly(sandbox.Look().Level())),
+		Sandboxed: b.Sandbox != nil && (mode.In(false) == mode || wholly(b.Sandbox.Level())),
 	}
 	user := permission.Layer{Scope: permission.User, Where: s.Config.UserFile, Config: rulesOf(c, false)}
 	project := permission.Layer{Scope: permission.Project, Where: s.Config.ProjectFile, Config: rulesOf(c, true)}
@@ -109,7 +111,15 @@ func examplesOf(samples []config.Sample) []permission.Example {
 
 // Effects returns the effects of a command line that runs in a directory.
 func (b Bounds) Effects(line, dir string) tool.Effects {
-	return permission.Effects(line, command.Options{Dir: dir, Home: b.Home, Roots: append([]string{b.Root}, b.Roots...), Shell: workspace.Shell()})
+	return permission.Effects(line, command.Options{Dir: dir, Home: b.Home, Roots: append([]string{b.Root}, b.Roots...), Shell: workspace.Shell()}, b.scratch())
+}
+
+// scratch is the directory for temporary files of commands.
+func (b Bounds) scratch() paths.Scratch {
+	if b.Sandbox == nil {
+		return paths.Scratch{}
+	}
+	return b.Sandbox.Scratch()
 }
 
 // Keep writes rules that a person granted for all sessions to the user's configuration.

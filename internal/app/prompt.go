@@ -60,7 +60,11 @@ func (b Bounds) May(mode permission.Mode, asks bool) string {
 	case len(n.Hosts) > 0:
 		reach = "of the network " + strings.Join(n.Hosts, ", ") + " alone"
 	}
-	return text + ". Commands run in a sandbox: they can write here and to /tmp, read all but secrets, and reach " + reach
+	text += ". Commands run in a sandbox: they can write here"
+	if s := b.scratch(); len(s.Names) > 0 {
+		text += " and to " + s.Names[0] + " (private to this session and kept between calls; file tools see the same files there)"
+	}
+	return text + ", read all but secrets, and reach " + reach
 }
 
 // branch returns the git branch of the working tree of dir. It reads two small files and starts no process.

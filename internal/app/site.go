@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -59,26 +60,26 @@ type site struct {
 	bounds      atomic.Pointer[Bounds]
 	secrets     *redact.Redactor
 	outputs     string // the directory of the long outputs, which calls may read
+	scratch     string // the directory for temporary files of commands
 }
+
+// scratchName is the directory for temporary files, among the files of a session.
+const scratchName = "scratch"
 
 // openSite opens the site of a session. The caller closes it.
 func (a *App) openSite(
 	id session.SessionID, s Spec, changed func(context.Context, []workspace.Change) error, ended func(workspace.JobStatus),
 ) (_ *site, err error) {
 	w, outputs := &site{secrets: s.Secrets}, a.outputs(id)
-	if s.Bounds.Sandbox != nil {
-		s.Bounds.Sandbox = s.Bounds.Sandbox.Show(outputs.Path())
-	}
-	w.outputs = outputs.Path()
-	w.policy.Store(s.Policy.Show(w.outputs))
-	w.bounds.Store(&s.Bounds)
+	w.outputs, w.scratch = outputs.Path(), filepath.Join(a.Contents(id), scratchName)
+	w.settle(s.Bounds, s.Policy)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.close())
 		}
 	}()
 	w.checkpoints = a.Checkpoints(id)
-	b := s.Bounds.in(s.Policy.Mode())
+	b := w.now()
 	w.shared, w.leave = a.enter(b.Root)
 	w.workspace, err = workspace.Open(b.Root, workspace.Options{
 		Roots: b.Roots, Outside: workspace.AskOutside, Hidden: b.Hidden, Protected: b.Protected, Refuse: w.unreadable,
@@ -97,20 +98,31 @@ func (a *App) openSite(
 	return w, nil
 }
 
+// settle notes the policy and the bounds, with the directories of the session.
+func (w *site) settle(b Bounds, p *permission.Policy) {
+	if b.Sandbox != nil {
+		b.Sandbox = b.Sandbox.Show(w.outputs).In(w.scratch)
+	}
+	w.policy.Store(p.Show(w.outputs).In(b.scratch()))
+	w.bounds.Store(&b)
+}
+
+// now returns the bounds in the mode of the session.
+func (w *site) now() Bounds { return w.bounds.Load().in(w.policy.Load().Mode()) }
+
+// effects returns the effects of a command line that runs in a directory.
+func (w *site) effects(line, dir string) tool.Effects { return w.now().Effects(line, dir) }
+
 // limit changes the policy and the bounds of calls and commands from now on.
 func (w *site) limit(b Bounds, p *permission.Policy) {
-	if b.Sandbox != nil {
-		b.Sandbox = b.Sandbox.Show(w.outputs)
-	}
-	w.policy.Store(p.Show(w.outputs))
-	w.bounds.Store(&b)
-	now := b.in(p.Mode())
+	w.settle(b, p)
+	now := w.now()
 	w.workspace.Limit(workspace.Limits{Hidden: now.Hidden, Protected: now.Protected, Sandbox: now.Sandbox})
 }
 
 // within is the [undo.Bounds] of the session: those of its tools now.
 func (w *site) within(string) (workspace.Options, error) {
-	b := w.bounds.Load().in(w.policy.Load().Mode())
+	b := w.now()
 	return workspace.Options{Roots: append([]string{b.Root}, b.Roots...), Hidden: b.Hidden, Protected: b.Protected}, nil
 }
 
@@ -166,7 +178,7 @@ func (w *site) unreadable(name string) error {
 
 // refuse returns the error of a file that cannot be context: a hidden one, or one that a rule forbids to read.
 func (w *site) refuse(name string) error {
-	for _, h := range w.bounds.Load().in(w.policy.Load().Mode()).Hidden {
+	for _, h := range w.now().Hidden {
 		if paths.Inside(h, name) {
 			return fmt.Errorf("%s is hidden", h)
 		}

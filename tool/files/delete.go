@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -95,7 +94,7 @@ func (e editor) entry(ctx context.Context, name string) (string, fs.FileInfo, er
 	if err != nil {
 		return "", nil, err
 	}
-	info, err := os.Lstat(abs) // the workspace checks the path again when it removes it
+	info, err := e.ws.Lstat(abs) // the workspace checks the path again when it removes it
 	if err != nil {
 		return "", nil, e.explain(ctx, name, fmt.Errorf("%s: %w", workspace.Quote(name), errors.Unwrap(err)))
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -139,7 +138,7 @@ func (e editor) check(one step) error {
 	}
 	name := workspace.Quote(e.ws.Rel(from))
 	if one.base == nil && one.after == nil {
-		info, err := os.Lstat(from)
+		info, err := e.ws.Lstat(from)
 		if err == nil && info.Mode().Type() != one.kind {
 			err = tool.Codef("tool.changed", "%s is no longer the same kind of file; look at it again", name)
 		}

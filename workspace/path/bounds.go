@@ -16,13 +16,12 @@ type Bounds struct {
 	Shown     []string // directories that may be read although they lie in hidden ones
 	Protected []string // files and directories that may be read but not written
 	Absent    []string // files that are protected if they exist, and that a command must not leave behind if they do not
-	Scratch   string   // a private directory for temporary files
 
 	resolved bool
 }
 
 // Resolve returns the bounds with resolved paths. A name in Readable, Hidden, Shown, Protected or Absent stands for itself, for the link
-// that it is, and for the link's target. Writable and Scratch are made absolute only: a command can make links in what it can write, so that the sandbox decides about
+// that it is, and for the link's target. Writable paths are made absolute only: a command can make links in what it can write, so that the sandbox decides about
 // those. A path that the system refuses to open, such as a loop of links, stands for itself. Resolving resolved bounds returns them
 // unchanged.
 func (b Bounds) Resolve() Bounds {
@@ -33,9 +32,6 @@ func (b Bounds) Resolve() Bounds {
 	if b.Root != "" {
 		b.Root = r.Guess(b.Root).Path
 		r.Bases = []string{b.Root}
-	}
-	if b.Scratch != "" {
-		b.Scratch = b.absolute(b.Scratch)
 	}
 	for _, list := range []*[]string{&b.Readable, &b.Hidden, &b.Shown, &b.Protected, &b.Absent} {
 		var resolved []string

@@ -51,6 +51,9 @@ type Resolver struct {
 	// Bases are resolved directories. Resolving a name inside one of them starts there.
 	Bases []string
 
+	// Scratch is the directory that shows under other names.
+	Scratch Scratch
+
 	// Link is called with the resolved path of each link before it is followed. Its error ends the call. May be nil.
 	Link func(at string) error
 
@@ -91,11 +94,11 @@ func (r *Resolver) Guess(name string) Target {
 
 func (r *Resolver) lstat(name string) (fs.FileInfo, error) {
 	if r.known == nil {
-		return os.Lstat(name)
+		return os.Lstat(r.Scratch.OnDisk(name))
 	}
 	l, ok := r.known[name]
 	if !ok {
-		l.info, l.err = os.Lstat(name)
+		l.info, l.err = os.Lstat(r.Scratch.OnDisk(name))
 		r.known[name] = l
 	}
 	return l.info, l.err
@@ -202,7 +205,7 @@ func (w *walk) link(at, after string, more bool) error {
 			return err
 		}
 	}
-	target, err := os.Readlink(at)
+	target, err := os.Readlink(w.Scratch.OnDisk(at))
 	if err != nil {
 		return underlying(err)
 	}

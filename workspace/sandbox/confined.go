@@ -93,7 +93,7 @@ func (c *Confined) sweep() error {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err := removeAnyway(path); err != nil {
+		if err := RemoveAll(path); err != nil {
 			errs = append(errs, fmt.Errorf("%s was made by a command and must not stay, remove it: %w", path, err))
 		}
 		c.made = append(c.made, Blocked{
@@ -103,8 +103,8 @@ func (c *Confined) sweep() error {
 	return errors.Join(errs...)
 }
 
-// removeAnyway removes a file or a tree, also if a command has taken the rights to do so from directories of this user.
-func removeAnyway(path string) error {
+// RemoveAll removes a file or a tree, also if a command has taken the rights to do so from directories of this user.
+func RemoveAll(path string) error {
 	err := os.RemoveAll(path)
 	if !errors.Is(err, fs.ErrPermission) {
 		return err

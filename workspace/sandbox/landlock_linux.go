@@ -128,8 +128,8 @@ func (s *spec) grant(l *land) {
 	for _, v := range s.Views {
 		l.allow(v.Path, all)
 	}
-	if s.Temp != "" {
-		l.allow(s.Temp, all)
+	for _, dir := range s.Temps {
+		l.allow(dir, all)
 	}
 }
 

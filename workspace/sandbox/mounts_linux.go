@@ -117,8 +117,8 @@ func (s *view) plan() []placement {
 	for _, f := range s.Files {
 		all = append(all, placement{path: f.Path, cover: "file", text: f.Text})
 	}
-	if s.Temp != "" {
-		all = append(all, placement{path: s.Temp, from: s.Temp}, placement{path: "/tmp", from: s.Temp})
+	for _, path := range s.Temps {
+		all = append(all, placement{path: path, from: s.Temp})
 	}
 	for _, path := range s.Hides {
 		all = append(all, placement{path: path, cover: "hidden"})
@@ -235,10 +235,16 @@ func (p *placement) point() error {
 	if err := unix.Fstat(p.tree, &info); err != nil {
 		return err
 	}
+	err := error(nil)
 	if info.Mode&unix.S_IFMT == unix.S_IFDIR {
-		return os.Mkdir(p.path, 0o755)
+		err = os.Mkdir(p.path, 0o755)
+	} else {
+		err = os.WriteFile(p.path, nil, 0o644)
 	}
-	return os.WriteFile(p.path, nil, 0o644)
+	if errors.Is(err, os.ErrExist) { // another command of the session made it in the scratch directory
+		err = nil
+	}
+	return err
 }
 
 var deviceNames = []string{"null", "zero", "full", "random", "urandom", "tty"}
@@ -324,7 +330,7 @@ const safeMount = unix.MS_NOSUID | unix.MS_NODEV
 func (s *view) shared() (dirs []string) {
 	for _, dir := range []string{"/tmp", "/var/tmp", "/run"} {
 		path, err := filepath.EvalSymlinks(dir)
-		if err != nil || path != dir || dir == "/tmp" && s.Temp != "" {
+		if err != nil || path != dir || slices.Contains(s.Temps, dir) {
 			continue // such as /var/tmp as a link to /tmp
 		}
 		dirs = append(dirs, dir)

@@ -28,11 +28,16 @@ func (s *view) paths(p *Policy, c *Confined) error {
 		}
 	}
 	if p.Temp != "" {
-		temp, err := filepath.EvalSymlinks(p.Temp)
+		err := os.MkdirAll(p.Temp, 0o700)
+		if err == nil {
+			s.Temp, err = filepath.EvalSymlinks(p.Temp)
+		}
 		if err != nil {
 			return fmt.Errorf("the directory for temporary files: %w", err)
 		}
-		s.Temp = temp
+		if s.Temps = p.Scratch().Names; s.Temps[0] == p.Temp {
+			s.Temps, s.Writes = nil, append(s.Writes, s.Temp)
+		}
 	}
 	if err := s.cache(p, c); err != nil {
 		return err
@@ -235,7 +240,7 @@ func (s *view) protect(path string, c *Confined, keep bool) error {
 
 // writable returns the nearest writable tree that a path lies in; empty: none.
 func (s *view) writable(path string) (root string) {
-	for _, w := range append(slices.Clip(s.Writes), s.Temp) {
+	for _, w := range s.Writes {
 		if paths.Inside(w, path) && len(w) > len(root) {
 			root = w
 		}
@@ -312,5 +317,5 @@ func (s *view) sockets(c *Confined) error {
 // shown reports whether a path in a covered place shows nevertheless.
 func (s *view) shown(path string) bool {
 	in := func(dir string) bool { return paths.Inside(dir, path) }
-	return slices.ContainsFunc(s.Writes, in) || in(s.Temp) || slices.ContainsFunc(s.Shows, func(w show) bool { return in(w.Path) || in(w.From) })
+	return slices.ContainsFunc(s.Writes, in) || slices.ContainsFunc(s.Shows, func(w show) bool { return in(w.Path) || in(w.From) })
 }

@@ -31,7 +31,7 @@ type Policy struct {
 	Files map[string]string // texts of files in Homes, by path
 
 	Network Network
-	Temp    string   // a private directory for temporary files, also as /tmp; default: memory, emptied after each command
+	Temp    string   // a private directory for temporary files, made with the first command; default: memory, emptied after each command
 	Caches  string   // a private directory for the caches of toolchains; default, and if it cannot be made: none, they use Temp
 	Keep    []string // names of environment variables that pass although programs do not need them: see [Environment]
 	Secret  []string // names of environment variables that never pass
@@ -116,6 +116,34 @@ func (p *Policy) copy() *Policy {
 		Views: p.Views, Git: p.Git, Network: p.Network, Temp: p.Temp, Caches: p.Caches, Keep: p.Keep, Secret: p.Secret, Limits: p.Limits,
 		Partial: p.Partial, of: cmp.Or(p.of, p),
 	}
+}
+
+// Scratch returns Temp with the names that commands have for it. With namespaces these are /tmp and /var/tmp; otherwise it has its own.
+func (p *Policy) Scratch() paths.Scratch {
+	if p.Temp == "" || p.Level() == "" {
+		return paths.Scratch{}
+	}
+	s := paths.Scratch{Dir: p.Temp, Names: []string{p.Temp}}
+	if p.Level() != Namespaces || followed("/tmp") != "/tmp" {
+		return s
+	}
+	s.Names = []string{"/tmp"}
+	if followed("/var/tmp") == "/var/tmp" {
+		s.Names = append(s.Names, "/var/tmp")
+	}
+	for _, dir := range slices.Concat(p.Writable, p.Readable) {
+		if _, ok := paths.In(s.Names, dir); ok {
+			s.Own = append(s.Own, dir)
+		}
+	}
+	return s
+}
+
+// In returns a policy with another directory for temporary files.
+func (p *Policy) In(temp string) *Policy {
+	c := p.copy()
+	c.Temp = temp
+	return c
 }
 
 // Show returns a policy that lets commands read further trees, also if they lie in hidden ones.

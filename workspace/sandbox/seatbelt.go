@@ -43,6 +43,7 @@ func seatbelt(s profile) string {
 	shown := within(s.shows, s.hides)
 	rule("allow file-read*", shown)
 	rule("deny file-read* file-write*", within(s.hides, shown))
+	rule("allow file-read* file-write*", s.temps)
 	b.WriteString("(deny process-info* (target others))\n(deny signal (target others))\n(allow signal (target same-sandbox))\n")
 	b.WriteString("(deny mach-priv-task-port)\n(deny appleevent-send)\n(deny job-creation)\n(deny system-socket)\n(deny file-mknod)\n")
 	for _, name := range []string{"com.apple.SecurityServer", "com.apple.securityd.xpc", "com.apple.secd", "com.apple.pasteboard.1", "com.apple.coreservices.launchservicesd"} {
@@ -52,7 +53,7 @@ func seatbelt(s profile) string {
 		return b.String()
 	}
 	b.WriteString("(deny network*)\n")
-	for _, p := range s.writes {
+	for _, p := range slices.Concat(s.writes, s.temps) {
 		fmt.Fprintf(&b, "(allow network* (remote unix-socket (subpath %s)))\n(allow network* (local unix-socket (subpath %s)))\n", quoteSBPL(p), quoteSBPL(p))
 	}
 	if s.port > 0 {
@@ -64,6 +65,7 @@ func seatbelt(s profile) string {
 // profile is what a Seatbelt profile is made of.
 type profile struct {
 	writes, keeps, pins, hides, shows []string
+	temps                             []string // that can be used also in hides
 	open                              bool
 	port                              int
 }

@@ -43,8 +43,9 @@ type view struct {
 	Homes   []string // directories of which only the rest of the view shows
 	Files   []file   // files in Homes
 	Views   []View
-	Temp    string
-	Caches  string // it exists; empty: caches are in Temp, too
+	Temp    string   // on disk; empty: temporary files are in memory
+	Temps   []string // its other names, by which alone it shows; none: it is one of Writes
+	Caches  string   // it exists; empty: caches are in Temp, too
 }
 
 // show is a tree and the path at which it shows.

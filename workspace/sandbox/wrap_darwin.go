@@ -46,6 +46,11 @@ func (p *Policy) Wrap(cmd *exec.Cmd) (*Confined, error) {
 		"processes that leave the group of the command outlive it", "there are no limits", "servers of the command cannot be reached, not even by itself",
 		"temporary files of the machine can be read",
 	}
+	if p.Temp != "" {
+		if err := os.MkdirAll(p.Temp, 0o700); err != nil {
+			return nil, errors.Join(fmt.Errorf("sandbox: the directory for temporary files: %w", err), c.Close())
+		}
+	}
 	prof, err := p.profile(c)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("sandbox: %w", err), c.Close())
@@ -103,7 +108,7 @@ func (p *Policy) profile(c *Confined) (profile, error) {
 	for _, list := range []struct {
 		from []string
 		to   *[]string
-	}{{append(writable, p.Temp, p.Caches), &prof.writes}, {protected, &prof.keeps}, {p.Hidden, &prof.hides}, {p.Readable, &prof.shows}} {
+	}{{append(writable, p.Caches), &prof.writes}, {[]string{p.Temp}, &prof.temps}, {protected, &prof.keeps}, {p.Hidden, &prof.hides}, {p.Readable, &prof.shows}} {
 		for _, path := range list.from {
 			if path != "" {
 				*list.to = append(*list.to, followed(path))

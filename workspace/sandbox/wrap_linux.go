@@ -130,11 +130,12 @@ func quarter() int64 {
 // environment returns the environment of the command.
 func (p *Policy) environment(env []string, s *spec) []string {
 	env = Environment(env, p.Keep, p.Secret)
-	temp := s.Temp
+	temp := "/tmp"
 	switch {
-	case temp == "" && s.Level == Namespaces:
-		temp = "/tmp"
-	case temp == "" && len(s.Writes) > 0:
+	case len(s.Temps) > 0:
+	case s.Temp != "":
+		temp = s.Temp
+	case s.Level != Namespaces && len(s.Writes) > 0:
 		temp = s.Writes[0] // there is nowhere else
 	}
 	dir := s.Caches

@@ -57,6 +57,7 @@ func confine(env *command.Env, c *cobra.Command, dir string, hosts, args []strin
 	if b.Sandbox == nil {
 		return errors.New(b.Off)
 	}
+	b.Sandbox = b.Sandbox.In("") // there is no session
 	network := &b.Sandbox.Network
 	network.Hosts = append(network.Hosts, hosts...)
 	network.Open = network.Open || slices.Contains(hosts, "*")
