@@ -143,7 +143,9 @@ func TestFilesOfTheirOwnKind(t *testing.T) {
 func TestQuestionsToServices(t *testing.T) {
 	p := policy(t, AskMode)
 	for line, want := range map[string]Action{
-		"gh pr list": Allow, "gh pr view $n": Ask, "gh pr list -R evil.example/a/b": Ask, "gh api user": Ask, "gh api user -f a=b": Ask,
+		"gh pr list": Allow, "gh pr view $n": Ask, "gh pr list -R evil.example/a/b": Ask, "gh pr list -R a/b": Allow, "gh pr list -R $r": Ask, "gh -R a/b pr list": Ask,
+		"gh api user": Allow, "gh api user -f a=b": Ask, "gh api user -X DELETE": Ask, "gh api https://evil.example/user": Ask, "gh api user/$x": Ask,
+		"kubectl describe pod web": Allow, "kubectl describe configmap web": Ask, "kubectl describe pod -f x": Ask,
 		"docker logs web": Allow, "docker logs $(docker ps -q)": Ask, "kubectl get pods": Allow, "kubectl get secrets": Ask, "kubectl get pods -o yaml": Ask, "kubectl get po -owide": Allow, "ip addr": Allow,
 		"ip addr show eth0": Allow, "ip addr add 10.0.0.1 dev a": Ask, "ss -tlnp": Allow, "ss -K": Ask,
 	} {
@@ -160,8 +162,10 @@ func TestQuestionsToServices(t *testing.T) {
 func TestPythonImportsFromTheDirectory(t *testing.T) {
 	for file, want := range map[string]Action{"a.go": Allow, "argparse.py": Ask, "json/__init__.py": Ask, "json/a.txt": Allow, "re.cpython-312.so": Ask} {
 		p, _ := project(t, AskMode, file)
-		if v := p.Judge(p.Command("python3 -m json.tool a.json")); v.Action != want {
-			t.Errorf("%s: want %s: %s", file, want, v)
+		for _, line := range []string{"python3 -m json.tool a.json", "python3 -m pip list"} {
+			if v := p.Judge(p.Command(line)); v.Action != want {
+				t.Errorf("%s: want %s: %s", file, want, v)
+			}
 		}
 		if v := p.Judge(p.Command("python3 -m json.tool a.json b.json")); v.Action != Ask {
 			t.Errorf("%s", v)

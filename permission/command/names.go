@@ -272,13 +272,13 @@ func (c *call) prints(name string, g *arguments) {
 		if len(operands) == 1 && operands[0].known() && len(g.options) == 1 && g.options[0].text.is("%s", "%Y", "%X", "%h") && g.has("-c", "--format") {
 			c.printed = number()
 		}
-	case "git rev-list":
-		if g.has("--count") {
+	case "git merge-base", "git rev-parse", "git rev-list":
+		if name == "git rev-list" && g.has("--count") {
 			c.printed = number()
+			return
 		}
-	case "git merge-base", "git rev-parse":
 		known := !slices.ContainsFunc(operands, func(w word) bool { return !w.known() || strings.HasPrefix(w.text, "-") })
-		if known && len(operands) > 0 && g.only("--verify --short -q --quiet -a --all --octopus --fork-point") {
+		if known && len(operands) > 0 && g.only("--verify --short -q --quiet -a --all --octopus --fork-point -1 -n --max-count") {
 			c.printed, _ = at.about(here...)
 			c.printed.token = c.printed.dynamic
 		}

@@ -49,6 +49,16 @@ func judgeShow(c *call, name string, g *arguments) {
 	g.operands = nil
 }
 
+// judgeForge judges questions of gh to its forge. Addresses, and repositories with a host, are those of any machine.
+func judgeForge(c *call, name string, g *arguments) {
+	for _, o := range g.options {
+		if (o.name == "-R" || o.name == "--repo") && strings.Count(o.text.text, "/") != 1 {
+			c.argument(netHost, o.text, name)
+		}
+	}
+	judgePackages(c, name, g)
+}
+
 // judgeWide judges kubectl get, which prints whole objects, with the keys in them, in other formats than a table.
 func judgeWide(c *call, name string, g *arguments) {
 	for _, o := range g.options {

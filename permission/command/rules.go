@@ -20,7 +20,7 @@ func rules() map[string]rule {
 		"git": judgeGit, "gitconfig": judgeGitConfig, "remote": judgeRemote, "checkout": judgeCheckout, "branch": judgeBranch,
 		"foreach": judgeForeach, "discards": judgeDiscards, "filter": judgeFilter, "gitexec": judgeNothing, "archive": judgeArchive,
 		// publish.go: tasks of the project, and programs that show or change something
-		"task": judgeTask, "show": judgeShow, "wide": judgeWide,
+		"task": judgeTask, "show": judgeShow, "wide": judgeWide, "forge": judgeForge,
 		// languages.go: programs whose arguments are programs
 		"find": judgeFind, "sed": judgeSed, "awk": judgeAwk, "query": judgeQuery, "script": judgeScript, "gotest": judgeGo,
 		// network.go: programs that talk to other machines

@@ -28,6 +28,11 @@ func (c *call) name() string { return shown(path.Base(c.words[0].text)) }
 func (a *analyzer) simple(x *syntax.CallExpr, c place) (int, ends) {
 	stay := ends{c.dirs, c.dirs}
 	does, why, set := a.at(c).assigns(x.Assigns, len(x.Args) > 0)
+	if len(set) == 1 && len(x.Args) > 0 && x.Args[0].Lit() == "read" && len(a.functions) == 0 { // no program gets it
+		if value, ok := strings.CutPrefix(set[0].text, "IFS="); ok {
+			does, why = weigh("IFS", word{text: value, dynamic: set[0].dynamic}, false)
+		}
+	}
 	words, at := make([]word, 0, len(x.Args)), a.at(c)
 	for _, w := range x.Args {
 		words = append(words, at.fields(w)...)
