@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/tenon-agent/tenon/workspace/gitdir"
@@ -91,14 +92,15 @@ func View(p *sandbox.Policy, guard *gitdir.Guard) (seen *sandbox.Policy, leave f
 			var v *gitdir.View
 			err := errors.New("there are too many")
 			if len(views) < maxViews {
-				v, err = gitdir.NewView(at)
+				live := filepath.Join(sandbox.LivePlace, strconv.Itoa(len(views)))
+				v, err = gitdir.NewView(at, live)
 			}
 			if err != nil {
 				closed = append(closed, at)
 				continue
 			}
 			views = append(views, v)
-			shown = append(shown, sandbox.View{Path: at, Private: v.Dir, Live: v.Live, Fixed: v.Fixed})
+			shown = append(shown, sandbox.View{Path: at, Private: v.Dir, Place: filepath.Join(sandbox.LivePlace, strconv.Itoa(len(views)-1)), Live: v.Live, Fixed: v.Fixed})
 		}
 	}
 	return p.See(shown, closed), func() (left []sandbox.Blocked, err error) {

@@ -213,13 +213,13 @@ func variables(dir string, confined bool, more []string) []string {
 }
 
 // gitSettings are those of commands, after count others that the environment has. git tidies up within the command, as what it leaves
-// in the background would be killed, and its lock would stay. It takes no directory for a bare repository that --git-dir or
+// in the background would be killed, and its lock would stay. It packs no references: programs outside would miss them until the command ends. It takes no directory for a bare repository that --git-dir or
 // GIT_DIR does not name: files of a project can look like one, and its settings name programs.
 func gitSettings(count string) []string {
 	n, _ := strconv.Atoi(count)
 	n = max(n, 0)
 	var env []string
-	for _, set := range [][2]string{{"gc.autoDetach", "false"}, {"maintenance.autoDetach", "false"}, {"safe.bareRepository", "explicit"}} {
+	for _, set := range [][2]string{{"gc.autoDetach", "false"}, {"maintenance.autoDetach", "false"}, {"gc.packRefs", "false"}, {"safe.bareRepository", "explicit"}} {
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, set[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, set[1]))
 		n++
 	}

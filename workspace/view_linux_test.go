@@ -1,10 +1,13 @@
 package workspace_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tenon-agent/tenon/workspace"
 )
@@ -121,6 +124,81 @@ func TestAnIndexWithOtherTimes(t *testing.T) {
 		t.Errorf("%v, %v", err, status.Trouble)
 	}
 	if out, err := p.outside(".", "git status --porcelain; git log --format=%s -1"); err != nil || out != "A  mine\njob\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// No command loses a reference that it packed, also if Tenon is killed, and one that it deleted is deleted. What a person does with packed ones
+// meanwhile stays.
+func TestPackedReferences(t *testing.T) {
+	const list = "git for-each-ref --format='%(refname:short)' | tr '\\n' ' '; git fsck --no-dangling --no-progress; git cat-file -t first"
+	for name, before := range map[string]string{"some packed before": "git tag gone; git tag -am x first; git tag old; git pack-refs --all; git tag v1", "none packed": "git tag gone; git tag -am x first; git tag old; git tag v1"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t, true, before)
+			first, err := p.outside(".", "git rev-parse main")
+			if err != nil {
+				t.Fatal(first)
+			}
+			job := p.job(`git tag -d gone; git gc -q; git pack-refs --all; git tag v2; git pack-refs --all; git tag v3; test $(git tag | wc -l) = 5`)
+			if out, err := p.outside(".", "set -- "+strings.TrimSpace(first)+" && git tag mine $1 && git tag mine2 $1 && git pack-refs && git tag -d mine2"); err != nil {
+				t.Fatal(out)
+			}
+			status, err := job.Kill(t.Context())
+			if err != nil || status.Trouble != nil {
+				t.Fatal(err, status.Trouble)
+			}
+			if out, err := p.outside(".", list); err != nil || out != "main first mine old v1 v2 v3 tag\n" {
+				t.Errorf("after the job: %q, %v", out, err)
+			}
+		})
+	}
+}
+
+// The private directory of a Tenon that was killed goes with the next one, which brings back the references that the command had packed.
+func TestPrivateDirectoriesOfKilledProcesses(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	p := newProject(t, false, "git tag old; git tag other; git branch topic")
+	left, held := filepath.Join(temp, "tenon-git-1"), filepath.Join(temp, "tenon-git-2")
+	for _, dir := range []string{left, held} {
+		if err := errors.Join(
+			os.MkdirAll(filepath.Join(dir, "git"), 0o700), os.Mkdir(filepath.Join(dir, "git", "info"), 0o500),
+			os.WriteFile(filepath.Join(dir, "path"), []byte(filepath.Join(p.dir, ".git")), 0o600), os.Chtimes(dir, time.Time{}, time.Now().Add(-time.Hour)),
+		); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := p.outside(".", "git pack-refs --all && mv .git/packed-refs "+left+"/git && git update-ref refs/tags/other $(sed -n s,.refs/heads/main,,p "+left+"/git/packed-refs)"); err != nil {
+		t.Fatal(out)
+	}
+	f, err := os.Open(held)
+	if err == nil {
+		defer f.Close()
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.inside("git status")
+	if all, _ := filepath.Glob(filepath.Join(temp, "tenon-git-*")); len(all) != 1 || all[0] != held {
+		t.Errorf("there are %v", all)
+	}
+	if out, err := p.outside(".", "git for-each-ref --format='%(refname:short)' | tr '\\n' ' '; git status --porcelain"); err != nil || out != "main topic old other " {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// Git outside follows links in the directories that are live: it would append the log of a reference to any file, or write references to other
+// directories. A command can make no link there, and cannot move one there.
+func TestNoLinksInLiveDirectories(t *testing.T) {
+	p := newProject(t, true, "git checkout -q -b 'a;touch${IFS}PWNED'; git checkout -q main; echo kept >../victim; mkdir ../place")
+	p.inside(`ln -s "$PWD/../victim" there; ln -s "$PWD/../place" dir; mkfifo pipe
+for way in 'ln -s ../../../victim' 'cp -d there' 'mv -f there' 'ln -P there' 'ln -s ../../../place' 'cp -d dir' 'ln pipe' 'mv pipe' 'mkfifo'; do
+	for name in logs/HEAD logs/refs/heads refs/heads objects/aa lfs; do rm -rf .git/$name.old; mv .git/$name .git/$name.old; $way .git/$name; test -L .git/$name || mv .git/$name.old .git/$name; done
+done 2>/dev/null || true; find -L .git/refs .git/logs .git/objects -maxdepth 1 >/dev/null`)
+	out, err := p.outside(".", `find .git/logs .git/refs .git/objects '!' -type d '!' -type f; git checkout -q 'a;touch${IFS}PWNED'; git commit -q --allow-empty -m x; cat ../victim; ls ../place`)
+	if err != nil || out != "kept\n" {
 		t.Errorf("%q, %v", out, err)
 	}
 }

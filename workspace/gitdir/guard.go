@@ -145,6 +145,7 @@ func (g *Guard) look(accept bool) ([]Disarmed, error) {
 	clear(g.unseen)
 	g.known = l.now
 	if g.mine == nil {
+		sweep()
 		g.mine = map[string]bool{}
 		for at := range l.now.dirs {
 			g.mine[at] = true

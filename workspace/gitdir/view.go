@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 )
 
 // View is a git directory as a command sees it. Its top level is a private copy, because git replaces the files in it, and so no mount on a name
@@ -22,14 +21,17 @@ import (
 type View struct {
 	Path  string   // the git directory
 	Dir   string   // the private directory that the command sees there
-	Live  []string // names in it that show the real directories, writable
+	Live  []string // names in it that are links to the real directories, writable, which show elsewhere
 	Fixed []string // names in it that show the real files and directories, read-only
 
-	root   *os.Root // also if the command moves it
-	at     fs.FileInfo
-	before map[string]copied
-	config []setting // at the start
-	index  *os.File  // the real one at the start: programs of git replace it, also where only times of files changed
+	root    *os.Root // also if the command moves it
+	private *os.Root // the same for Dir
+	base    *os.File // the directory with Dir, which this process holds
+	at      fs.FileInfo
+	before  map[string]copied
+	config  []setting // at the start
+	index   *os.File  // the real one at the start: programs of git replace it, also where only times of files changed
+	packed  *os.File  // the same of the packed references
 }
 
 // copied is a file of the private directory at the start.
@@ -38,8 +40,9 @@ type copied struct{ real, private fs.FileInfo }
 // liveNames are directories in which git looks for no programs and settings.
 var liveNames = []string{"objects", "refs", "logs", "reftable", "lfs"}
 
-// NewView makes a view of a git directory. The caller closes it when the command has ended.
-func NewView(at string) (v *View, err error) {
+// NewView makes a view of a git directory. The live directories of the command are to show in the directory live, where it can make no links:
+// git outside would follow them. The caller closes the view when the command has ended.
+func NewView(at, live string) (v *View, err error) {
 	root, err := os.OpenRoot(at)
 	if err != nil {
 		return nil, err
@@ -47,21 +50,31 @@ func NewView(at string) (v *View, err error) {
 	v = &View{Path: at, root: root, before: map[string]copied{}}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, v.close(), os.RemoveAll(v.Dir))
+			err = errors.Join(err, v.close(), os.RemoveAll(filepath.Dir(v.Dir)))
 		}
 	}()
 	if v.at, err = root.Stat("."); err != nil {
 		return nil, err
 	}
-	if v.Dir, err = os.MkdirTemp("", "tenon-git-"); err != nil {
-		return nil, err
-	}
-	private, err := os.OpenRoot(v.Dir)
+	base, err := os.MkdirTemp("", prefix)
 	if err != nil {
 		return nil, err
 	}
-	defer private.Close()
-	return v, v.fill(root, private, ".")
+	v.Dir = filepath.Join(base, "git")
+	if v.base, err = hold(base); err == nil {
+		err = errors.Join(os.WriteFile(filepath.Join(base, "path"), []byte(at), 0o600), os.Mkdir(v.Dir, 0o700))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if v.private, err = os.OpenRoot(v.Dir); err != nil {
+		return nil, err
+	}
+	err = v.fill(root, v.private, ".")
+	for _, name := range v.Live {
+		err = errors.Join(err, v.private.Symlink(filepath.Join(live, name), name))
+	}
+	return v, err
 }
 
 // fill copies a directory, without the parts that show as they are.
@@ -79,7 +92,6 @@ func (v *View) fill(root, private *os.Root, dir string) error {
 			return err
 		case slices.Contains(liveNames, name) && info.IsDir():
 			v.Live = append(v.Live, name)
-			err = private.Mkdir(name, 0o700)
 		case info.IsDir() && (dir == "worktrees" || dir == "." && !comesBack(name)):
 			v.Fixed = append(v.Fixed, name)
 			err = private.Mkdir(name, 0o700)
@@ -97,8 +109,10 @@ func (v *View) fill(root, private *os.Root, dir string) error {
 			if err = v.take(root, private, name); err == nil && name == "config" {
 				v.config, _ = v.settings(private)
 			}
-		case info.Mode().IsRegular() && !strings.HasSuffix(name, ".lock") && info.Size() <= maxIndex:
-			err = v.take(root, private, name)
+		case info.Mode().IsRegular() && !strings.HasSuffix(name, ".lock"):
+			if err = errIndex; info.Size() <= maxIndex {
+				err = v.take(root, private, name)
+			}
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -137,8 +151,8 @@ func (v *View) take(root, private *os.Root, name string) (err error) {
 	if err != nil {
 		return err
 	}
-	if name == "index" {
-		if v.index, err = root.OpenFile(name, os.O_RDONLY|nonblock, 0); err != nil {
+	if held := map[string]**os.File{"index": &v.index, packed: &v.packed}[name]; held != nil {
+		if *held, err = root.OpenFile(name, os.O_RDONLY|nonblock, 0); err != nil {
 			return errors.Join(err, out.Close())
 		}
 	}
@@ -173,7 +187,7 @@ func comesBack(name string) bool {
 		return rest == "" || rest == "gitdir" || rest == "commondir" || rest == "refs" || rest == "locked" || comesBack(rest) && !strings.HasPrefix(rest, "worktrees")
 	case "info":
 		return rest == "" || slices.Contains([]string{"exclude", "sparse-checkout", "refs"}, rest)
-	case "index", "packed-refs", "shallow", "rr-cache", "rebase-merge", "rebase-apply", "sequencer", "logs", "lfs":
+	case "index", packed, "shallow", "rr-cache", "rebase-merge", "rebase-apply", "sequencer", "logs", "lfs":
 		return true
 	}
 	return plainTop().MatchString(top) || strings.HasPrefix(top, "sharedindex.")
@@ -219,24 +233,19 @@ var errReplaced = errors.New("another directory replaced it while the command ra
 // Close brings back the changes of the command and removes the private directory. It returns the changes that it left out, and whether the git
 // directory is still the same, or gone: if not, the command could write in the one that came in its place.
 func (v *View) Close() (left []Disarmed, same bool, err error) {
-	defer func() { err = errors.Join(err, v.close(), removeTree(v.Dir)) }()
+	defer func() { err = errors.Join(err, removeTree(filepath.Dir(v.Dir)), v.close()) }()
 	now, err := os.Lstat(v.Path)
 	same = errors.Is(err, fs.ErrNotExist) || err == nil && os.SameFile(now, v.at)
 	var errs []error
 	if !same {
 		errs = append(errs, fmt.Errorf("%s: %w", v.Path, errReplaced))
 	}
-	private, err := os.OpenRoot(v.Dir)
-	if err != nil {
-		return nil, same, err
-	}
-	defer private.Close()
-	changed, wrong := v.changes(private)
+	changed, wrong := v.changes(v.private)
 	for _, name := range slices.Sorted(maps.Keys(changed)) {
 		if wrong[unit(name)] != (Disarmed{}) {
 			continue
 		}
-		if err := v.bring(private, name, changed[name]); err != nil {
+		if err := v.bring(v.private, name, changed[name]); err != nil {
 			errs = append(errs, fmt.Errorf("cannot bring back the changes of the command in %s: %w", filepath.Join(v.Path, name), err))
 		}
 	}
@@ -248,8 +257,13 @@ func (v *View) Close() (left []Disarmed, same bool, err error) {
 
 func (v *View) close() error {
 	err := v.root.Close()
-	if v.index != nil {
-		err = errors.Join(err, v.index.Close())
+	if v.private != nil {
+		err = errors.Join(err, v.private.Close())
+	}
+	for _, f := range []*os.File{v.index, v.packed, v.base} {
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
 	}
 	return err
 }
@@ -330,7 +344,7 @@ func (v *View) changes(private *os.Root) (changed map[string]bool, wrong map[str
 		return nil
 	})
 	for name := range v.before {
-		if !seen[name] && comesBack(name) {
+		if !seen[name] && comesBack(name) && name != packed {
 			changed[name] = false
 		} else if !seen[name] {
 			leave(name, forgotten)
@@ -356,17 +370,10 @@ func readSmall(root *os.Root, name string) ([]byte, error) {
 func (v *View) bring(private *os.Root, name string, exists bool) error {
 	root := v.root
 	lock := name + ".lock"
-	if err := root.MkdirAll(path.Dir(name), 0o777); exists && err != nil {
-		return err
+	if name == packed {
+		return v.bringPacked(private)
 	}
-	var held *os.File
-	err := fs.ErrExist
-	for range 100 {
-		if held, err = root.OpenFile(lock, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); !errors.Is(err, fs.ErrExist) {
-			break
-		}
-		time.Sleep(10 * time.Millisecond) // git outside has it
-	}
+	held, err := locked(root, name)
 	if err != nil {
 		return err
 	}

@@ -127,6 +127,7 @@ func (s *spec) grant(l *land) {
 	}
 	for _, v := range s.Views {
 		l.allow(v.Path, all)
+		l.allow(v.Place, all&^(unix.LANDLOCK_ACCESS_FS_MAKE_SYM|unix.LANDLOCK_ACCESS_FS_MAKE_FIFO|unix.LANDLOCK_ACCESS_FS_MAKE_SOCK))
 	}
 	for _, dir := range s.Temps {
 		l.allow(dir, all)

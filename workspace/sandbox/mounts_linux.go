@@ -103,9 +103,11 @@ func (s *view) plan() []placement {
 	}
 	for _, v := range s.Views {
 		all = append(all, placement{path: v.Path, from: v.Private})
-		for i, name := range slices.Concat(v.Live, v.Fixed) {
-			path := filepath.Join(v.Path, name)
-			all = append(all, placement{path: path, from: path, lock: i >= len(v.Live)})
+		for _, name := range v.Live {
+			all = append(all, placement{path: filepath.Join(v.Place, name), from: filepath.Join(v.Path, name)})
+		}
+		for _, name := range v.Fixed {
+			all = append(all, placement{path: filepath.Join(v.Path, name), from: filepath.Join(v.Path, name), lock: true})
 		}
 	}
 	for _, w := range s.Shows {

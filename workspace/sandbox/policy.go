@@ -49,8 +49,13 @@ type Policy struct {
 // those of the view.
 type View struct {
 	Path, Private string
-	Live, Fixed   []string // names in both, at the top, that show what is in Path: writable, and read-only
+	Live          []string // names in Path of directories that show in Place, writable: the private directory has links to them. No links can be made there
+	Place         string   // below [LivePlace]
+	Fixed         []string // names in both that show what is in Path, read-only
 }
+
+// LivePlace contains the places of live directories. It is in no tree that commands can write.
+const LivePlace = "/dev/.live"
 
 // Network is the hosts that a command may reach. The zero value is none but itself: a server on 127.0.0.1 inside works.
 type Network struct {

@@ -15,12 +15,12 @@ func TestAViewOfADirectory(t *testing.T) {
 	private := t.TempDir()
 	if err := errors.Join(
 		os.Chmod(private, 0o755), os.WriteFile(private+"/HEAD", []byte("ref: refs/heads/main\n"), 0o644), os.WriteFile(private+"/config", []byte("[core]\n\tbare = false\n"), 0o644),
-		os.Mkdir(private+"/objects", 0o755), os.Mkdir(private+"/refs", 0o755), os.Mkdir(private+"/hooks", 0o755),
+		os.Symlink(sandbox.LivePlace+"/0/objects", private+"/objects"), os.Symlink(sandbox.LivePlace+"/0/refs", private+"/refs"), os.Mkdir(private+"/hooks", 0o755),
 	); err != nil {
 		t.Fatal(err)
 	}
 	dot := g.work + "/.git"
-	view := sandbox.View{Path: dot, Private: private, Live: []string{"objects", "refs"}, Fixed: []string{"hooks"}}
+	view := sandbox.View{Path: dot, Private: private, Place: sandbox.LivePlace + "/0", Live: []string{"objects", "refs"}, Fixed: []string{"hooks"}}
 	g.policy = g.policy.See([]sandbox.View{view}, nil)
 	got := g.during(`git add file && git -c user.name=T -c user.email=t@example.com commit -qm one; echo x >>.git/config; echo x >.git/hooks/pre-commit; mv .git g`, func() {
 		g.git("config", "branch.main.z", "y")
