@@ -2,6 +2,7 @@ package permission
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -277,16 +278,51 @@ func outOfReach(c *command.Command) bool {
 
 // paths lists the files that a command reads and writes.
 func (e *environment) paths(c *command.Command, i int) (all []need) {
-	for _, name := range c.ReadPaths {
-		n := e.commandPath(name, false, false)
-		n.command, n.own = i, !slices.Contains(c.Redirects, name)
-		all = append(all, n)
+	for _, named := range c.ReadPaths {
+		for _, name := range e.matched(named) {
+			n := e.commandPath(name, false, false)
+			n.command, n.own = i, !slices.Contains(c.Redirects, named)
+			all = append(all, n)
+		}
 	}
-	for _, name := range c.WritePaths {
-		n := e.commandPath(name, true, c.Does&command.Destroys != 0)
-		n.tree = n.tree || slices.Contains(c.Trees, name) && (!c.Copies || e.directory(c.ReadPaths))
-		n.command, n.own = i, !slices.Contains(c.Redirects, name)
-		all = append(all, n)
+	for _, named := range c.WritePaths {
+		for _, name := range e.matched(named) {
+			n := e.commandPath(name, true, c.Does&command.Destroys != 0)
+			n.tree = n.tree || slices.Contains(c.Trees, named) && (!c.Copies || e.directory(c.ReadPaths))
+			n.command, n.own = i, !slices.Contains(c.Redirects, named)
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// matched adds to a pattern the paths that it matches through links, "" if Tenon cannot look at all.
+func (e *environment) matched(pattern string) []string {
+	all := []string{pattern}
+	if !strings.ContainsAny(pattern, "*?[") {
+		return all
+	}
+	pattern = filepath.ToSlash(e.options.Scratch.OnDisk(filepath.FromSlash(pattern)))
+	parts := strings.Split(pattern, "/")
+	for i, part := range parts {
+		if before, _, ok := strings.Cut(part, "["); ok { // shells and Go differ in brackets
+			parts[i] = before + "*"
+		}
+	}
+	found, err := filepath.Glob(filepath.FromSlash(strings.Join(parts, "/")))
+	if err != nil || len(found) > mostNames {
+		return append(all, "")
+	}
+	through := map[string]bool{} // directories that are, or are below, links
+	for _, at := range found {
+		dir := filepath.Dir(at)
+		if _, known := through[dir]; !known {
+			through[dir] = e.resolver.Guess(dir).Path != dir
+		}
+		info, err := os.Lstat(at)
+		if link := err != nil || info.Mode()&fs.ModeSymlink != 0; (link || through[dir]) && reachable(pattern, filepath.ToSlash(at)) {
+			all = append(all, filepath.ToSlash(at))
+		}
 	}
 	return all
 }

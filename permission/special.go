@@ -77,9 +77,9 @@ func expands(pattern string, files []string) bool {
 		}
 		for _, f := range files {
 			name, _, _ := strings.Cut(f, "/")
-			name = strings.ReplaceAll(name, "*", "x")
+			name = strings.ReplaceAll(name, "*", "\x01")
 			dot, open := name[0] == '.', strings.IndexByte("*?[", part[0]) >= 0
-			if dot != (part[0] == '.') && part[0] != '[' || open && !dot && name[0] != 'x' {
+			if dot != (part[0] == '.') && part[0] != '[' || open && !dot && name[0] != '\x01' {
 				continue
 			}
 			if ok, err := path.Match(part, name); ok || err != nil {

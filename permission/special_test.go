@@ -172,3 +172,22 @@ func TestPythonImportsFromTheDirectory(t *testing.T) {
 		}
 	}
 }
+
+// A pattern names the files that links which it matches lead to.
+func TestLinksThatPatternsMatch(t *testing.T) {
+	p, _ := project(t, AskMode, "docs/a.md", "docs/b.txt", "docs/out.md -> /etc/hostname", "docs/in.txt -> b.txt", "docs/.dot.txt -> /etc/hostname", "out -> /etc")
+	for line, want := range map[string]Action{
+		"cat docs/*": Ask, "cat docs/*.md": Ask, "cat docs/o?t.md": Ask, "cat docs/[no]*": Ask, "cat */out.md": Ask, "grep -r x docs/*": Ask, "head < docs/o*": Ask,
+		"cat */hostname": Ask, "cat o*/hostname": Ask, "cat docs/*.txt": Allow, "cat docs/a*": Allow, "cat docs/[ab]*": Ask, "cat d*/b.txt": Allow, "cat x*": Allow,
+	} {
+		if v := p.Judge(p.Command(line)); v.Action != want {
+			t.Errorf("%s: want %s: %s", line, want, v)
+		}
+		if v := p.InMode(Inspect).Judge(p.Command(line)); want == Ask && v.Action != Deny {
+			t.Errorf("%s", v)
+		}
+	}
+	if v := p.InMode(Edits).Judge(p.Command("tee docs/*.md")); v.Code != prefix+"outside_write" {
+		t.Errorf("%s", v)
+	}
+}
