@@ -142,13 +142,13 @@ func (j *judgement) hits(r *Rule, n *need) certainty {
 	case reaching:
 		switch {
 		case n.host != "":
-			return either(r.pattern == "", r.host.hits(n.host))
+			return either(r.pattern == "", within(r.hosts, n.host))
 		case n.kind == usesNetwork || n.kind == unknownCommand || n.kind == runsCode:
 			return j.calls(r, n)
 		}
 	case hosting:
 		if takes(r.tool, j.call.Tool) && (n.host != "" || r.pattern == "") {
-			return either(r.pattern == "", r.host.hits(n.host))
+			return either(r.pattern == "", within(r.hosts, n.host))
 		}
 	default:
 		return j.named(r)
@@ -191,7 +191,7 @@ func (j *judgement) mentions(r *Rule, n *need) certainty {
 // calls reports whether a partly unknown command reaches a host of the rule, or names it in one of its words.
 func (j *judgement) calls(r *Rule, n *need) certainty {
 	switch {
-	case n.kind == usesNetwork && (r.pattern == "" || r.host.hits("") == yes):
+	case n.kind == usesNetwork && (r.pattern == "" || within(r.hosts, "") == yes):
 		return yes
 	case r.pattern == "" || n.command == noCommand:
 		return no
@@ -200,7 +200,7 @@ func (j *judgement) calls(r *Rule, n *need) certainty {
 	}
 	for _, w := range j.analysis.Commands[n.command].Words {
 		for name := range strings.FieldsFuncSeq(w, func(c rune) bool { return strings.ContainsRune(" \t\n/@=\"'`,;()<>|&?#\\{}", c) }) {
-			if strings.ContainsAny(name, ".:") && r.host.hits(name) != no {
+			if strings.ContainsAny(name, ".:") && within(r.hosts, name) != no {
 				return maybe
 			}
 		}
@@ -312,9 +312,9 @@ func (j *judgement) covers(r *Rule, n *need) bool {
 		}
 		return r.pattern == "" || n.own && j.means(r, &j.analysis.Commands[n.command])
 	case reaching:
-		return n.host != "" && (r.pattern == "" || r.host.hits(n.host) == yes)
+		return n.host != "" && (r.pattern == "" || within(r.hosts, n.host) == yes)
 	case hosting:
-		return takes(r.tool, j.call.Tool) && n.host != "" && (r.pattern == "" || r.host.hits(n.host) == yes)
+		return takes(r.tool, j.call.Tool) && n.host != "" && (r.pattern == "" || within(r.hosts, n.host) == yes)
 	case sending:
 		return n.kind == startsAgents && j.named(r) == yes
 	}

@@ -175,10 +175,8 @@ func steersGit(name string) bool {
 
 func (e *environment) reach(host string) need {
 	n := need{kind: otherHost, command: noCommand, host: host, text: "reaches " + host}
-	for _, h := range e.network {
-		if h.hits(host) == yes {
-			n.kind = listedHost
-		}
+	if within(e.network, host) == yes {
+		n.kind = listedHost
 	}
 	return n
 }

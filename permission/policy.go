@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tenon-agent/tenon/workspace/host"
 	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
@@ -24,7 +25,7 @@ type Options struct {
 	Sandboxed bool     // the operating system confines commands; otherwise auto decides like ask
 	Bare      string   // the reason that it does not, for people; default: the system cannot
 	Shell     string   // the name of the shell that runs commands; default: bash
-	Network   []string // the hosts that commands in the sandbox can reach, as patterns of rules: *.example.com:443
+	Network   []string // the hosts that commands in the sandbox can reach, as package host reads them
 	Filtered  bool     // tools that search directories leave out files for which [Policy.Unreadable] has a rule
 	Tools     []string // names of further tools, for rules
 }
@@ -43,7 +44,7 @@ type environment struct {
 	roots    []string // Root and Roots, resolved
 	shown    []string // directories that calls read although they lie in hidden ones, resolved
 	resolver paths.Resolver
-	network  []hostPattern
+	network  host.List
 }
 
 // New makes a policy of the layers of a configuration, in any order, and checks the examples of the layers. It ignores allow rules
@@ -53,12 +54,11 @@ func New(o Options, layers ...Layer) (*Policy, error) {
 	var wrong Errors
 	p.place()
 	for _, n := range o.Network {
-		h, err := parseHost(n)
+		list, err := host.Parse(n)
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("network: invalid host %q: %w", n, err))
-			continue
+			wrong = append(wrong, fmt.Errorf("network: %w", err))
 		}
-		p.network = append(p.network, h)
+		p.network = append(p.network, list...)
 	}
 	for _, l := range layers {
 		wrong = append(wrong, p.add(l)...)

@@ -118,7 +118,7 @@ func TestMistakes(t *testing.T) {
 	}
 	for _, want := range []string{
 		`user.json: permissions.allow[1]: rule "raed(x)": unknown tool "raed"; did you mean "read"?`,
-		`user.json: permissions.deny[0]: rule "fetch(:)"`, `user.json: permissions.mode: unknown mode "fast"`, `network: invalid host "a b"`,
+		`user.json: permissions.deny[0]: rule "fetch(:)"`, `user.json: permissions.mode: unknown mode "fast"`, `network: "a b" is not a host`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nwant %s", err, want)

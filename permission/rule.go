@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/tenon-agent/tenon/workspace/host"
 )
 
 // Scope is the origin of a rule, and how long it applies.
@@ -39,7 +41,7 @@ type Rule struct {
 	language language
 	words    wordPattern
 	path     pathPattern
-	host     hostPattern
+	hosts    host.List
 	name     glob
 }
 
@@ -86,7 +88,7 @@ func (r *Rule) compile() (err error) {
 	case running, freeing:
 		r.words, err = parseWords(r.pattern)
 	case reaching, hosting:
-		r.host, err = parseHost(r.pattern)
+		r.hosts, err = host.Parse(r.pattern)
 	case serving:
 		if server, tool, ok := strings.Cut(r.pattern, "/"); !ok && r.pattern != "*" || ok && (server == "" || tool == "") {
 			return fmt.Errorf("use server/tool, or %s/* for all tools of a server", strings.Trim(r.pattern, "/"))

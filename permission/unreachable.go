@@ -49,10 +49,7 @@ func (s Rule) shadows(r Rule) bool {
 		one := command.Command{Words: words}
 		return len(words) > 0 && (s.words.rest || !r.words.rest) && s.words.itself(&one) == yes
 	case reaching, hosting:
-		if s.host.net.IsValid() {
-			return s.host.port == "" && r.host.net.IsValid() && s.host.net.Bits() <= r.host.net.Bits() && s.host.net.Contains(r.host.net.Addr())
-		}
-		return (s.host.port == "" || s.host.port == r.host.port) && !r.host.net.IsValid() && s.host.named(r.host.name)
+		return s.hosts.Covers(r.hosts)
 	case serving, sending:
 		return s.name.is(strings.ReplaceAll(r.name.text, string(star), "*"))
 	}

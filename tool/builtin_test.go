@@ -32,13 +32,9 @@ func TestBuiltInToolsAreShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ws.Close()
-	network, err := web.New(ws, web.Options{Engine: engine{}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	set := files.NewSet(ws)
 	all := slices.Concat(
-		set.Tools(files.Replace), set.Tools(files.Patch)[1:2], search.New(ws), shell.New(ws, shell.Options{}), network,
+		set.Tools(files.Replace), set.Tools(files.Patch)[1:2], search.New(ws), shell.New(ws, shell.Options{}), web.New(ws, web.Options{Engine: engine{}}),
 		plan.New(plan.Options{Asker: asker{}, Record: func(context.Context, []plan.Item) error { return nil }}),
 		skill.New(skill.Options{Skills: []skill.Skill{{Name: "x"}}}), retract.New(nil), []tool.Tool{artifact.New(artifact.Options{})},
 	)

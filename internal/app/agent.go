@@ -28,6 +28,7 @@ import (
 	"github.com/tenon-agent/tenon/undo"
 	"github.com/tenon-agent/tenon/window"
 	"github.com/tenon-agent/tenon/workspace"
+	"github.com/tenon-agent/tenon/workspace/host"
 )
 
 // Agent is an agent with its site, the part of the directory that its tools work in.
@@ -97,13 +98,9 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec, resumed bo
 		Judge: permission.Live(ag.site.policy.Load), Broker: ag.Questions, Keep: s.Keep, Own: []string{artifacts.Dir, outputs.Path()}, Readable: skillDirs(s.Skills.Skills),
 	})
 	ag.window, ag.titles = ag.newWindow(s.Window), ag.newTitles(s.Titles)
-	tools, err := ag.tools(s, artifacts)
-	if err != nil {
-		return nil, err
-	}
 	ag.Agent, err = agent.Open(ctx, a.Store, id, agent.Options{
 		Client: s.Client, System: s.System, Day: a.day, Gate: ag.Gate, Limits: s.Limits, Window: ag.window, Keep: ag.site.keep,
-		Tools:    s.Secrets.Tools(ag.site.tools(tools)),
+		Tools:    s.Secrets.Tools(ag.site.tools(ag.tools(s, artifacts))),
 		Hooks:    []agent.Hook{{Name: "titles", AfterTurn: ag.titles.AfterTurn, AfterRun: ag.titles.AfterRun}},
 		Settings: s.Settings, Change: ag.change,
 		Dir: s.Bounds.Root, Version: a.version, Owner: Owner(s.Owner), TakeOver: s.TakeOver,
@@ -128,13 +125,9 @@ func (a *Agent) change(ctx context.Context, c session.Change) error {
 }
 
 // tools returns the built-in tools.
-func (a *Agent) tools(s Spec, artifacts artifact.Options) ([]tool.Tool, error) {
+func (a *Agent) tools(s Spec, artifacts artifact.Options) []tool.Tool {
 	o := s.Web
-	o.Allow = a.redirect
-	network, err := web.New(a.site.workspace, o)
-	if err != nil {
-		return nil, err
-	}
+	o.Allow, o.Hosts = a.redirect, func() host.List { return a.site.bounds.Load().hosts() }
 	planning := plan.Options{Record: a.plan}
 	if a.Questions != nil {
 		planning.Asker = asker{a.Questions}
@@ -142,9 +135,9 @@ func (a *Agent) tools(s Spec, artifacts artifact.Options) ([]tool.Tool, error) {
 	return slices.Concat(
 		a.site.seen.Tools(s.Editor), search.New(a.site.workspace),
 		shell.New(a.site.workspace, shell.Options{Analyze: a.site.effects, Reported: a.news.reported}),
-		network, plan.New(planning), []tool.Tool{artifact.New(artifacts)}, retract.New(&retractable{agent: a}),
+		web.New(a.site.workspace, o), plan.New(planning), []tool.Tool{artifact.New(artifacts)}, retract.New(&retractable{agent: a}),
 		skill.New(skill.Options{Skills: s.Skills.Skills, MaxSize: s.Skills.MaxSize, Loaded: a.loaded}),
-	), nil
+	)
 }
 
 func (a *Agent) plan(ctx context.Context, items []plan.Item) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/tenon-agent/tenon/undo"
 	"github.com/tenon-agent/tenon/workspace"
 	"github.com/tenon-agent/tenon/workspace/gitdir"
+	"github.com/tenon-agent/tenon/workspace/host"
 	paths "github.com/tenon-agent/tenon/workspace/path"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
@@ -30,7 +31,7 @@ type Bounds struct {
 	Sandbox *sandbox.Policy
 	Off     string
 
-	Hosts []string // hosts that tools and commands may reach without a question; "*": all
+	Hosts []string // hosts that commands may reach, and tools without a question, as package host reads them
 }
 
 // Bounds returns the bounds of work in a directory, which is absolute with its links resolved.
@@ -83,6 +84,20 @@ func (s *Setup) secretVars() []string {
 
 func network(hosts []string) sandbox.Network {
 	return sandbox.Network{Open: slices.Contains(hosts, "*"), Hosts: hosts}
+}
+
+// hosts returns the parsed Hosts. The policy of the bounds has reported wrong ones.
+func (b Bounds) hosts() host.List {
+	list, _ := host.Parse(b.Hosts...)
+	return list
+}
+
+// Reach returns bounds with further hosts, such as those of a flag.
+func (b Bounds) Reach(more []string) Bounds {
+	if len(more) == 0 {
+		return b
+	}
+	return b.reaching(slices.Concat(b.Hosts, more))
 }
 
 func (b Bounds) reaching(hosts []string) Bounds {

@@ -269,7 +269,7 @@ func (out *Opened) spec(o Opening) (Spec, error) {
 	spec.Limits = spec.Limits.With(o.Limits)
 	spec.Settings = spec.Settings.With(o.Settings)
 	spec.Ask, spec.AskTime, spec.TakeOver = o.Ask, o.AskTime, o.TakeOver
-	spec.Bounds = out.Setup.Bounds(out.Dir)
+	spec.Bounds = out.Setup.Bounds(out.Dir).Reach(o.Permissions.Network)
 	if err := out.Setup.There(spec.Bounds); err != nil {
 		return spec, err
 	}

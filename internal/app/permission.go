@@ -16,6 +16,7 @@ import (
 type Permissions struct {
 	Mode             permission.Mode // "": the mode of the configuration
 	Allow, Ask, Deny []string        // rules for this session
+	Network          []string        // further hosts that this session may reach: see [Bounds.Reach]
 }
 
 // Policy returns the permission policy for work within bounds. In mode auto it checks which sandbox the machine supports, which takes some

@@ -15,9 +15,8 @@ import (
 
 // Web returns the settings of the configuration for the web tools.
 func (s *Setup) Web() web.Options {
-	c := &s.Config.Web
-	o := web.Options{Private: c.Private, Hosts: c.Allow, Proxy: http.ProxyFromEnvironment}
-	if c.Search.Backend != "" {
+	o := web.Options{Proxy: http.ProxyFromEnvironment}
+	if s.Config.Web.Search.Backend != "" {
 		o.Engine = &engine{setup: s, made: sync.OnceValues(s.engine)}
 	}
 	return o

@@ -71,7 +71,7 @@ func TestAProjectCannotWidenPermissions(t *testing.T) {
 	}
 	for _, text := range []string{
 		`{"permissions": {"allow": ["shell"]}}`, `{"sandbox": {"enabled": false}}`, `{"sandbox": {"network": ["*"]}}`,
-		`{"sandbox": {"writable": ["/"]}}`, `{"roots": ["/"]}`, `{"web": {"private": true}}`,
+		`{"sandbox": {"writable": ["/"]}}`, `{"roots": ["/"]}`, `{"web": {"search": {"backend": "brave"}}}`,
 	} {
 		h.project(text)
 		if _, err := Load(h.Options); err == nil || !strings.Contains(err.Error(), "a project cannot set this") {
@@ -88,7 +88,8 @@ func TestMistakesInPermissions(t *testing.T) {
 		`{"permissions": {"allow": [{}]}}`:                       "expected a rule in quotes",
 		`{"permissions": {"deny": [" "]}}`:                       "the rule is empty",
 		`{"permissions": {"examples": [{"want": "perhaps"}]}}`:   `allow, ask or deny`,
-		`{"sandbox": {"network": ["https://example.com/path"]}}`: "without a scheme or a path",
+		`{"sandbox": {"network": ["https://example.com/path"]}}`: "or group of hosts: @alpine",
+		`{"sandbox": {"network": ["@nmp"]}}`:                     "@npm",
 		`{"roots": ["$HOME"]}`:                                   "references with $ are not supported here",
 		`{"web": {"search": {"backend": "searx"}}}`:              `did you mean "searxng"?`,
 	} {

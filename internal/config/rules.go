@@ -14,6 +14,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/models"
 	"github.com/tenon-agent/tenon/permission"
+	"github.com/tenon-agent/tenon/workspace/host"
 )
 
 // rule is a condition on a string. The schema has the pattern, which accepts every string that ok accepts. It may accept more.
@@ -78,8 +79,8 @@ func rules(name string) (rule, bool) {
 		}}, true
 	case "host":
 		return rule{
-			"a host, host:port, *.domain or network such as 10.0.0.0/8, without a scheme or a path",
-			`^[A-Za-z0-9*:\[][A-Za-z0-9*._:\[\]-]*(/[0-9]+)?$`, isHost,
+			"a host, host:port, *.domain, network such as 10.0.0.0/8, or group of hosts: " + strings.Join(host.Groups(), ", "),
+			`^((` + strings.Join(host.Groups(), "|") + `)|[A-Za-z0-9*:\[][A-Za-z0-9*._:\[\]-]*(/[0-9]+)?)$`, isHost,
 		}, true
 	case "command":
 		return rule{"a command line", `^.*[!-~].*$`, func(s string) bool {
@@ -114,13 +115,16 @@ func isRef(s string) bool {
 }
 
 func isHost(s string) bool {
-	host, bits, network := strings.Cut(s, "/")
-	for i, r := range host {
+	if slices.Contains(host.Groups(), s) {
+		return true
+	}
+	name, bits, network := strings.Cut(s, "/")
+	for i, r := range name {
 		if !isName(string(r)) && !strings.ContainsRune("*:[", r) && (i == 0 || !strings.ContainsRune(".-_]", r)) {
 			return false
 		}
 	}
-	return host != "" && (!network || bits != "" && strings.Trim(bits, "0123456789") == "")
+	return name != "" && (!network || bits != "" && strings.Trim(bits, "0123456789") == "")
 }
 
 func isHeader(s string) bool {

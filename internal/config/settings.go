@@ -31,7 +31,7 @@ type Settings struct {
 	Sandbox     Sandbox     `json:"sandbox" doc:"The files, hosts and resources that commands may use. The operating system enforces it."`
 	// Roots are absolute paths, or paths relative to the home directory with ~/.
 	Roots []string `json:"roots" is:"path" layer:"user" doc:"Further directories that are part of every workspace, such as ~/notes."`
-	Web   Web      `json:"web" layer:"user" doc:"The hosts that the web tools may reach, and their search engine."`
+	Web   Web      `json:"web" layer:"user" doc:"The web tools."`
 
 	Window   Window   `json:"window" doc:"How Tenon keeps the context window of the model from filling up."`
 	Context  Context  `json:"context" doc:"The context files, such as AGENTS.md, that Tenon sends to the model, and their maximum size."`
@@ -134,7 +134,7 @@ type Sample struct {
 // Sandbox configures the access of commands beyond the workspace and their own temporary files.
 type Sandbox struct {
 	Enabled   *bool    `json:"enabled" layer:"user" doc:"Whether commands are confined in every mode but yolo. Default: true."`
-	Network   []string `json:"network" is:"host" layer:"user" doc:"Hosts that commands may reach, such as proxy.example.com, *.example.com:443 or 10.0.0.0/8; * means all. Default: none."`
+	Network   []string `json:"network" is:"host" layer:"user" doc:"Hosts that commands may reach, and fetch and download without a question: proxy.example.com, *.example.com:443, 10.0.0.0/8, or a group such as @npm, @pypi, @go, @crates or @github; * means all. Private addresses need an entry with the address or its range. Default: none."`
 	Writable  []string `json:"writable" is:"path" layer:"user" doc:"Further directories that commands may write, such as ~/.cache/go-build."`
 	Readable  []string `json:"readable" is:"path" layer:"user" doc:"Further files and directories of the home directory that commands may read, such as ~/opt/toolchain."`
 	Env       []string `json:"env" is:"variable" layer:"user" doc:"Further environment variables that commands get, such as DATABASE_URL. Variables to which the configuration or a provider refers never pass."`
@@ -146,9 +146,7 @@ type Sandbox struct {
 
 // Web configures the tools that use the network.
 type Web struct {
-	Private bool     `json:"private" doc:"Whether the web tools may reach addresses of private networks and of this machine."`
-	Allow   []string `json:"allow" is:"host" doc:"Private hosts and networks that the web tools may reach, such as wiki.example.com or 10.1.0.0/16."`
-	Search  Search   `json:"search" doc:"The search engine of web_search. Without one, Tenon does not offer this tool."`
+	Search Search `json:"search" doc:"The search engine of web_search. Without one, Tenon does not offer this tool."`
 }
 
 // Search is a search engine.

@@ -19,14 +19,14 @@ const (
 )
 
 type client struct {
-	guard  *guard
+	guard  guard
 	allow  func(context.Context, string, int) error
 	proxy  func(*http.Request) (*url.URL, error)
 	direct *http.Transport // checks every address that it dials
 	behind *http.Transport // dials the proxy, which the person chose
 }
 
-func newClient(g *guard, allow func(context.Context, string, int) error, proxy func(*http.Request) (*url.URL, error)) *client {
+func newClient(g guard, allow func(context.Context, string, int) error, proxy func(*http.Request) (*url.URL, error)) *client {
 	c := &client{guard: g, allow: allow, proxy: proxy, direct: newTransport(), behind: newTransport()}
 	c.direct.DialContext = c.dial
 	c.behind.Proxy = proxy
@@ -89,7 +89,7 @@ func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
 // check checks the addresses of a host that a proxy will dial. It accepts a name that only the proxy can resolve, unless it is a name of
 // a local network.
 func (c *client) check(ctx context.Context, t target) error {
-	if c.guard.named(t.host, t.port) {
+	if c.guard.named(t) {
 		return nil
 	}
 	if is, err := c.guard.literal(t); is {

@@ -17,7 +17,7 @@ import (
 
 func TestDownload(t *testing.T) {
 	server := site(t, send("application/zip", "PK\x03\x04data"))
-	s := tools(t, Options{Private: true})
+	s := tools(t, Options{Hosts: anywhere})
 	call, err := s.download().Prepare(t.Context(), `{"url":"`+server.URL+`/a","path":"lib/a.zip"}`)
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestDownloadReplacesOnlyWhatWasRead(t *testing.T) {
 		}
 		return file
 	}
-	s := tools(t, Options{Private: true})
+	s := tools(t, Options{Hosts: anywhere})
 	file := put(s, "a", 0o644)
 	if _, err := run(t, s.download(), `{"url":%q,"path":"a"}`, server.URL); err == nil || !strings.Contains(err.Error(), "a exists") {
 		t.Errorf("error %v", err)
@@ -71,7 +71,7 @@ func TestDownloadReplacesOnlyWhatWasRead(t *testing.T) {
 	unread := errors.New("read it first")
 	var asked []string
 	var answer error
-	s = tools(t, Options{Private: true, Replace: func(name string) error { asked = append(asked, name); return answer }})
+	s = tools(t, Options{Hosts: anywhere, Replace: func(name string) error { asked = append(asked, name); return answer }})
 	file, answer = put(s, "a", 0o644), unread
 	if _, err := run(t, s.download(), `{"url":%q,"path":"a"}`, server.URL); !errors.Is(err, unread) {
 		t.Errorf("error %v", err)
@@ -99,7 +99,7 @@ func TestDownloadReplacesOnlyWhatWasRead(t *testing.T) {
 
 // A file that appears while another is under way to its place stays.
 func TestDownloadLooksAgain(t *testing.T) {
-	s := tools(t, Options{Private: true})
+	s := tools(t, Options{Hosts: anywhere})
 	file := filepath.Join(s.ws.Dir(), "a")
 	server := site(t, func(w http.ResponseWriter, _ *http.Request) {
 		if err := os.WriteFile(file, []byte("another's"), 0o644); err != nil {
@@ -117,7 +117,7 @@ func TestDownloadLooksAgain(t *testing.T) {
 
 // A directory that becomes a link while a file is under way to it leads the file nowhere.
 func TestDownloadFollowsNoNewLink(t *testing.T) {
-	s := tools(t, Options{Private: true})
+	s := tools(t, Options{Hosts: anywhere})
 	dir := filepath.Join(s.ws.Dir(), "lib")
 	if err := os.Mkdir(filepath.Join(s.ws.Dir(), "kept"), 0o755); err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestDownloadsThatFailLeaveNothing(t *testing.T) {
 			t.Setenv("TMPDIR", temp)
 			t.Setenv("TMP", temp)
 			server := site(t, test.h)
-			s := tools(t, Options{Private: true})
+			s := tools(t, Options{Hosts: anywhere})
 			if test.name == "slow" {
 				s.downloadTime = 50 * time.Millisecond
 			}
@@ -195,11 +195,11 @@ func TestDownloadsThatFailLeaveNothing(t *testing.T) {
 func TestDownloadStaysInTheWorkspace(t *testing.T) {
 	server := site(t, send("", "new"))
 	for _, path := range []string{"../a", "/a", ""} {
-		if _, err := run(t, tools(t, Options{Private: true}).download(), `{"url":%q,"path":%q}`, server.URL, path); err == nil {
+		if _, err := run(t, tools(t, Options{Hosts: anywhere}).download(), `{"url":%q,"path":%q}`, server.URL, path); err == nil {
 			t.Errorf("%q is written", path)
 		}
 	}
-	_, err := run(t, tools(t, Options{Private: true}).download(), `{"url":%q,"path":"../a"}`, server.URL)
+	_, err := run(t, tools(t, Options{Hosts: anywhere}).download(), `{"url":%q,"path":"../a"}`, server.URL)
 	if _, ok := errors.AsType[*workspace.OutsideError](err); !ok {
 		t.Errorf("error %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenon-agent/tenon/tool/web"
 	"github.com/tenon-agent/tenon/workspace"
+	"github.com/tenon-agent/tenon/workspace/host"
 )
 
 func Example() {
@@ -31,11 +32,7 @@ func Example() {
 	defer ws.Close()
 
 	fetch := func(o web.Options) {
-		tools, err := web.New(ws, o)
-		if err != nil {
-			panic(err)
-		}
-		call, err := tools[1].Prepare(ctx, fmt.Sprintf(`{"url": %q}`, site.URL))
+		call, err := web.New(ws, o)[1].Prepare(ctx, fmt.Sprintf(`{"url": %q}`, site.URL))
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -47,9 +44,13 @@ func Example() {
 		fmt.Println(strings.ReplaceAll(result.Content.Text(), site.URL, "http://site"))
 	}
 	fetch(web.Options{})
-	fetch(web.Options{Hosts: []string{"127.0.0.1"}})
+	listed, err := host.Parse("127.0.0.1")
+	if err != nil {
+		panic(err)
+	}
+	fetch(web.Options{Hosts: func() host.List { return listed }})
 	// Output:
-	// 127.0.0.1 is not a public address (loopback); only the user can allow it, with the setting web.allow
+	// 127.0.0.1 is not a public address (loopback); only the user can allow it: use --network 127.0.0.1, or add 127.0.0.1 to sandbox.network in tenon.json
 	// # Tenons
 	//
 	// A **joint** of [wood](http://site/wood).

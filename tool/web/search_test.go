@@ -188,10 +188,7 @@ func TestWebSearch(t *testing.T) {
 
 func TestToolsThatExist(t *testing.T) {
 	for want, o := range map[string]Options{"download fetch": {}, "download fetch web_search": {Engine: fixed{}}} {
-		tools, err := New(nil, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tools := New(nil, o)
 		var names []string
 		for _, one := range tools {
 			if text, err := json.Marshal(one.Spec()); err != nil || len(text) > 340 {

@@ -3,13 +3,13 @@ package web
 import (
 	"context"
 	_ "embed"
-	"fmt"
 	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/workspace"
+	"github.com/tenon-agent/tenon/workspace/host"
 )
 
 const (
@@ -19,12 +19,9 @@ const (
 
 // Options configure the tools. The zero value reaches every public address directly and has no web_search.
 type Options struct {
-	// Private allows all addresses, also those that are not public.
-	Private bool
-
-	// Hosts are allowed although their addresses are not public: networks such as 10.0.0.0/8, and names or addresses with or without
-	// a port.
-	Hosts []string
+	// Hosts returns the hosts that the person listed. The tools reach an address that is not public only if it is listed, as an address or in
+	// a range, or if all hosts are. Nil: none.
+	Hosts func() host.List
 
 	// Allow decides about the target of every redirect; its error stops the call. Nil: the tools follow all redirects. The effects of a
 	// call declare its first host.
@@ -42,17 +39,14 @@ type Options struct {
 	Engine Engine
 }
 
-// New returns the tools download, fetch and, with an engine, web_search for a workspace. The error names an invalid option.
-func New(ws *workspace.Workspace, o Options) ([]tool.Tool, error) {
-	s, err := newSet(ws, o)
-	if err != nil {
-		return nil, err
-	}
+// New returns the tools download, fetch and, with an engine, web_search for a workspace.
+func New(ws *workspace.Workspace, o Options) []tool.Tool {
+	s := newSet(ws, o)
 	tools := []tool.Tool{s.download(), s.fetch()}
 	if o.Engine != nil {
 		tools = append(tools, search(o.Engine))
 	}
-	return tools, nil
+	return tools
 }
 
 type set struct {
@@ -64,15 +58,11 @@ type set struct {
 	fetchTime, downloadTime time.Duration
 }
 
-func newSet(ws *workspace.Workspace, o Options) (*set, error) {
-	guard, err := newGuard(o.Private, o.Hosts)
-	if err != nil {
-		return nil, fmt.Errorf("web: %w", err)
-	}
+func newSet(ws *workspace.Workspace, o Options) *set {
 	return &set{
-		ws: ws, replace: o.Replace, client: newClient(guard, o.Allow, o.Proxy),
+		ws: ws, replace: o.Replace, client: newClient(o.Hosts, o.Allow, o.Proxy),
 		fetchTime: fetchTime, downloadTime: downloadTime,
-	}, nil
+	}
 }
 
 //go:embed fetch.md

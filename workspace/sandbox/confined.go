@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/tenon-agent/tenon/workspace/host"
 )
 
 // Confined is a command that runs, or will run, in the sandbox.
@@ -46,7 +48,7 @@ func (p *Policy) ready(cmd *exec.Cmd) error {
 	if p.Network.Open {
 		return nil // hosts say nothing then
 	}
-	if _, err := parseHosts(p.Network.Hosts); err != nil {
+	if _, err := host.Parse(p.Network.Hosts...); err != nil {
 		return fmt.Errorf("sandbox: %w", err)
 	}
 	return nil

@@ -1,27 +1,12 @@
 package sandbox
 
-import (
-	"net"
-	"net/netip"
-)
+import "net"
 
 // Pretend makes a policy believe in a machine.
 func (p *Policy) Pretend(r Report) { p.once.Do(func() { p.machine = r }) }
 
-// Hosts and the functions below are the parts that parse what comes from others.
-type Hosts = hosts
-
-var (
-	ParseHosts = parseHosts
-	ReadSOCKS  = readSOCKS
-	Public     = public
-)
-
-func (list hosts) Judge(name string, port int) string { return list.judge(name, port) }
-
-func (list hosts) Address(addr netip.Addr, port int, named bool) string {
-	return list.address(addr, port, named)
-}
+// ReadSOCKS parses what comes from others.
+var ReadSOCKS = readSOCKS
 
 // NewProxy makes a proxy on a listener, and a function that closes it and returns what it refused.
 func NewProxy(texts []string, l net.Listener) (func() []Blocked, error) {

@@ -15,12 +15,14 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/tenon-agent/tenon/workspace/host"
 )
 
 // proxy lets a command reach the hosts that its policy lists, and notes what it refused. It listens inside the network
 // namespace of the command and dials outside of it. It speaks HTTP, CONNECT and SOCKS5.
 type proxy struct {
-	hosts   hosts
+	hosts   host.List
 	control io.Closer
 	ctx     context.Context // ends with close
 	cancel  context.CancelFunc
@@ -49,7 +51,7 @@ func (r *refusal) Error() string {
 // newProxy makes a proxy that serves the first of the listeners which receive returns, once it does; the others are relays. Closing
 // control makes receive return.
 func newProxy(texts []string, control io.Closer, receive func() ([]net.Listener, error)) (*proxy, error) {
-	list, err := parseHosts(texts)
+	list, err := host.Parse(texts...)
 	if err != nil {
 		return nil, err
 	}
@@ -195,19 +197,17 @@ func (p *proxy) connect(w http.ResponseWriter, r *http.Request) {
 // dial connects to a host that is allowed, at an address that is.
 func (p *proxy) dial(name string, port int) (net.Conn, error) {
 	address := net.JoinHostPort(name, strconv.Itoa(port))
-	if why := p.hosts.judge(name, port); why != "" {
-		return nil, p.refuse(address, why)
+	if listed, _ := p.hosts.Has(address); !listed {
+		return nil, p.refuse(address, "it is not among the hosts that commands may reach; "+host.Allow(address))
 	}
-	_, err := netip.ParseAddr(name)
-	named := err != nil
 	var refused *refusal
 	d := net.Dialer{Timeout: patience, Control: func(_, to string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(to)
 		if err != nil {
 			return err
 		}
-		if why := p.hosts.address(at.Addr(), int(at.Port()), named); why != "" {
-			return &refusal{address, why}
+		if kind := p.hosts.Special(name, at); kind != "" {
+			return &refusal{address, fmt.Sprintf("its address %s is not public (%s), and no name allows that; %s", at.Addr(), kind, host.Allow(at.Addr().String()))}
 		}
 		return nil
 	}}

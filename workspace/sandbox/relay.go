@@ -4,6 +4,9 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strconv"
+
+	"github.com/tenon-agent/tenon/workspace/host"
 )
 
 // maxRelays is how many servers of this machine are there inside at most; the rest is reached through the proxy.
@@ -12,21 +15,21 @@ const maxRelays = 64
 // relays returns where something listens inside that takes connections to a server of this machine: the loopback addresses that are
 // listed with a port. A program that looks for its database at 127.0.0.1:5432 asks no proxy, and finds it.
 func relays(texts []string) (list []netip.AddrPort) {
-	parsed, err := parseHosts(texts)
+	parsed, err := host.Parse(texts...)
 	if err != nil {
 		return nil
 	}
 	for _, h := range parsed {
-		addr := h.prefix.Addr()
+		addr := h.Prefix.Addr()
 		switch {
-		case h.port == 0 || len(list) == maxRelays:
+		case h.Port == 0 || len(list) == maxRelays:
 			continue
-		case h.name == "localhost" && !h.below:
+		case h.Name == "localhost":
 			addr = netip.AddrFrom4([4]byte{127, 0, 0, 1})
-		case h.name != "" || !h.prefix.IsSingleIP() || !addr.IsLoopback():
+		case h.Name != "" || !h.Prefix.IsSingleIP() || !addr.IsLoopback():
 			continue
 		}
-		if at := netip.AddrPortFrom(addr, uint16(h.port)); !slices.Contains(list, at) {
+		if at := netip.AddrPortFrom(addr, uint16(h.Port)); !slices.Contains(list, at) {
 			list = append(list, at)
 		}
 	}
@@ -37,19 +40,19 @@ func relays(texts []string) (list []netip.AddrPort) {
 // there are no relays, that one is meant.
 func unasked(texts []string, relayed bool) []string {
 	own := []string{"localhost", "127.0.0.1", "::1"}
-	list, err := parseHosts(texts)
+	list, err := host.Parse(texts...)
 	if err != nil {
 		return own
 	}
 	return slices.DeleteFunc(own, func(name string) bool {
-		return slices.ContainsFunc(list, func(h host) bool {
-			if relayed && h.port != 0 && (h.name != "" || h.prefix.IsSingleIP()) {
+		return slices.ContainsFunc(list, func(h host.Pattern) bool {
+			if relayed && h.Port != 0 && (h.Name != "" || h.Prefix.IsSingleIP()) {
 				return false
 			}
 			if addr, err := netip.ParseAddr(name); err == nil {
-				return h.name == "" && h.prefix.Contains(addr)
+				return h.Prefix.Contains(addr)
 			}
-			return h.name == name && !h.below
+			return h.Name == name
 		})
 	})
 }
@@ -62,7 +65,7 @@ func (p *proxy) relay(l net.Listener) {
 	}
 	at := l.Addr().(*net.TCPAddr)
 	name := at.IP.String()
-	if p.hosts.judge(name, at.Port) != "" {
+	if listed, _ := p.hosts.Has(net.JoinHostPort(name, strconv.Itoa(at.Port))); !listed {
 		name = "localhost" // it was listed by that
 	}
 	p.accept(l, func(c net.Conn) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenon-agent/tenon/internal/app"
 	"github.com/tenon-agent/tenon/permission"
+	"github.com/tenon-agent/tenon/workspace/host"
 )
 
 // RuleFlags is the flags that extend the permissions of the configuration.
@@ -21,9 +22,24 @@ func (r *RuleFlags) Flags(c *cobra.Command) {
 	f.StringArrayVar(&r.Allow, "allow", nil, "allow calls by `rule`, such as 'shell(go test *)'; repeatable")
 	f.StringArrayVar(&r.Ask, "ask", nil, "ask about calls by `rule`; repeatable")
 	f.StringArrayVar(&r.Deny, "deny", nil, "deny calls by `rule`, in every mode; repeatable")
+	NetworkFlag(c, &r.Network)
 }
 
-// Check returns a usage error for an invalid rule.
+// NetworkFlag adds the flag --network with its completion.
+func NetworkFlag(c *cobra.Command, hosts *[]string) {
+	c.Flags().StringSliceVar(hosts, "network", nil, "let commands reach a `host` or a group: example.com, @npm; repeatable")
+	CompleteWith(c, "network", cobra.FixedCompletions(host.Groups(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// CheckNetwork returns a usage error for an invalid host.
+func CheckNetwork(c *cobra.Command, hosts []string) error {
+	if _, err := host.Parse(hosts...); err != nil {
+		return Usagef(c, "--network: %w", err)
+	}
+	return nil
+}
+
+// Check returns a usage error for an invalid rule or host.
 func (r *RuleFlags) Check(c *cobra.Command) error {
 	for _, list := range []struct {
 		action permission.Action
@@ -35,7 +51,7 @@ func (r *RuleFlags) Check(c *cobra.Command) error {
 			}
 		}
 	}
-	return nil
+	return CheckNetwork(c, r.Network)
 }
 
 // Policy returns the policy of the configuration and the flags.
@@ -43,5 +59,5 @@ func (r *RuleFlags) Policy(c *cobra.Command, s *app.Setup, b app.Bounds) (*permi
 	if err := r.Check(c); err != nil {
 		return nil, err
 	}
-	return s.Policy(b, r.Permissions)
+	return s.Policy(b.Reach(r.Network), r.Permissions)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,7 +32,7 @@ else, reads no secrets, and reaches only the hosts of the configuration and of
 
 'tenon doctor sandbox' shows the policy and what this machine can enforce.`,
 		Example: `  tenon sandbox -- go test ./...
-  tenon sandbox --network modules.example.com -- go mod download`,
+  tenon sandbox --network @go -- go mod download`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -45,7 +44,7 @@ else, reads no secrets, and reaches only the hosts of the configuration and of
 	f := c.Flags()
 	f.SetInterspersed(false)
 	command.DirFlag(c, &dir, "run in this writable `directory`; default: here")
-	f.StringArrayVar(&hosts, "network", nil, "allow a `host`: example.com, *.example.com:443, *; repeatable")
+	command.NetworkFlag(c, &hosts)
 	return c
 }
 
@@ -57,10 +56,11 @@ func confine(env *command.Env, c *cobra.Command, dir string, hosts, args []strin
 	if b.Sandbox == nil {
 		return errors.New(b.Off)
 	}
+	if err := command.CheckNetwork(c, hosts); err != nil {
+		return err
+	}
+	b = b.Reach(hosts)
 	b.Sandbox = b.Sandbox.In("") // there is no session
-	network := &b.Sandbox.Network
-	network.Hosts = append(network.Hosts, hosts...)
-	network.Open = network.Open || slices.Contains(hosts, "*")
 	cmd := exec.CommandContext(c.Context(), args[0], args[1:]...)
 	cmd.Dir, cmd.Env = b.Root, os.Environ()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
