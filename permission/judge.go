@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tenon-agent/tenon/permission/command"
+	"github.com/tenon-agent/tenon/workspace/host"
 )
 
 // Judge implements [Judge].
@@ -60,8 +61,17 @@ func (j *judgement) decide() Verdict {
 	}
 	for i, c := range j.analysis.Commands {
 		v.Commands = append(v.Commands, j.part(i, c))
+		if v.Action == Allow && v.Note == "" && j.cutOff(c) {
+			v.Note = show(c) + " has no network in the sandbox, and fails if it needs one; " + host.Allow("HOST")
+		}
 	}
 	return v
+}
+
+// cutOff reports whether a command uses the network, has none in the sandbox, and names no hosts that it would get by its approval.
+func (j *judgement) cutOff(c command.Command) bool {
+	named := slices.ContainsFunc(c.Hosts, func(h string) bool { return h != "" })
+	return c.Does&command.Network != 0 && !named && j.policy.options.Sandboxed && !j.mode.free && !j.call.Effects.Unconfined && len(j.policy.network) == 0
 }
 
 // part is the verdict on one command of the line.

@@ -136,6 +136,16 @@ func (r Rule) String() string { return fmt.Sprintf("%s %s (%s)", r.action, r.Tex
 // Words describes the calls that the rule matches, and how long it applies.
 func (r Rule) Words() string { return r.subject() + ", " + r.scope.words() }
 
+// Reachable returns the hosts that allow rules such as fetch(@npm) name, as package host reads them.
+func Reachable(rules []Rule) (hosts []string) {
+	for _, r := range rules {
+		if r.action == Allow && r.language == reaching && r.pattern != "" {
+			hosts = append(hosts, r.pattern)
+		}
+	}
+	return hosts
+}
+
 func (r Rule) subject() string {
 	p := r.pattern
 	switch r.language {

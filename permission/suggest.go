@@ -92,14 +92,24 @@ func (j *judgement) wants(n *need) (narrow, wide string) {
 		return "", ""
 	}
 	switch {
+	case n.host != "" && (n.command == noCommand || j.onlyHosts(n.command)):
+		return same("fetch(" + n.host + ")")
 	case n.command != noCommand && n.own:
 		return j.line(&j.analysis.Commands[n.command], "shell")
 	case n.path != "":
 		return j.place(n)
-	case n.host != "":
-		return same("fetch(" + n.host + ")")
 	}
 	return "", ""
+}
+
+// onlyHosts reports whether a command needs approval for its hosts alone.
+func (j *judgement) onlyHosts(command int) bool {
+	for i, n := range j.needs {
+		if n.command == command && n.host == "" && j.found[i].action == Ask {
+			return false
+		}
+	}
+	return true
 }
 
 func same(text string) (narrow, wide string) { return text, text }

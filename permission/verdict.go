@@ -27,6 +27,7 @@ type Verdict struct {
 	Reason   string       // in words
 	Commands []Part       // the simple commands of a command line, in their order
 	Problems []string     // the parts of the line that cannot be judged
+	Note     string       // the reason why an allowed command may fail: it has no network; "" if it has what it needs
 	Runs     string       // the text that the shell runs; "" if the call runs none
 	Suggest  []Suggestion // rules that would allow the call, from narrow to wide, if the action is Ask
 
@@ -77,11 +78,13 @@ func (v Verdict) Unattended() Verdict {
 	v.Action = Deny
 	var ways []string
 	if n := len(v.Suggest); n > 0 {
-		flags := ""
+		flags, listed := "", ""
 		for _, r := range v.Suggest[n-1].Rules {
-			flags += " --allow " + quote(r.Text())
+			if flags += " " + r.flag(); r.language == reaching {
+				listed = " (sandbox.network in tenon.json)"
+			}
 		}
-		ways = append(ways, strings.TrimSpace(flags))
+		ways = append(ways, strings.TrimSpace(flags)+listed)
 	}
 	if v.mode != "" {
 		ways = append(ways, "--mode "+string(v.mode))
@@ -93,6 +96,14 @@ func (v Verdict) Unattended() Verdict {
 		v.Reason += ", and no flag overrides the rule that asks or denies"
 	}
 	return v
+}
+
+// flag is the flag that has the effect of an allow rule.
+func (r Rule) flag() string {
+	if r.language == reaching && r.pattern != "" {
+		return "--network " + r.pattern
+	}
+	return "--allow " + quote(r.Text())
 }
 
 // quote writes a text as one word for a shell.
@@ -107,6 +118,9 @@ func (v Verdict) String() string {
 	if v.Runs != "" {
 		fmt.Fprintf(&b, "  runs        %s\n", strings.ReplaceAll(strings.TrimSuffix(v.Runs, "\n"), "\n", "\n              "))
 	}
+	if v.Note != "" {
+		fmt.Fprintf(&b, "  note        %s\n", v.Note)
+	}
 	for _, p := range v.Problems {
 		fmt.Fprintf(&b, "  problem     %s\n", p)
 	}
@@ -117,7 +131,7 @@ func (v Verdict) String() string {
 	}
 	for _, s := range v.Suggest {
 		for _, r := range s.Rules {
-			fmt.Fprintf(&b, "  --allow %s\n", quote(r.Text()))
+			fmt.Fprintf(&b, "  %s\n", r.flag())
 		}
 		fmt.Fprintf(&b, "         allows %s\n", s.Words())
 	}
@@ -154,11 +168,12 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 		Mode     Mode         `json:"mode"`
 		Rule     string       `json:"rule"`
 		Reason   string       `json:"reason"`
+		Note     string       `json:"note,omitempty"`
 		Runs     string       `json:"runs,omitempty"`
 		Commands []part       `json:"commands"`
 		Problems []string     `json:"problems,omitempty"`
 		Suggest  []suggestion `json:"suggest,omitempty"`
-	}{Tool: v.Tool, Verdict: v.Action, Code: v.Code, Mode: v.Mode, Rule: v.Rule, Reason: v.Reason, Runs: v.Runs, Commands: []part{}, Problems: v.Problems}
+	}{Tool: v.Tool, Verdict: v.Action, Code: v.Code, Mode: v.Mode, Rule: v.Rule, Reason: v.Reason, Note: v.Note, Runs: v.Runs, Commands: []part{}, Problems: v.Problems}
 	for _, p := range v.Commands {
 		c := p.Command
 		out.Commands = append(out.Commands, part{

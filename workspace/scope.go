@@ -37,6 +37,13 @@ func WithScope(ctx context.Context, writable ...string) context.Context {
 	return context.WithValue(ctx, scopeKey{}, slices.Clone(writable))
 }
 
+type hostsKey struct{}
+
+// WithHosts returns a context in which confined commands reach further hosts: those for which a call was approved.
+func WithHosts(ctx context.Context, hosts ...string) context.Context {
+	return context.WithValue(ctx, hostsKey{}, hosts)
+}
+
 // scope returns the paths that may change in a context, if they are bounded.
 func (b *boundary) scope(ctx context.Context) (writable []string, bounded bool) {
 	call, ok := ctx.Value(scopeKey{}).([]string)
@@ -88,8 +95,12 @@ func (m *commands) confinement(ctx context.Context, c Command) (*sandbox.Policy,
 		return nil, &ScopeError{Scope: scope}
 	case !confined:
 		return nil, nil
-	case bounded:
-		return sandbox.Narrow(scope), nil
+	}
+	if hosts, ok := ctx.Value(hostsKey{}).([]string); ok && len(hosts) > 0 {
+		sandbox = sandbox.Reach(hosts...)
+	}
+	if bounded {
+		sandbox = sandbox.Narrow(scope)
 	}
 	return sandbox, nil
 }

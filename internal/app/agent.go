@@ -100,7 +100,7 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec, resumed bo
 	ag.window, ag.titles = ag.newWindow(s.Window), ag.newTitles(s.Titles)
 	ag.Agent, err = agent.Open(ctx, a.Store, id, agent.Options{
 		Client: s.Client, System: s.System, Day: a.day, Gate: ag.Gate, Limits: s.Limits, Window: ag.window, Keep: ag.site.keep,
-		Tools:    s.Secrets.Tools(ag.site.tools(ag.tools(s, artifacts))),
+		Tools:    s.Secrets.Tools(ag.site.tools(ag.tools(s, artifacts), func() []string { return permission.Reachable(ag.Gate.Grants()) })),
 		Hooks:    []agent.Hook{{Name: "titles", AfterTurn: ag.titles.AfterTurn, AfterRun: ag.titles.AfterRun}},
 		Settings: s.Settings, Change: ag.change,
 		Dir: s.Bounds.Root, Version: a.version, Owner: Owner(s.Owner), TakeOver: s.TakeOver,

@@ -123,10 +123,14 @@ func (b Bounds) scratch() paths.Scratch {
 	return b.Sandbox.Scratch()
 }
 
-// Keep writes rules that a person granted for all sessions to the user's configuration.
+// Keep writes rules that a person granted for all sessions to the user's configuration: hosts to sandbox.network, others to permissions.allow.
 func (s *Setup) Keep(ctx context.Context, rules []permission.Rule) error {
 	for _, r := range rules {
-		if err := config.Grant(ctx, s.Config.UserFile, r.Text()); err != nil {
+		list, entry := "/permissions/allow", r.Text()
+		if hosts := permission.Reachable([]permission.Rule{r}); len(hosts) > 0 {
+			list, entry = "/sandbox/network", hosts[0]
+		}
+		if err := config.Grant(ctx, s.Config.UserFile, list, entry); err != nil {
 			return err
 		}
 	}

@@ -58,7 +58,7 @@ func (b Bounds) May(mode permission.Mode, asks bool) string {
 	case n.Open:
 		reach = "the network"
 	case len(n.Hosts) > 0:
-		reach = "of the network " + strings.Join(n.Hosts, ", ") + " alone"
+		reach = "only these hosts: " + strings.Join(n.Hosts, ", ")
 	}
 	text += ". Commands run in a sandbox: they can write here"
 	if s := b.scratch(); len(s.Names) > 0 {

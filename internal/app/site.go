@@ -186,15 +186,16 @@ func (w *site) refuse(name string) error {
 	return w.unreadable(name)
 }
 
-// tools returns the tools with calls that may use exactly the outside paths that the gate judged. After a call, the guide finds the context
+// tools returns the tools with calls that may use exactly the outside paths and hosts that the gate judged, and the hosts that people granted. After a call, the guide finds the context
 // files of the directories that it worked in.
-func (w *site) tools(tools []tool.Tool) []tool.Tool {
+func (w *site) tools(tools []tool.Tool, granted func() []string) []tool.Tool {
 	return tool.Wrap(tools, func(call *tool.Call) {
 		reads, writes := names(call.Effects.Reads), names(call.Effects.Writes)
 		used := slices.Concat(call.Effects.Reads, call.Effects.Writes)
 		run, preview := call.Run, call.Preview
 		call.Run = func(ctx context.Context, report tool.Report) (tool.Result, error) {
 			defer w.workspace.Permit(reads, writes)()
+			ctx = workspace.WithHosts(ctx, slices.Concat(call.Effects.Hosts, granted())...)
 			result, err := run(ctx, report)
 			if err == nil && !result.IsError {
 				w.enter(used)

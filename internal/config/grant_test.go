@@ -3,10 +3,26 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 )
+
+// A host that a person granted for all sessions is one that commands may reach in all sessions.
+func TestGrantOfAHost(t *testing.T) {
+	file := filepath.Join(t.TempDir(), fileName)
+	write(t, file, "{\n\t// mine\n\t\"sandbox\": {\"network\": [\"example.com\"]},\n}")
+	for range 2 {
+		if err := Grant(t.Context(), file, "/sandbox/network", "@npm"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := Load(Options{File: file})
+	if text, _ := os.ReadFile(file); err != nil || !slices.Equal(c.Sandbox.Network, []string{"example.com", "@npm"}) || !strings.Contains(string(text), "// mine") {
+		t.Errorf("the file is %s, error %v", text, err)
+	}
+}
 
 func TestGrant(t *testing.T) {
 	for before, want := range map[string]string{
@@ -23,7 +39,7 @@ func TestGrant(t *testing.T) {
 			write(t, file, before)
 		}
 		for range 2 { // the second time changes nothing
-			if err := Grant(t.Context(), file, "shell(go test *)"); err != nil {
+			if err := Grant(t.Context(), file, "/permissions/allow", "shell(go test *)"); err != nil {
 				t.Fatalf("%s: %v", before, err)
 			}
 		}
@@ -47,12 +63,12 @@ func TestGrant(t *testing.T) {
 func TestGrantToWhatIsNoConfiguration(t *testing.T) {
 	for before, want := range map[string]string{
 		"{":                               "fix it first",
-		`{"permissions": 7}`:              "add the rule to",
-		`{"permissions": {"allow": "x"}}`: "add the rule to",
+		`{"permissions": 7}`:              "cannot add edit to",
+		`{"permissions": {"allow": "x"}}`: "cannot add edit to",
 	} {
 		file := filepath.Join(t.TempDir(), fileName)
 		write(t, file, before)
-		if err := Grant(t.Context(), file, "edit"); err == nil || !strings.Contains(err.Error(), want) {
+		if err := Grant(t.Context(), file, "/permissions/allow", "edit"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", before, err)
 		}
 		if text, _ := os.ReadFile(file); string(text) != before {
@@ -67,7 +83,7 @@ func TestGrantsSideBySide(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 10 {
 		all.Go(func() {
-			if err := Grant(t.Context(), file, "shell(cmd"+string(rune('a'+i))+")"); err != nil {
+			if err := Grant(t.Context(), file, "/permissions/allow", "shell(cmd"+string(rune('a'+i))+")"); err != nil {
 				t.Error(err)
 			}
 		})

@@ -202,6 +202,10 @@ func (c *call) apply(p *program, name string, args []word) {
 		c.subcommand(p, name, g)
 		return
 	}
+	own := func(w word) bool { return w.is("--offline", "--no-index", "--version", "--help", "-i", "--index-url") }
+	if p.group != "" && !slices.ContainsFunc(c.words, own) {
+		c.reaches(p.group)
+	}
 	if c.prints(name, g); c.printed.dynamic {
 		c.zeros(name, g)
 	}

@@ -17,6 +17,7 @@ type program struct {
 	operands []operand
 	does     Does     // effects in every case
 	git      bool     // it changes what git stores
+	group    string   // of hosts that it reaches, unless an option keeps it offline
 	by       string   // the name of the rule
 	rule     rule     // judges the parts that the table cannot describe; may be nil
 	style    string   // how options are written: "", "go", "tar", "plain"
@@ -244,6 +245,8 @@ func readProgram(s string, rules map[string]rule) (*program, error) {
 				}
 				p.does |= letters[l]
 			}
+		case "group":
+			p.group = value
 		case "by":
 			if p.by, p.rule = value, rules[value]; p.rule == nil {
 				return nil, fmt.Errorf("there is no rule %q", value)

@@ -99,10 +99,17 @@ func TestCovers(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{"*", "example.com", true}, {"example.com", "example.com:80", true}, {"example.com:80", "example.com", false},
-		{"*.example.com", "a.example.com", true}, {"*.example.com", "*.a.example.com", true}, {"a.example.com", "*.example.com", false},
-		{"10.0.0.0/8", "10.1.0.0/16", true}, {"10.1.0.0/16", "10.0.0.0/8", false}, {"10.0.0.0/8", "example.com", false},
-		{"@npm", "registry.npmjs.org", true}, {"registry.npmjs.org", "@npm", false},
+		{"*", "example.com", true},
+		{"example.com", "example.com:80", true},
+		{"example.com:80", "example.com", false},
+		{"*.example.com", "a.example.com", true},
+		{"*.example.com", "*.a.example.com", true},
+		{"a.example.com", "*.example.com", false},
+		{"10.0.0.0/8", "10.1.0.0/16", true},
+		{"10.1.0.0/16", "10.0.0.0/8", false},
+		{"10.0.0.0/8", "example.com", false},
+		{"@npm", "registry.npmjs.org", true},
+		{"registry.npmjs.org", "@npm", false},
 	} {
 		if got := parsed(t, test.a).Covers(parsed(t, test.b)); got != test.want {
 			t.Errorf("%s covers %s: %v", test.a, test.b, got)

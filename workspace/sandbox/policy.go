@@ -3,8 +3,10 @@ package sandbox
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"sync"
 
+	"github.com/tenon-agent/tenon/workspace/host"
 	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
@@ -162,6 +164,27 @@ func (p *Policy) Show(readable ...string) *Policy {
 func (p *Policy) Pass(names ...string) *Policy {
 	c := p.copy()
 	c.Keep = slices.Concat(p.Keep, names)
+	return c
+}
+
+// Reach returns a policy that lets commands reach further hosts, such as those of an approved call. It leaves out loopback addresses, which mean
+// the sandbox itself, and texts that are no hosts. Without namespaces, commands reach no host.
+func (p *Policy) Reach(hosts ...string) *Policy {
+	if p.Level() == Partly {
+		return p
+	}
+	c := p.copy()
+	c.Network.Hosts = slices.Clip(c.Network.Hosts)
+	for _, text := range hosts {
+		list, err := host.Parse(text)
+		inside := func(h host.Pattern) bool {
+			at := h.Prefix.Addr()
+			return h.Prefix.IsValid() && (at.IsLoopback() || at.IsUnspecified()) || h.Name == "localhost" || strings.HasSuffix(h.Name, ".localhost")
+		}
+		if listed := slices.Contains(c.Network.Hosts, text); err == nil && !listed && !slices.ContainsFunc(list, inside) {
+			c.Network.Hosts = append(c.Network.Hosts, text)
+		}
+	}
 	return c
 }
 

@@ -207,7 +207,7 @@ func (p *proxy) dial(name string, port int) (net.Conn, error) {
 			return err
 		}
 		if kind := p.hosts.Special(name, at); kind != "" {
-			return &refusal{address, fmt.Sprintf("its address %s is not public (%s), and no name allows that; %s", at.Addr(), kind, host.Allow(at.Addr().String()))}
+			return &refusal{address, fmt.Sprintf("its address %s is not public and not listed (%s); %s", at.Addr(), kind, host.Allow(at.Addr().String()))}
 		}
 		return nil
 	}}

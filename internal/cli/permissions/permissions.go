@@ -57,7 +57,11 @@ Exit codes: 0 allow, 10 ask, 11 deny; 1 error, 2 usage.`,
 				return err
 			}
 			v := policy.Judge(call)
-			err = env.Print(o.json, command.Result{JSON: v, Text: fmt.Sprintf("%s: %s [%s]\n", v.Action, term.OneLine(v.Reason), v.Code)})
+			text := fmt.Sprintf("%s: %s [%s]\n", v.Action, term.OneLine(v.Reason), v.Code)
+			if v.Note != "" {
+				text += "note: " + term.OneLine(v.Note) + "\n"
+			}
+			err = env.Print(o.json, command.Result{JSON: v, Text: text})
 			switch {
 			case err != nil || v.Action == permission.Allow:
 				return err
