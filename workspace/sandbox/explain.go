@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tenon-agent/tenon/workspace/host"
 	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
@@ -52,8 +54,14 @@ var (
 	perhaps   = []string{"operation not permitted", "eperm", "invalid cross-device link", "exdev", "no such file or directory", "enoent", "connection refused", "econnrefused"}
 	noNetwork = []string{
 		"network is unreachable", "enetunreach", "network unreachable", "could not resolve host", "temporary failure in name resolution",
-		"name or service not known", "no such host", "eai_again", "enotfound", "getaddrinfo", "address family not supported",
-		"failed to lookup address", "couldn't connect to server", "could not connect to server", "failed to connect to", "dial udp", "unable to resolve", "no route to host",
+		"name or service not known", "no such host", "eai_again", "getaddrinfo", "address family not supported", "failed to lookup address",
+		"couldn't connect to server", "dial udp", "unable to resolve host", "unknown host ", "no route to host",
+	}
+	// Words of package managers that lack a package and have no network, and the group of hosts that has it.
+	lacking = [][2]string{
+		{"reading file://", "@go"}, {"module lookup disabled by goproxy", "@go"}, {"but --offline was specified", "@crates"},
+		{"using offline mode (--offline)", "@crates"}, {"no matching distribution found for ", "@pypi"}, {"network connectivity is disabled, but", "@pypi"},
+		{"err_pnpm_no_offline", "@npm"}, {"enotcached", "@npm"}, {"yn0080", "@npm"},
 	}
 	forbidden = []string{
 		"operation not permitted", "eperm", "bad system call", "function not implemented", "permission denied", "no such process",
@@ -140,11 +148,15 @@ func (c *Confined) line(line string) []Blocked {
 			return found
 		}
 	}
-	switch m := abstract().FindString(low); {
-	case m != "" && isPerhaps:
-		return []Blocked{{What: Connect, Host: m, Why: "a socket of a program outside cannot be reached"}}
+	group := slices.IndexFunc(lacking, func(l [2]string) bool { return strings.Contains(low, l[0]) })
+	switch socket := listening(abstract().FindString(line)); {
+	case socket != "" && isPerhaps:
+		return []Blocked{{What: Connect, Host: socket, Why: "a socket of a program outside cannot be reached"}}
+	case group >= 0 && !c.policy.Network.Open && len(c.policy.Network.Hosts) == 0:
+		name := lacking[group][1]
+		return []Blocked{{What: Connect, Host: name, Why: "commands have no network, and the caches here lack the package; " + host.Allow(name)}}
 	case !c.policy.Network.Open && has(noNetwork) && !loopback(hostIn(line)):
-		return []Blocked{{What: Connect, Host: hostIn(line), Why: c.noNetwork()}}
+		return []Blocked{{What: Connect, Host: hostIn(line), Why: c.noNetwork(hostIn(line))}}
 	case has(forbidden) && has(systemWords):
 		return []Blocked{{What: System, Why: why(line)}}
 	case isRO:
@@ -157,11 +169,27 @@ func why(line string) string {
 	return "commands may not change the system or look at other processes: " + line
 }
 
-func (c *Confined) noNetwork() string {
-	if len(c.policy.Network.Hosts) > 0 {
-		return "only the listed hosts can be reached, and those through the proxy that HTTP_PROXY and ALL_PROXY name"
+// noNetwork is the reason why a command cannot reach a host, "" for an unknown one.
+func (c *Confined) noNetwork(name string) string {
+	why := "commands have no network"
+	if list, err := host.Parse(c.policy.Network.Hosts...); err == nil && len(list) > 0 {
+		why = "commands reach only the listed hosts, and those through the proxy that HTTP_PROXY and ALL_PROXY name"
+		if _, listed := list.Has(name); listed {
+			return why + "; this program does not use it"
+		}
 	}
-	return "commands have no network"
+	return why + "; " + host.Allow(cmp.Or(name, "HOST"))
+}
+
+// listening returns a name if an abstract socket has it, outside of the sandbox.
+func listening(name string) string {
+	sockets, _ := os.ReadFile("/proc/net/unix")
+	for line := range strings.Lines(string(sockets)) {
+		if fields := strings.Fields(line); name != "" && len(fields) > 0 && fields[len(fields)-1] == name {
+			return name
+		}
+	}
+	return ""
 }
 
 // loopback reports whether a host is inside the sandbox, where it may be reached.
@@ -290,9 +318,10 @@ func exists(path string) bool {
 
 // The first output that needs an explanation compiles these.
 var (
-	abstract = lazily(`@[a-z0-9/_.\-]+`)
+	abstract = lazily(`@[A-Za-z0-9/_.\-]+`)
 	quoted   = lazily(`'[^']+'|"[^"]+"|‘[^’]+’`)
-	hostName = lazily(`(?i)(?:resolve host:?|lookup|enotfound|eai_again|connect to|resolve host name|dial (?:tcp|udp)[46]?|host|connecting to)[ :'"(]+([a-z0-9_.\-]+\.[a-z0-9.\-]+|[0-9a-f:]*:[0-9a-f:]+|localhost)`)
+	hostName = lazily(`(?i)(?:resolve host(?:name)?(?: address)?|lookup|getaddrinfo (?:enotfound|eai_again)|connect to|dial (?:tcp|udp)[46]?|host=|unknown host)[ :'"()]*` +
+		`([a-z0-9_.\-]+\.[a-z0-9.\-]+|[0-9a-f:]*:[0-9a-f:]+|localhost)`)
 )
 
 func lazily(text string) func() *regexp.Regexp {

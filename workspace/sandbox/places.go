@@ -15,26 +15,37 @@ import (
 	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
-// proxies returns the settings by which well-known programs find the proxy. npm, pip, cargo, git and go read the general names.
-func proxies(number int, hosts []string, relayed bool) []string {
+// proxies returns the settings by which well-known programs find the proxy, in addition to env. npm, pip, cargo, git and go read the general names.
+func proxies(number int, hosts []string, relayed bool, env []string) []string {
 	port := strconv.Itoa(number)
 	http, java := "http://127.0.0.1:"+port, ""
 	for _, scheme := range []string{"http", "https"} {
 		java += " -D" + scheme + ".proxyHost=127.0.0.1 -D" + scheme + ".proxyPort=" + port
 	}
-	env := []string{"NODE_USE_ENV_PROXY=1", "MAVEN_OPTS=" + strings.TrimSpace(java), "GRADLE_OPTS=" + strings.TrimSpace(java)}
+	set := []string{"NODE_USE_ENV_PROXY=1"}
+	for _, name := range []string{"MAVEN_OPTS", "GRADLE_OPTS"} {
+		set = append(set, name+"="+strings.TrimSpace(value(env, name)+java))
+	}
 	for name, value := range map[string]string{
 		"HTTP_PROXY": http, "HTTPS_PROXY": http, "ALL_PROXY": "socks5h://127.0.0.1:" + port, "NO_PROXY": strings.Join(unasked(hosts, relayed), ","),
 	} {
-		env = append(env, name+"="+value, strings.ToLower(name)+"="+value)
+		set = append(set, name+"="+value, strings.ToLower(name)+"="+value)
 	}
-	slices.Sort(env)
-	return env
+	slices.Sort(set)
+	return set
+}
+
+// offline returns the settings with which package managers use what they have, and fail at once if they need the network. Those that still ask a
+// server find one on the loopback address.
+func offline() []string {
+	return strings.Fields(`npm_config_prefer_offline=true npm_config_fetch_retries=0 YARN_ENABLE_NETWORK=0 COREPACK_ENABLE_NETWORK=0
+		PIP_RETRIES=0 UV_OFFLINE=1 CARGO_NET_OFFLINE=true COMPOSER_DISABLE_NETWORK=1`)
 }
 
 // caches moves the caches of toolchains to dir, so that no program outside uses files that a command leaves there: a module or an object that
 // was swapped would run with the next build. A cache in a writable tree stays there. Go still reads the modules in home, as a proxy from
-// files; online only if GOPROXY names a proxy to ask after it.
+// files; online only if GOPROXY names a proxy to ask after it. Without network, Cargo and Maven read the cache in home, unless a command with
+// network has filled theirs.
 func caches(dir string, writable, env []string, online bool) []string {
 	home := value(env, "HOME")
 	usual := cmp.Or(value(env, "XDG_CACHE_HOME"), filepath.Join(home, ".cache"))
@@ -53,16 +64,27 @@ func caches(dir string, writable, env []string, online bool) []string {
 		{"PIP_CACHE_DIR", "pip", filepath.Join(system, "pip")},
 		{"UV_CACHE_DIR", "uv", filepath.Join(usual, "uv")},
 		{"CCACHE_DIR", "ccache", filepath.Join(usual, "ccache")},
+		{"CARGO_HOME", "cargo", filepath.Join(home, ".cargo")},
 		{"XDG_CACHE_HOME", "xdg", usual},
 	} {
 		place := cmp.Or(value(env, c.variable), c.own)
 		if !lies(place, writable) {
-			place = filepath.Join(dir, c.name)
+			own := filepath.Join(dir, c.name)
 			if c.variable == "GOMODCACHE" {
 				out = append(out, "GOPROXY="+modules(mods, value(env, "GOPROXY"), online))
 			}
+			if c.variable != "CARGO_HOME" || online || exists(filepath.Join(own, "registry")) {
+				place = own
+			}
 		}
 		out = append(out, c.variable+"="+place)
+	}
+	m2, own := filepath.Join(home, ".m2", "repository"), filepath.Join(dir, "m2")
+	if !lies(m2, writable) && (online || exists(own) || !exists(m2)) {
+		out = append(out, "MAVEN_OPTS="+strings.TrimSpace(value(env, "MAVEN_OPTS")+" -Dmaven.repo.local="+own+" -Dmaven.repo.local.tail="+m2))
+	}
+	if !online {
+		out = append(out, offline()...)
 	}
 	return out
 }

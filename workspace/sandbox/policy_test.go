@@ -61,3 +61,42 @@ func TestExplainOfOtherFailures(t *testing.T) {
 		}
 	}
 }
+
+// Explanations of real outputs about the network name what a program said that it could not reach, and nothing else.
+func TestExplanationsOfTheNetwork(t *testing.T) {
+	closed := (&sandbox.Policy{Writable: []string{"/home/me/project"}}).Explainer("/home/me/project")
+	some := (&sandbox.Policy{Writable: []string{"/home/me/project"}, Network: sandbox.Network{Hosts: []string{"example.com"}}}).Explainer("/home/me/project")
+	for _, test := range []struct {
+		c          *sandbox.Confined
+		line, host string
+		why        string // "": nothing is explained
+	}{
+		{closed, "a.go:2:8: golang.org/x/text@v0.14.0: reading file:///home/me/go/pkg/mod/cache/download/golang.org/x/text/@v/v0.14.0.zip: no such file or directory", "@go", "use --network @go, or add @go to sandbox.network"},
+		{closed, "go: module lookup disabled by GOPROXY=off", "@go", "caches here lack the package"},
+		{closed, "npm error request to https://registry.npmjs.org/left-pad failed, reason: getaddrinfo EAI_AGAIN registry.npmjs.org", "registry.npmjs.org", "use --network @npm"},
+		{closed, "npm error code EAI_AGAIN", "", "use --network HOST"},
+		{closed, "ERROR: No matching distribution found for six", "@pypi", "use --network @pypi"},
+		{closed, "As a reminder, you're using offline mode (--offline) which can sometimes cause surprising resolution failures", "@crates", "@crates"},
+		{closed, "fatal: unable to access 'https://github.com/a/b/': Could not resolve host: github.com", "github.com", "use --network @github"},
+		{closed, "curl: (6) Could not resolve host: docs.example.org", "docs.example.org", "use --network docs.example.org"},
+		{closed, `Get "https://proxy.golang.org/x/@v/list": dial tcp: lookup proxy.golang.org on 10.0.0.2:53: dial udp 10.0.0.2:53: connect: network is unreachable`, "proxy.golang.org", "@go"},
+		{closed, "urllib3: HTTPSConnectionPool(host='pypi.org', port=443): Temporary failure in name resolution", "pypi.org", "@pypi"},
+		{closed, "[ERROR] Unknown host repo.maven.apache.org: Temporary failure in name resolution", "repo.maven.apache.org", "@maven"},
+		{some, "ERROR: No matching distribution found for six", "", ""},
+		{some, "curl: (6) Could not resolve host: example.com", "example.com", "this program does not use it"},
+		{some, "curl: (6) Could not resolve host: other.example", "other.example", "use --network other.example"},
+		{closed, "ModuleNotFoundError: No module named 'requests'", "", ""},
+		{closed, "failed to connect to db.sqlite: no such table", "", ""},
+		{closed, "user@example.com: no such file or directory", "", ""},
+		{closed, "golang.org/x/text@v0.14.0: no such file or directory", "", ""},
+		{closed, "go: github.com/x/y@v1.2.3: unknown revision", "", ""},
+	} {
+		got := test.c.Explain([]byte(test.line), 1)
+		switch {
+		case test.why == "" && len(got) > 0:
+			t.Errorf("%s: got %v", test.line, got)
+		case test.why != "" && (len(got) != 1 || got[0].What != sandbox.Connect || got[0].Host != test.host || !strings.Contains(got[0].Why, test.why)):
+			t.Errorf("%s: got %v", test.line, got)
+		}
+	}
+}

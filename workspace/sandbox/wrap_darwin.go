@@ -65,10 +65,13 @@ func (p *Policy) Wrap(cmd *exec.Cmd) (*Confined, error) {
 			return nil, errors.Join(fmt.Errorf("sandbox: %w", err), c.Close())
 		}
 		prof.port = l.Addr().(*net.TCPAddr).Port
-		env = append(env, proxies(prof.port, p.Network.Hosts, false)...)
 	}
 	c.dir, _ = filepath.Abs(cmd.Dir)
-	cmd.Env = once(append(env, p.places(env)...))
+	env = append(env, p.places(env)...)
+	if prof.port > 0 {
+		env = append(env, proxies(prof.port, p.Network.Hosts, false, env)...)
+	}
+	cmd.Env = once(env)
 	cmd.Args = slices.Concat([]string{"sandbox-exec", "-p", seatbelt(prof), cmd.Path}, cmd.Args[min(1, len(cmd.Args)):])
 	cmd.Path = seatbeltPath
 	return c, nil

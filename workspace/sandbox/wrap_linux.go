@@ -145,7 +145,7 @@ func (p *Policy) environment(env []string, s *spec) []string {
 	env = append(env, "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp)
 	env = append(env, caches(dir, s.Writes, env, s.Open || s.Proxy)...)
 	if s.Proxy {
-		env = append(env, proxies(s.Port, p.Network.Hosts, true)...)
+		env = append(env, proxies(s.Port, p.Network.Hosts, true, env)...)
 	}
 	return once(env)
 }
