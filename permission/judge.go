@@ -59,19 +59,19 @@ func (j *judgement) decide() Verdict {
 	for _, problem := range j.analysis.Problems {
 		v.Problems = append(v.Problems, problem.String())
 	}
+	closed := v.Action == Allow && j.policy.options.Sandboxed && !j.mode.free && !j.call.Effects.Unconfined && len(j.policy.network) == 0
 	for i, c := range j.analysis.Commands {
 		v.Commands = append(v.Commands, j.part(i, c))
-		if v.Action == Allow && v.Note == "" && j.cutOff(c) {
+		if closed && v.Note == "" && cutOff(c) {
 			v.Note = show(c) + " has no network in the sandbox, and fails if it needs one; " + host.Allow("HOST")
 		}
 	}
 	return v
 }
 
-// cutOff reports whether a command uses the network, has none in the sandbox, and names no hosts that it would get by its approval.
-func (j *judgement) cutOff(c command.Command) bool {
-	named := slices.ContainsFunc(c.Hosts, func(h string) bool { return h != "" })
-	return c.Does&command.Network != 0 && !named && j.policy.options.Sandboxed && !j.mode.free && !j.call.Effects.Unconfined && len(j.policy.network) == 0
+// cutOff reports whether a command uses the network, and names no hosts that it would get by its approval.
+func cutOff(c command.Command) bool {
+	return c.Does&command.Network != 0 && !slices.ContainsFunc(c.Hosts, func(h string) bool { return h != "" })
 }
 
 // part is the verdict on one command of the line.

@@ -92,7 +92,7 @@ func (j *judgement) wants(n *need) (narrow, wide string) {
 		return "", ""
 	}
 	switch {
-	case n.host != "" && (n.command == noCommand || j.onlyHosts(n.command)):
+	case n.host != "" && (n.command == noCommand || onlyHosts(j.needs, j.found, n.command)):
 		return same("fetch(" + n.host + ")")
 	case n.command != noCommand && n.own:
 		return j.line(&j.analysis.Commands[n.command], "shell")
@@ -103,9 +103,9 @@ func (j *judgement) wants(n *need) (narrow, wide string) {
 }
 
 // onlyHosts reports whether a command needs approval for its hosts alone.
-func (j *judgement) onlyHosts(command int) bool {
-	for i, n := range j.needs {
-		if n.command == command && n.host == "" && j.found[i].action == Ask {
+func onlyHosts(needs []need, found []ruling, command int) bool {
+	for i, n := range needs {
+		if n.command == command && n.host == "" && found[i].action == Ask {
 			return false
 		}
 	}

@@ -27,7 +27,7 @@ func (r *RuleFlags) Flags(c *cobra.Command) {
 
 // NetworkFlag adds the flag --network with its completion.
 func NetworkFlag(c *cobra.Command, hosts *[]string) {
-	c.Flags().StringSliceVar(hosts, "network", nil, "let commands reach a `host` or a group: example.com, @npm; repeatable")
+	c.Flags().StringSliceVar(hosts, "network", nil, "let commands reach a `host`, or a group such as @npm")
 	CompleteWith(c, "network", cobra.FixedCompletions(host.Groups(), cobra.ShellCompDirectiveNoFileComp))
 }
 
