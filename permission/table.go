@@ -70,7 +70,7 @@ var table = [kinds]struct{ code, words string }{
 	leaves:         {"escapes", "run a command that acts as another user or through a service: sudo, crontab, docker"},
 	usesNetwork:    {"network", "run a command that uses the network"},
 	listedHost:     {"listed_host", "reach a host in `sandbox.network` or `--network`"},
-	otherHost:      {"other_host", "reach another host or group, such as `@npm` for `npm install`"},
+	otherHost:      {"other_host", "reach another host, or a group of hosts such as `@npm`"},
 	unknownTool:    {"unknown_effects", "use a tool with unknown effects"},
 	unconfined:     {"unconfined", "run a command outside the sandbox"},
 	startsAgents:   {"starts_agents", "start other agents"},

@@ -22,7 +22,7 @@ func proxies(number int, hosts []string, relayed bool, env []string) []string {
 	for _, scheme := range []string{"http", "https"} {
 		java += " -D" + scheme + ".proxyHost=127.0.0.1 -D" + scheme + ".proxyPort=" + port
 	}
-	set := []string{"NODE_USE_ENV_PROXY=1"}
+	set := []string{"NODE_USE_ENV_PROXY=1", "PIP_RETRIES=1"} // pip asks again after a refusal of the proxy, too
 	for _, name := range []string{"MAVEN_OPTS", "GRADLE_OPTS"} {
 		set = append(set, name+"="+strings.TrimSpace(value(env, name)+java))
 	}
