@@ -53,7 +53,7 @@ var fileRules = []rule{
 				return strings.HasPrefix(at, "workspace/host/") || strings.HasPrefix(at, "workspace/sandbox/policy_test.go") // what users' programs say and need
 			})
 		},
-		fix:   "leave the host out: the go command knows where its machine fetches packages from",
+		fix: "leave the host out: the go command knows where its machine fetches packages from",
 		broken: map[string]string{
 			".ci/run": "export GOPROXY=https://proxy.go" + "lang.org\ngo test ./...\n",
 			"a.md":    "https://pkg.go.dev/x is no registry",

@@ -59,9 +59,15 @@ var (
 	}
 	// Words of package managers that lack a package and have no network, and the group of hosts that has it.
 	lacking = [][2]string{
-		{"reading file://", "@go"}, {"module lookup disabled by goproxy", "@go"}, {"but --offline was specified", "@crates"},
-		{"using offline mode (--offline)", "@crates"}, {"no matching distribution found for ", "@pypi"}, {"network connectivity is disabled, but", "@pypi"},
-		{"err_pnpm_no_offline", "@npm"}, {"enotcached", "@npm"}, {"yn0080", "@npm"},
+		{"reading file://", "@go"},
+		{"module lookup disabled by goproxy", "@go"},
+		{"but --offline was specified", "@crates"},
+		{"using offline mode (--offline)", "@crates"},
+		{"no matching distribution found for ", "@pypi"},
+		{"network connectivity is disabled, but", "@pypi"},
+		{"err_pnpm_no_offline", "@npm"},
+		{"enotcached", "@npm"},
+		{"yn0080", "@npm"},
 	}
 	forbidden = []string{
 		"operation not permitted", "eperm", "bad system call", "function not implemented", "permission denied", "no such process",
