@@ -113,8 +113,8 @@ func (s *spec) witness() error {
 }
 
 // deaf starts bubblewrap with the signals ignored that go to a group of processes: they are for the command, as it sees fit.
-// The helper inside hears them again.
-const deaf = `trap "" HUP INT QUIT TERM USR1 USR2 TSTP; exec "$0" "$@"`
+// The helper inside hears them again, but cannot write its score for the case that memory runs out.
+const deaf = `trap "" HUP INT QUIT TERM USR1 USR2 TSTP; echo 1000 2>/dev/null >/proc/self/oom_score_adj; exec "$0" "$@"`
 
 // borrow makes cmd, which starts the helper, start it by way of bubblewrap. It returns the files that it needs for that.
 func (s *spec) borrow(cmd *exec.Cmd, number int) (opened []*os.File, err error) {

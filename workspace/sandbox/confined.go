@@ -29,6 +29,7 @@ type Confined struct {
 	homes   []string // directories that show as empty ones
 	proxy   *proxy
 	finish  func() error // of the system: reads the answer of the helper
+	release func()       // of the system: removes what the command ran in
 	opened  []*os.File
 	once    sync.Once
 	kept    []string               // files that must not exist after the command, and did not before
@@ -62,6 +63,9 @@ func (c *Confined) Close() error {
 		var errs []error
 		if c.finish != nil {
 			errs = append(errs, c.finish())
+		}
+		if c.release != nil {
+			c.release()
 		}
 		if c.proxy != nil {
 			c.proxy.close()

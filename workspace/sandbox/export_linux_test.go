@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/binary"
+	"os"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
@@ -46,4 +47,13 @@ func Judged(level Level, open, scoped bool, family uint32) (uint32, error) {
 	binary.BigEndian.PutUint32(call[atArgument:], family)
 	n, err := vm.Run(call)
 	return uint32(n), err
+}
+
+// MakeGroup makes a control group, and returns its directory, the file to enter it, and what removes it.
+func MakeGroup(parent string, limits [][2]string) (dir string, procs *os.File, remove func() bool, err error) {
+	g, err := makeGroup(parent, limits)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	return g.dir, g.procs, g.close, nil
 }

@@ -2,9 +2,13 @@ package sandbox_test
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
@@ -41,6 +45,79 @@ func TestTooMuchMemory(t *testing.T) {
 		t.Error(got)
 	}
 	named(t, got, "at most 64 MiB")
+}
+
+// If the memory of the machine runs out, the kernel ends a command before the programs of the person. The command cannot change that.
+func TestTheKernelEndsACommandFirst(t *testing.T) {
+	g := newGround(t)
+	if got := g.run(`echo 0 2>/dev/null >/proc/self/oom_score_adj; cat /proc/self/oom_score_adj`); got.out != "1000\n" || got.closed != nil {
+		t.Error(got)
+	}
+}
+
+// The memory of all processes and the temporary files have one limit.
+func TestMemoryOfAllProcesses(t *testing.T) {
+	if sandbox.Look().Groups == "" {
+		t.Skip("this user may make no control groups with limits for memory here")
+	}
+	g := newGround(t)
+	g.policy.Limits.Together = 64 << 20
+	got := g.run(`head -c 40000000 /dev/zero >/tmp/x; x=$(head -c 40000000 /dev/zero | tr '\0' x); echo "has ${#x}"`)
+	if got.closed != nil || got.exit == 0 || strings.Contains(got.out, "has") {
+		t.Error(got)
+	}
+	named(t, got, "at most 64 MiB of memory together")
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(sandbox.Look().Groups), "tenon-*")); len(left) > 0 {
+		t.Error(left, err)
+	}
+}
+
+// Processes enter a control group by a file that was opened before. The group goes with its command, or, if Tenon was killed, with the next one.
+func TestControlGroups(t *testing.T) {
+	text, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := ""
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); fields[2] == "cgroup2" {
+			parent = fields[1]
+		}
+	}
+	if parent == "" || unix.Access(parent, unix.W_OK) != nil {
+		t.Skip("this user may make no control groups here")
+	}
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	left := filepath.Join(parent, "tenon-"+strconv.Itoa(gone.Process.Pid)+"-1")
+	if err := os.Mkdir(left, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	dir, procs, remove, err := sandbox.MakeGroup(parent, [][2]string{{"cgroup.max.depth", "3"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", "echo 0 >&3; cat /proc/self/cgroup")
+	cmd.ExtraFiles = []*os.File{procs}
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "/"+filepath.Base(dir)+"\n") {
+		t.Errorf("%s, %v", out, err)
+	}
+	if remove() {
+		t.Error("its memory came to a limit")
+	}
+	for _, dir := range []string{left, dir} {
+		if _, err := os.Stat(dir); err == nil {
+			t.Error(dir, "stayed")
+		}
+	}
+	if _, _, _, err := sandbox.MakeGroup(parent, [][2]string{{"memory.strange", "3"}}); err == nil {
+		t.Error("a group has a limit that does not exist")
+	}
+	if left, err := filepath.Glob(filepath.Join(parent, "tenon-*")); len(left) > 0 {
+		t.Error(left, err)
+	}
 }
 
 // named fails the test unless the result names the limit.

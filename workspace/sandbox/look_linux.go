@@ -19,7 +19,7 @@ import (
 // The program must call [Main].
 func Look() Report {
 	var name unix.Utsname
-	r := Report{System: "linux", Landlock: landlockVersion()}
+	r := Report{System: "linux", Landlock: landlockVersion(), Groups: lookGroups()}
 	if unix.Uname(&name) == nil {
 		r.System += " " + unix.ByteSliceToString(name.Release[:])
 	}

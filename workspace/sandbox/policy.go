@@ -74,6 +74,7 @@ type Limits struct {
 	Processes int   // processes and threads at a time; default 4096. As root it needs Linux 6.14, and is at least 301; not with bubblewrap
 	Memory    int64 // bytes of private memory of each process
 	FileSize  int64 // bytes of each file written
+	Together  int64 // bytes of memory and temporary files of all processes together; default three quarters of the machine's. Only with [Report.Groups]
 	Temporary int64 // bytes of temporary files in memory, of all processes together; default a quarter of the machine's memory
 	Files     int   // open files of each process
 }
@@ -88,6 +89,7 @@ type Report struct {
 	Seccomp    bool
 	Bubblewrap string // path and version, if it is installed, or the reason why it is not used; only if this program may make no namespaces
 	Seatbelt   bool   // sandbox-exec of macOS
+	Groups     string // control group of this process, next to which it may make others, on Linux
 }
 
 // Level is a way to confine commands.

@@ -19,6 +19,7 @@ type spec struct {
 	Port   int              // where it listens inside
 	Relays []netip.AddrPort // where it listens for servers of this machine that may be reached
 	Limits Limits
+	Group  bool // a control group waits for the helper
 
 	Bubblewrap string              // the program that makes the namespaces, if this one may not
 	Seen       map[string]identity // with it: the file at each path

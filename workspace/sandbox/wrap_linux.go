@@ -76,7 +76,7 @@ func (p *Policy) spec(cmd *exec.Cmd, c *Confined, report Report) (*spec, error) 
 		s.Limits.Processes = defaultProcesses
 	}
 	if s.Limits.Temporary == 0 {
-		s.Limits.Temporary = quarter()
+		s.Limits.Temporary = machine() / 4
 	}
 	s.Port = proxyPort
 	if report.Borrowed && c.Level == Namespaces {
@@ -118,13 +118,13 @@ func (p *Policy) spec(cmd *exec.Cmd, c *Confined, report Report) (*spec, error) 
 	return s, nil
 }
 
-// quarter returns a quarter of the memory of the machine.
-func quarter() int64 {
+// machine returns the memory of the machine.
+func machine() int64 {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {
-		return 1 << 30
+		return 4 << 30
 	}
-	return int64(info.Totalram) * int64(info.Unit) / 4
+	return int64(info.Totalram) * int64(info.Unit)
 }
 
 // environment returns the environment of the command.
@@ -152,6 +152,8 @@ func (p *Policy) environment(env []string, s *spec) []string {
 
 // hand makes cmd start the helper, and gives that the spec.
 func (c *Confined) hand(cmd *exec.Cmd, s *spec) error {
+	g := c.group()
+	s.Group = g != nil
 	l, err := write(s)
 	if err != nil {
 		return err
@@ -162,6 +164,10 @@ func (c *Confined) hand(cmd *exec.Cmd, s *spec) error {
 		return err
 	}
 	ours, theirs := os.NewFile(uintptr(pair[0]), "control"), os.NewFile(uintptr(pair[1]), "control")
+	files := []*os.File{l.file, theirs}
+	if s.Group {
+		files = append(files, g.procs)
+	}
 	c.finish = func() error {
 		ours.Close()
 		theirs.Close()
@@ -188,7 +194,7 @@ func (c *Confined) hand(cmd *exec.Cmd, s *spec) error {
 		}
 	}
 	number := 3 + len(cmd.ExtraFiles)
-	cmd.ExtraFiles = append(cmd.ExtraFiles[:len(cmd.ExtraFiles):len(cmd.ExtraFiles)], l.file, theirs)
+	cmd.ExtraFiles = append(cmd.ExtraFiles[:len(cmd.ExtraFiles):len(cmd.ExtraFiles)], files...)
 	cmd.Path, cmd.Args = "/proc/self/exe", []string{helperName, strconv.Itoa(number)}
 	if s.Bubblewrap != "" {
 		opened, err := s.borrow(cmd, number)
