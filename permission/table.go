@@ -62,7 +62,7 @@ var table = [kinds]struct{ code, words string }{
 	queries:        {"queries_service", "run a command that only asks a service that you have set up: docker ps, gh pr list"},
 	publishes:      {"publishes", "run a command that publishes or changes something elsewhere: git push, npm publish, an upload"},
 	discards:       {"discards_work", "run a command that may discard changes that are not committed: git restore, git clean"},
-	destroysFiles:  {"deletes_files", "run a command that deletes named files in the workspace"},
+	destroysFiles:  {"deletes_files", "run a command that deletes named directories in the workspace: rm -r"},
 	destroys:       {"destroys", "run a command that destroys commits, processes or unnamed files"},
 	unknownCommand: {"unknown_command", "run an unknown command"},
 	unreadable:     {"cannot_judge", "run a command line that cannot be judged"},
