@@ -53,6 +53,14 @@ func (e *environment) look(c *command.Command) (n need, odd bool) {
 		}
 		return nil
 	}
+	link := func(at string, d fs.DirEntry) error {
+		if d != nil && d.Type()&fs.ModeSymlink != 0 {
+			if to, k := e.behind(at); k != readInside {
+				return stop(k, "reads "+to+" through the link "+at)
+			}
+		}
+		return nil
+	}
 	visit := func(at string, d fs.DirEntry, err error) error {
 		shown, inside := strings.CutPrefix(at, c.Dir+"/")
 		switch left--; {
@@ -66,12 +74,7 @@ func (e *environment) look(c *command.Command) (n need, odd bool) {
 		if err := name(shown); err != nil {
 			return err
 		}
-		if d != nil && d.Type()&fs.ModeSymlink != 0 {
-			if to, k := e.behind(at); k != readInside {
-				return stop(k, "reads "+to+" through the link "+shown)
-			}
-		}
-		return nil
+		return link(at, d)
 	}
 	for _, listed := range c.Names {
 		if path.Base(listed) == ".git" {
@@ -102,6 +105,26 @@ func (e *environment) look(c *command.Command) (n need, odd bool) {
 			if filepath.WalkDir(real, visit) != nil {
 				return n, true
 			}
+		}
+	}
+	for _, start := range c.ReadPaths {
+		if !c.Follows || start == "" {
+			continue
+		}
+		if strings.ContainsAny(start, "*?[") {
+			start = literal(start)
+		}
+		real := e.resolver.Guess(start).Path
+		if !contains(e.roots, real) { // that is a need of its own
+			continue
+		}
+		if filepath.WalkDir(real, func(at string, d fs.DirEntry, err error) error {
+			if left--; left < 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return stop(readSomewhere, "the links below "+start+" cannot be determined")
+			}
+			return link(at, d)
+		}) != nil {
+			return n, true
 		}
 	}
 	return n, false

@@ -191,3 +191,16 @@ func TestLinksThatPatternsMatch(t *testing.T) {
 		t.Errorf("%s", v)
 	}
 }
+
+// Options that follow links read the files that links below a directory lead to.
+func TestOptionsThatFollowLinks(t *testing.T) {
+	p, _ := project(t, Inspect, "docs/a.md", "docs/out -> /etc", "src/a.md", "src/in -> ../docs/a.md")
+	for line, want := range map[string]Action{
+		"grep -R x .": Deny, "grep -nR x docs": Deny, "grep --dereference-recursive x": Deny, "rg -L x": Deny, "rg --follow x docs": Deny, "diff -ru docs src": Deny,
+		"tar chf - docs": Deny, "grep -R x d*": Deny, "grep -r x .": Allow, "grep -R x src": Allow, "rg -L x src": Allow, "diff -r src src": Allow, "tar -chf - src": Allow,
+	} {
+		if v := p.Judge(p.Command(line)); v.Action != want {
+			t.Errorf("%s: want %s: %s", line, want, v)
+		}
+	}
+}

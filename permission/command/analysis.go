@@ -78,6 +78,7 @@ type Command struct {
 	// here is true only if none of these names, taken apart at spaces, starts with a dash or leads elsewhere, and no file is a link that does.
 	Names []string
 
+	Follows bool   // it follows links below ReadPaths; the analysis is right only if none of them leads elsewhere
 	Imports string // the directory from which python may import a module in place of one of its own, and then run it; "": none
 
 	Hosts        []string // the hosts that it reaches, as far as the line names them: "example.org", "example.org:8080", "" for an unknown one
@@ -115,9 +116,9 @@ func (a Analysis) Does() (d Does) {
 }
 
 // Harmless reports whether the effects of the line are known and it only reads files, whichever they are. If that
-// depends on the names of files (Command.Names), they are not known.
+// depends on the names of files (Command.Names) or on links (Command.Follows), they are not known.
 func (a Analysis) Harmless() bool {
-	return a.Does()&^Reads == 0 && !slices.ContainsFunc(a.Commands, func(c Command) bool { return len(c.Names) > 0 || c.Imports != "" })
+	return a.Does()&^Reads == 0 && !slices.ContainsFunc(a.Commands, func(c Command) bool { return len(c.Names) > 0 || c.Follows || c.Imports != "" })
 }
 
 // Inspect returns the parts of the line that mode inspect does not allow. It allows harmless commands that only | and || join,

@@ -222,7 +222,7 @@ func (c *call) apply(p *program, name string, args []word) {
 	if (p.here || g.effect(readsHere)) && len(c.cmd.ReadPaths) == 0 {
 		c.reads(word{text: "."})
 	}
-	if p.does&Writes != 0 || g.effect('W') {
+	if c.cmd.Follows = g.effect(follows); p.does&Writes != 0 || g.effect('W') {
 		c.somewhere()
 	}
 }
@@ -292,7 +292,7 @@ func (c *call) option(name string, o given) {
 			c.writes(word{text: "."})
 		case replaces:
 			c.replaces = true
-		case onlyReads, edits, readsHere, noPattern, noTarget, fills:
+		case onlyReads, edits, readsHere, noPattern, noTarget, fills, follows:
 		default:
 			why := name + " " + o.name
 			switch l {

@@ -92,12 +92,14 @@ const (
 	writesHere = 'O'
 	fills      = 'f'
 	replaces   = 'v'
+	follows    = 'l'
 )
 
 var effectNames = map[string]string{
 	"reads": "R", "writes": "W", "network": "N", "executes": "X", "destroys": "D", "unknown": "U", "publishes": "P", "discards": "L", "queries": "Q",
 	"git": string(changesGit), "only-reads": string(onlyReads), "edits": string(edits), "here": string(readsHere),
 	"no-pattern": string(noPattern), "no-target": string(noTarget), "writes-here": string(writesHere), "fills": string(fills), "replaces": string(replaces),
+	"follows": string(follows),
 }
 
 // table is the programs and their subcommands by name.
@@ -201,7 +203,7 @@ const (
 
 // The letters of effects without danger, and of effects that at most write.
 const (
-	noHarm = "R" + string(onlyReads) + string(readsHere) + string(noPattern)
+	noHarm = "R" + string(onlyReads) + string(readsHere) + string(noPattern) + string(follows)
 	noRun  = noHarm + "WDL" + string(changesGit) + string(edits) + string(noTarget) + string(writesHere) + string(fills) + string(replaces)
 )
 
