@@ -156,6 +156,11 @@ func TestQuestionsToServices(t *testing.T) {
 			t.Errorf("%s", v)
 		}
 	}
+	for _, line := range []string{"gh api user -X DELETE", "gh api user --method=PATCH", "gh api a -f b=c", "gh api a -Fb=@c", "gh api a --input x", "gh api a -H b:c"} {
+		if v := p.InMode(Auto).Judge(p.Command(line)); v.Code != prefix+"publishes" {
+			t.Errorf("%s", v)
+		}
+	}
 }
 
 // Python runs a module of the directory in place of its own.
