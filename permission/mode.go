@@ -30,7 +30,7 @@ type modeRow struct {
 // The effects that several modes treat alike.
 const (
 	safe     = effects(1<<nothing | 1<<readInside | 1<<harmless | 1<<asksPerson)
-	beyond   = effects(1<<readOutside | 1<<readKeys | 1<<queries | 1<<readSomewhere | 1<<otherHost | 1<<unknownTool | 1<<startsAgents)
+	beyond   = effects(1<<readOutside | 1<<readKeys | 1<<queries | 1<<readSomewhere | 1<<ownServer | 1<<otherHost | 1<<unknownTool | 1<<startsAgents)
 	changes  = effects(1<<writeInside | 1<<writeLater | 1<<writeAround | 1<<writeProtected | 1<<writeOutside | 1<<writeSomewhere)
 	commands = effects(1<<runsCode | 1<<publishes | 1<<discards | 1<<destroysFiles | 1<<destroys | 1<<unknownCommand | 1<<unreadable | 1<<leaves | 1<<usesNetwork | 1<<unconfined)
 	risky    = effects(1<<publishes | 1<<discards | 1<<writeProtected | 1<<writeOutside | 1<<destroys | 1<<unreadable | 1<<leaves | 1<<otherHost | 1<<unknownTool | 1<<unconfined)
@@ -55,7 +55,7 @@ var modes = []modeRow{
 		model: "you can read freely; changes and other commands need the user's approval",
 	},
 	{
-		mode: Edits, allow: safe | 1<<chained | 1<<listedHost | 1<<queries | 1<<writeInside, ask: beyond&^(1<<queries) | changes&^(1<<writeInside) | commands,
+		mode: Edits, allow: safe | 1<<chained | 1<<listedHost | 1<<queries | 1<<writeInside | 1<<ownServer, ask: beyond&^(1<<queries|1<<ownServer) | changes&^(1<<writeInside) | commands,
 		about: "changing files in the workspace is free too",
 		model: "you can read and change files here freely; commands that do more than read need the user's approval",
 	},

@@ -3,6 +3,8 @@ package permission
 import (
 	"encoding/json"
 	"io/fs"
+	"net"
+	"net/netip"
 	"os"
 	"path"
 	"path/filepath"
@@ -44,7 +46,7 @@ func (p *Policy) needs(c Call) ([]need, command.Analysis) {
 	var a command.Analysis
 	e := c.Effects
 	if e.Unconfined || p.mode.Free() {
-		p = p.In(paths.Scratch{}) // it sees the temporary files of the machine
+		p = p.bare()
 	}
 	if e.Command != "" {
 		a = p.analyze(e)
@@ -178,7 +180,24 @@ func (e *environment) reach(host string) need {
 	if within(e.network, host) == yes {
 		n.kind = listedHost
 	}
+	if n.kind == otherHost && e.options.Loopback && loopback(host) {
+		n.kind = ownServer
+	}
 	return n
+}
+
+// loopback reports whether a host with a port is 127.0.0.1, another address of the loopback interface, or localhost.
+func loopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
+// private reports whether a command reaches only servers of commands.
+func (e *environment) private(c *command.Command) bool {
+	return len(c.Hosts) > 0 && !slices.ContainsFunc(c.Hosts, func(h string) bool { return h == "" || e.reach(h).kind != ownServer })
 }
 
 // line lists the effects of a command line.
@@ -217,7 +236,7 @@ func (p *Policy) command(c *command.Command, i int) (all []need) {
 	} else if replaces(c) {
 		say(discards)
 	}
-	if c.Does&command.Publishes != 0 {
+	if c.Does&command.Publishes != 0 && !p.private(c) {
 		say(publishes)
 	}
 	if c.Does&command.Queries != 0 {
@@ -229,7 +248,7 @@ func (p *Policy) command(c *command.Command, i int) (all []need) {
 	if outOfReach(c) {
 		say(leaves)
 	}
-	if c.Does&command.Network != 0 {
+	if c.Does&command.Network != 0 && !p.private(c) {
 		say(usesNetwork)
 		all[len(all)-1].any = slices.Contains(c.Hosts, "")
 	}

@@ -22,6 +22,8 @@ type Options struct {
 
 	Scratch paths.Scratch // the directory for temporary files of calls in the sandbox; it counts as the workspace
 
+	Loopback bool // calls in the sandbox share a private network: a server at 127.0.0.1 is one of them, unless Network has it
+
 	Sandboxed bool     // the operating system confines commands; otherwise auto decides like ask
 	Bare      string   // the reason that it does not, for people; default: the system cannot
 	Shell     string   // the name of the shell that runs commands; default: bash
@@ -110,6 +112,13 @@ func (p *Policy) In(s paths.Scratch) *Policy {
 	q := *p
 	q.options.Scratch, q.resolver.Scratch = s, s
 	return &q
+}
+
+// bare returns the policy for calls outside the sandbox.
+func (p *Policy) bare() *Policy {
+	q := p.In(paths.Scratch{})
+	q.options.Loopback = false
+	return q
 }
 
 func (p *Policy) add(l Layer) (wrong []error) {

@@ -84,3 +84,53 @@ func TestVerdictsOnTemporaryFiles(t *testing.T) {
 		t.Error(v)
 	}
 }
+
+// Where commands share a private network, a server on 127.0.0.1 is one of theirs, unless the network has that of the machine.
+func TestVerdictsOnServersOfCommands(t *testing.T) {
+	policy := func(m permission.Mode, shared bool) *permission.Policy {
+		p, err := permission.New(permission.Options{
+			Mode: m, Root: t.TempDir(), Sandboxed: true, Loopback: shared, Network: []string{"127.0.0.1:5432", "example.com"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	const allow, ask, deny = permission.Allow, permission.Ask, permission.Deny
+	for _, test := range []struct {
+		line                    string
+		ask, edits, auto, alone permission.Action // alone: in auto, without a shared network
+	}{
+		{"curl -s http://localhost:3000/", ask, allow, allow, ask},
+		{"curl -s http://127.0.0.1:3000/ http://[::1]:8080/", ask, allow, allow, ask},
+		{"curl -X POST -d @file http://localhost:3000/", ask, allow, allow, ask},
+		{"curl -s http://localhost:3000/ https://example.org/", ask, ask, ask, ask},
+		{"curl -s http://localhost.example.org/", ask, ask, ask, ask},
+		{"curl -s http://127.0.0.1:5432/", ask, ask, allow, allow},
+		{"curl -d x http://127.0.0.1:5432/", ask, ask, allow, allow},
+		{"curl -d x https://example.com/", ask, ask, ask, ask},
+	} {
+		for mode, want := range map[permission.Mode]permission.Action{permission.AskMode: test.ask, permission.Edits: test.edits, permission.Auto: test.auto} {
+			p := policy(mode, true)
+			if v := p.Judge(p.Command(test.line)); v.Action != want {
+				t.Errorf("%s in mode %s: %s (%s), want %s", test.line, mode, v.Action, v.Reason, want)
+			}
+		}
+		p := policy(permission.Auto, false)
+		if v := p.Judge(p.Command(test.line)); v.Action != test.alone {
+			t.Errorf("%s without a shared network: %s (%s), want %s", test.line, v.Action, v.Reason, test.alone)
+		}
+		p = policy(permission.Auto, true)
+		call := p.Command(test.line)
+		call.Effects.Unconfined = true
+		if v := p.Judge(call); v.Commands[0].Action != test.alone {
+			t.Errorf("%s outside of the sandbox: %s", test.line, v.Commands[0].Reason)
+		}
+	}
+	fetch := permission.Call{Tool: "fetch", Effects: tool.Effects{Hosts: []string{"localhost:3000"}}}
+	for mode, want := range map[permission.Mode]permission.Action{permission.Inspect: deny, permission.AskMode: ask, permission.Edits: allow, permission.Auto: allow} {
+		if v := policy(mode, true).Judge(fetch); v.Action != want {
+			t.Errorf("fetch in mode %s: %s", mode, v.Action)
+		}
+	}
+}

@@ -29,6 +29,7 @@ const (
 	leaves
 	usesNetwork
 	listedHost
+	ownServer
 	otherHost
 	unknownTool
 	unconfined
@@ -70,6 +71,7 @@ var table = [kinds]struct{ code, words string }{
 	leaves:         {"escapes", "run a command that acts as another user or through a service: sudo, crontab, docker"},
 	usesNetwork:    {"network", "run a command that uses the network"},
 	listedHost:     {"listed_host", "reach a host in `sandbox.network` or `--network`"},
+	ownServer:      {"own_server", "reach a server that a command of the session runs"},
 	otherHost:      {"other_host", "reach another host, or a group of hosts such as `@npm`"},
 	unknownTool:    {"unknown_effects", "use a tool with unknown effects"},
 	unconfined:     {"unconfined", "run a command outside the sandbox"},

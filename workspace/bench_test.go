@@ -34,11 +34,18 @@ func BenchmarkRunConfined(b *testing.B) {
 	if sandbox.Look().Level() != sandbox.Namespaces {
 		b.Skip("no sandbox here")
 	}
-	dir := b.TempDir()
-	w := openConfined(b, dir, &sandbox.Policy{Writable: []string{dir}})
-	run(b, w, "true") // the cost of the machine alone
-	for b.Loop() {
-		run(b, w, "true")
+	for name, network := range map[string]*sandbox.Loopback{"alone": nil, "session": new(sandbox.Loopback)} {
+		b.Run(name, func(b *testing.B) {
+			dir := b.TempDir()
+			w := openConfined(b, dir, &sandbox.Policy{Writable: []string{dir}, Loopback: network})
+			if network != nil {
+				defer network.Close()
+			}
+			run(b, w, "true") // the cost of the machine alone
+			for b.Loop() {
+				run(b, w, "true")
+			}
+		})
 	}
 }
 

@@ -82,7 +82,11 @@ func (r *running) process(mark string, contained bool) {
 	defer close(r.exited)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	err := r.cmd.Start()
+	start := (*exec.Cmd).Start
+	if r.confined != nil {
+		start = r.confined.Start
+	}
+	err := start(r.cmd)
 	if err == nil {
 		r.guard.watch(r.cmd.Process.Pid)
 		r.born(newFamily(r.cmd.Process, mark, contained))

@@ -127,7 +127,7 @@ func (a *Agent) change(ctx context.Context, c session.Change) error {
 // tools returns the built-in tools.
 func (a *Agent) tools(s Spec, artifacts artifact.Options) []tool.Tool {
 	o := s.Web
-	o.Allow, o.Hosts = a.redirect, func() host.List { return a.site.bounds.Load().hosts() }
+	o.Allow, o.Hosts, o.Commands = a.redirect, func() host.List { return a.site.bounds.Load().hosts() }, a.site.dialer
 	planning := plan.Options{Record: a.plan}
 	if a.Questions != nil {
 		planning.Asker = asker{a.Questions}

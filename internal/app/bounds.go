@@ -62,8 +62,8 @@ func (s *Setup) Bounds(dir string) Bounds {
 			Readable: append(sandbox.Toolchains(b.Home, s.getenv), s.paths(dir, c.Readable)...),
 			Homes:    homes(s.getenv, b.Home), Files: plainFiles(s.getenv, b.Home),
 			Keep: c.Env, Secret: s.secretVars(),
-			Network: network(b.Hosts),
-			Temp:    scratchOf(s.getenv), Caches: s.caches(dir), Partial: true,
+			Network: network(b.Hosts), Loopback: new(sandbox.Loopback),
+			Temp: scratchOf(s.getenv), Caches: s.caches(dir), Partial: true,
 			Limits: sandbox.Limits{Processes: c.Processes, Memory: c.Memory},
 		}
 	}

@@ -33,7 +33,7 @@ func TestWhatEveryRequestCosts(t *testing.T) {
 	}
 	a := &Agent{site: &site{workspace: ws, seen: files.NewSet(ws)}, Questions: approval.NewBroker(nil, 0)}
 	skills := SkillSet{Skills: []skill.Skill{{Name: "release", Description: "x"}}}
-	bounds := Bounds{Bounds: paths.Bounds{Root: "/home/me/project"}, Sandbox: &sandbox.Policy{}}
+	bounds := Bounds{Bounds: paths.Bounds{Root: "/home/me/project"}, Sandbox: &sandbox.Policy{Temp: t.TempDir(), Loopback: new(sandbox.Loopback)}}
 	place := facts("/home/me/project/cmd", "/home/me/project", bounds.May(permission.AskMode, false), time.Now())
 	for name, editor := range map[string]files.Editing{"replace": files.Replace, "patch": files.Patch} {
 		tools := a.tools(Spec{Editor: editor, Skills: skills, Web: web.Options{Engine: engine}}, artifact.Options{Dir: t.TempDir()})

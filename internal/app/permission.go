@@ -32,6 +32,7 @@ func (s *Setup) Policy(b Bounds, p Permissions) (*permission.Policy, error) {
 		Network: b.Hosts, Filtered: true,
 		Bare:      b.Off,
 		Scratch:   b.scratch(),
+		Loopback:  b.Sandbox != nil && b.Sandbox.Shares(),
 		Shell:     workspace.Shell(),
 		Sandboxed: b.Sandbox != nil && (mode.In(false) == mode || wholly(b.Sandbox.Level())),
 	}

@@ -64,7 +64,11 @@ func (b Bounds) May(mode permission.Mode, asks bool) string {
 	if s := b.scratch(); len(s.Names) > 0 {
 		text += " and to " + s.Names[0] + " (private to this session and kept between calls; file tools see the same files there)"
 	}
-	return text + ", read all but secrets, and reach " + reach
+	text += ", read all but secrets, and reach " + reach
+	if b.Sandbox.Shares() {
+		text += ". Commands and jobs share a private network: start a server as a job, and reach it at 127.0.0.1 with later commands and fetch"
+	}
+	return text
 }
 
 // branch returns the git branch of the working tree of dir. It reads two small files and starts no process.

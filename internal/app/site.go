@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 	"github.com/tenon-agent/tenon/workspace/contents"
 	paths "github.com/tenon-agent/tenon/workspace/path"
+	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
 // directory is the state that all agents of a directory share: locks, the look at its files, and the attribution of changes.
@@ -59,8 +61,9 @@ type site struct {
 	policy      atomic.Pointer[permission.Policy]
 	bounds      atomic.Pointer[Bounds]
 	secrets     *redact.Redactor
-	outputs     string // the directory of the long outputs, which calls may read
-	scratch     string // the directory for temporary files of commands
+	outputs     string           // the directory of the long outputs, which calls may read
+	scratch     string           // the directory for temporary files of commands
+	network     sandbox.Loopback // of commands
 }
 
 // scratchName is the directory for temporary files, among the files of a session.
@@ -101,7 +104,7 @@ func (a *App) openSite(
 // settle notes the policy and the bounds, with the directories of the session.
 func (w *site) settle(b Bounds, p *permission.Policy) {
 	if b.Sandbox != nil {
-		b.Sandbox = b.Sandbox.Show(w.outputs).In(w.scratch)
+		b.Sandbox = b.Sandbox.Show(w.outputs).Session(w.scratch, &w.network)
 	}
 	w.policy.Store(p.Show(w.outputs).In(b.scratch()))
 	w.bounds.Store(&b)
@@ -109,6 +112,14 @@ func (w *site) settle(b Bounds, p *permission.Policy) {
 
 // now returns the bounds in the mode of the session.
 func (w *site) now() Bounds { return w.bounds.Load().in(w.policy.Load().Mode()) }
+
+// dialer returns the function that connects to the network of commands; nil: they share none.
+func (w *site) dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
+	if p := w.now().Sandbox; p == nil || !p.Shares() {
+		return nil
+	}
+	return w.network.Dial
+}
 
 // effects returns the effects of a command line that runs in a directory.
 func (w *site) effects(line, dir string) tool.Effects { return w.now().Effects(line, dir) }
@@ -135,7 +146,7 @@ func (w *site) close() error {
 	if w.workspace != nil {
 		err = w.workspace.Close()
 	}
-	return err
+	return errors.Join(err, w.network.Close())
 }
 
 func (w *site) jobs() (all []workspace.JobStatus) {

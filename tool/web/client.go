@@ -22,15 +22,37 @@ type client struct {
 	guard  guard
 	allow  func(context.Context, string, int) error
 	proxy  func(*http.Request) (*url.URL, error)
-	direct *http.Transport // checks every address that it dials
-	behind *http.Transport // dials the proxy, which the person chose
+	inside func() func(ctx context.Context, network, address string) (net.Conn, error) // may be nil
+	direct *http.Transport                                                             // checks every address that it dials
+	behind *http.Transport                                                             // dials the proxy, which the person chose
 }
 
-func newClient(g guard, allow func(context.Context, string, int) error, proxy func(*http.Request) (*url.URL, error)) *client {
-	c := &client{guard: g, allow: allow, proxy: proxy, direct: newTransport(), behind: newTransport()}
+func newClient(g guard, o Options) *client {
+	c := &client{guard: g, allow: o.Allow, proxy: o.Proxy, inside: o.Commands, direct: newTransport(), behind: newTransport()}
 	c.direct.DialContext = c.dial
-	c.behind.Proxy = proxy
+	c.behind.Proxy = o.Proxy
 	return c
+}
+
+// commands returns the function that connects to the network of commands, if a host with a port is in it: one of the loopback interface that is
+// not listed.
+func (c *client) commands(address string) func(ctx context.Context, network, address string) (net.Conn, error) {
+	name, _, _ := net.SplitHostPort(address)
+	if addr, err := netip.ParseAddr(name); c.inside == nil || name != "localhost" && (err != nil || !addr.IsLoopback()) {
+		return nil
+	}
+	if listed, _ := c.guard.list().Has(address); listed {
+		return nil
+	}
+	return c.inside()
+}
+
+// literal checks a target that is an address, without the network.
+func (c *client) literal(t target) (is bool, err error) {
+	if c.commands(t.String()) != nil {
+		return true, nil
+	}
+	return c.guard.literal(t)
 }
 
 // newTransport keeps no connection after a call.
@@ -50,6 +72,9 @@ func (c *client) dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
+	if dial := c.commands(address); dial != nil {
+		return dial(ctx, network, address)
+	}
 	d := net.Dialer{Timeout: 15 * time.Second}
 	d.ControlContext = func(_ context.Context, network, address string, _ syscall.RawConn) error {
 		if !strings.HasPrefix(network, "tcp") {
@@ -66,7 +91,11 @@ func (c *client) dial(ctx context.Context, network, address string) (net.Conn, e
 
 // RoundTrip sends one request, directly or through the proxy.
 func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
-	if c.proxy == nil {
+	t, err := newTarget(r.URL)
+	if err != nil {
+		return nil, err
+	}
+	if c.proxy == nil || c.commands(t.String()) != nil {
 		return c.direct.RoundTrip(r)
 	}
 	proxy, err := c.proxy(r)
@@ -75,10 +104,6 @@ func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	case proxy == nil:
 		return c.direct.RoundTrip(r)
-	}
-	t, err := newTarget(r.URL)
-	if err != nil {
-		return nil, err
 	}
 	if err := c.check(r.Context(), t); err != nil {
 		return nil, err
@@ -140,7 +165,7 @@ func (c *client) redirect(r *http.Request, via []*http.Request) error {
 	r.URL = t.url
 	r.Host = ""
 	r.Header.Del("Referer") // a URL may be a secret
-	if _, err := c.guard.literal(t); err != nil {
+	if _, err := c.literal(t); err != nil {
 		return fmt.Errorf("redirected: %w", err)
 	}
 	if c.allow == nil {
@@ -185,7 +210,7 @@ func within(ctx context.Context, d time.Duration) (context.Context, context.Canc
 func (c *client) target(text string) (target, error) {
 	t, err := parseTarget(text)
 	if err == nil {
-		_, err = c.guard.literal(t)
+		_, err = c.literal(t)
 	}
 	return t, err
 }

@@ -453,3 +453,49 @@ func listed(t *testing.T, texts ...string) func() host.List {
 
 // anywhere lets the tools reach every address.
 func anywhere() host.List { return host.List{{Name: "*"}} }
+
+// If commands have a network of their own, localhost is there, and not on this machine. Other addresses of this machine stay closed.
+func TestFetchFromAServerOfACommand(t *testing.T) {
+	outer := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request reached the machine") }))
+	defer outer.Close()
+	inner := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/away" {
+			http.Redirect(w, r, "http://10.0.0.1/", http.StatusFound)
+			return
+		}
+		fmt.Fprint(w, "from a command")
+	}))
+	defer inner.Close()
+	shared := true
+	o := Options{Hosts: listed(t, "127.0.0.1:1"), Proxy: func(*http.Request) (*url.URL, error) { return url.Parse(outer.URL) }}
+	o.Commands = func() func(context.Context, string, string) (net.Conn, error) {
+		if !shared {
+			return nil
+		}
+		return func(ctx context.Context, network, address string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, strings.TrimPrefix(inner.URL, "http://"))
+		}
+	}
+	s := tools(t, o)
+	for _, address := range []string{"http://localhost:3000/", "http://127.0.0.1:3000/", "http://[::1]:3000/x", outer.URL} {
+		at, err := s.client.target(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := s.page(t.Context(), at, false)
+		if err != nil || p.text != "from a command" {
+			t.Errorf("%s: %+v, %v", address, p, err)
+		}
+	}
+	at, err := s.client.target("http://localhost:3000/away")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.page(t.Context(), at, false); err == nil || !strings.Contains(err.Error(), "not a public address (private)") {
+		t.Error(err)
+	}
+	shared = false
+	if _, err := s.client.target("http://[::1]:3000/"); err == nil {
+		t.Error("a loopback address of the machine is allowed")
+	}
+}

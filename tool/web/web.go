@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	_ "embed"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -30,6 +31,10 @@ type Options struct {
 	// Proxy chooses a proxy, such as [http.ProxyFromEnvironment]. Nil: no proxy. With a proxy, the tools check the addresses to which this
 	// machine resolves a name.
 	Proxy func(*http.Request) (*url.URL, error)
+
+	// Commands returns the function that connects to the network of commands in the sandbox. Requests to localhost and to loopback addresses
+	// go there. Nil, or a nil function: they go to this machine, if they are allowed.
+	Commands func() func(ctx context.Context, network, address string) (net.Conn, error)
 
 	// Replace decides whether download may replace the file at an absolute path. It should require that the model has read the present
 	// version. Nil: download replaces no file.
@@ -60,7 +65,7 @@ type set struct {
 
 func newSet(ws *workspace.Workspace, o Options) *set {
 	return &set{
-		ws: ws, replace: o.Replace, client: newClient(o.Hosts, o.Allow, o.Proxy),
+		ws: ws, replace: o.Replace, client: newClient(guard(o.Hosts), o),
 		fetchTime: fetchTime, downloadTime: downloadTime,
 	}
 }

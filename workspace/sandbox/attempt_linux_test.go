@@ -31,6 +31,25 @@ func attempt(name, target string) {
 	unix.Exit(0)
 }
 
+// serve answers each connection to a port, which it prints, with a text.
+func serve(text string) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Println(l.Addr().(*net.TCPAddr).Port)
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		if _, err := c.Write([]byte(text)); err != nil {
+			return err
+		}
+		c.Close()
+	}
+}
+
 func attempts() map[string]func(string) error {
 	call := func(number uintptr, args ...uintptr) func(string) error {
 		args = append(args, 0, 0, 0, 0, 0, 0)
@@ -55,6 +74,7 @@ func attempts() map[string]func(string) error {
 	buf := make([]byte, 4096)
 	at := uintptr(unsafe.Pointer(&buf[0]))
 	return map[string]func(string) error{
+		"serve":    serve,
 		"dial tcp": dial("tcp"), "dial udp": dial("udp"), "dial unix": dial("unix"),
 		"lookup": func(target string) error {
 			_, err := (&net.Resolver{PreferGo: true}).LookupHost(context.Background(), target)

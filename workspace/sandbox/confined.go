@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,14 +29,24 @@ type Confined struct {
 	sockets []string // of others, that were hidden
 	homes   []string // directories that show as empty ones
 	proxy   *proxy
-	finish  func() error // of the system: reads the answer of the helper
-	release func()       // of the system: removes what the command ran in
+	inner   net.Listener          // of the proxy, in a shared network
+	start   func(*exec.Cmd) error // in a shared network; nil: as any command
+	finish  func() error          // of the system: reads the answer of the helper
+	release func()                // of the system: removes what the command ran in
 	opened  []*os.File
 	once    sync.Once
 	kept    []string               // files that must not exist after the command, and did not before
 	guarded map[string]fs.FileInfo // protected files and directories at the start
 	closed  error
 	made    []Blocked
+}
+
+// Start starts the command, instead of its own Start. In a network that commands share, its input and output are files.
+func (c *Confined) Start(cmd *exec.Cmd) error {
+	if c.start != nil {
+		return c.start(cmd)
+	}
+	return cmd.Start()
 }
 
 // ready refuses a command that cannot be wrapped on any system.
@@ -69,6 +80,8 @@ func (c *Confined) Close() error {
 		}
 		if c.proxy != nil {
 			c.proxy.close()
+		} else if c.inner != nil {
+			c.inner.Close()
 		}
 		for _, cover := range c.covers {
 			cover.remove()

@@ -18,6 +18,16 @@ func LookBorrowed() Report {
 	return r
 }
 
+// Keeper returns the number of the process that keeps the network; 0: there is none.
+func (l *Loopback) Keeper() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.keeper == nil {
+		return 0
+	}
+	return l.keeper.Process.Pid
+}
+
 // FindBubblewrap is where bubblewrap is looked for.
 var FindBubblewrap = findBubblewrap
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -186,13 +187,30 @@ func (g *ground) run(script string, files ...*os.File) ran {
 	if by := strings.HasPrefix(filepath.Base(cmd.Path), "sh"); by != (os.Getenv("WAY") == "bubblewrap" && c.Level == sandbox.Namespaces) {
 		g.t.Fatalf("it runs by %s", cmd.Path)
 	}
-	out, err := cmd.CombinedOutput()
+	out, err := output(c, cmd)
 	closed := c.Close()
 	if cmd.ProcessState == nil {
 		g.t.Fatal(err)
 	}
 	exit := cmd.ProcessState.ExitCode()
 	return ran{string(out), exit, c.Explain(out, exit), closed}
+}
+
+// output starts a command and returns its output when it has ended.
+func output(c *sandbox.Confined, cmd *exec.Cmd) ([]byte, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	cmd.Stdout, cmd.Stderr = w, w
+	err = c.Start(cmd)
+	w.Close()
+	if err != nil {
+		return nil, err
+	}
+	out, err := io.ReadAll(r)
+	return out, errors.Join(err, cmd.Wait())
 }
 
 // works fails the test unless the script does.

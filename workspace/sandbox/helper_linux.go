@@ -30,6 +30,9 @@ func Main() {
 	if !started && !borrowed {
 		return
 	}
+	if started && os.Args[1] == keeperName {
+		unix.Exit(keep(3))
+	}
 	runtime.LockOSThread()        // what confines does so by thread, and the command is started by this one
 	unix.Exit(help(os.Args[n-1])) // unlike os.Exit it does not wait for the race detector, a second in each helper
 }

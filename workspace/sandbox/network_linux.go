@@ -18,7 +18,7 @@ const (
 // network brings up the loopback interface of the new namespace and, when a proxy waits for it, hands that the sockets on which
 // it is to listen inside.
 func (s *spec) network(control int) error {
-	if s.Open {
+	if s.Open || s.Shared {
 		return nil
 	}
 	if s.Bubblewrap == "" {
@@ -70,14 +70,15 @@ func sendListeners(control, port int, relays []netip.AddrPort) error {
 	return unix.Sendmsg(control, []byte{0}, unix.UnixRights(fds...), nil, 0)
 }
 
-func listenAt(at netip.AddrPort) (int, error) {
-	var family int
-	var address unix.Sockaddr
+func sockaddr(at netip.AddrPort) (family int, address unix.Sockaddr) {
 	if at.Addr().Is4() {
-		family, address = unix.AF_INET, &unix.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}
-	} else {
-		family, address = unix.AF_INET6, &unix.SockaddrInet6{Port: int(at.Port()), Addr: at.Addr().As16()}
+		return unix.AF_INET, &unix.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}
 	}
+	return unix.AF_INET6, &unix.SockaddrInet6{Port: int(at.Port()), Addr: at.Addr().As16()}
+}
+
+func listenAt(at netip.AddrPort) (int, error) {
+	family, address := sockaddr(at)
 	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return -1, err

@@ -32,12 +32,13 @@ type Policy struct {
 	Homes []string
 	Files map[string]string // texts of files in Homes, by path
 
-	Network Network
-	Temp    string   // a private directory for temporary files, made with the first command; default: memory, emptied after each command
-	Caches  string   // a private directory for the caches of toolchains; default, and if it cannot be made: none, they use Temp
-	Keep    []string // names of environment variables that pass although programs do not need them: see [Environment]
-	Secret  []string // names of environment variables that never pass
-	Limits  Limits
+	Network  Network
+	Loopback *Loopback // the network of a session, which commands share where the system can; nil: each command has its own
+	Temp     string    // a private directory for temporary files, made with the first command; default: memory, emptied after each command
+	Caches   string    // a private directory for the caches of toolchains; default, and if it cannot be made: none, they use Temp
+	Keep     []string  // names of environment variables that pass although programs do not need them: see [Environment]
+	Secret   []string  // names of environment variables that never pass
+	Limits   Limits
 
 	// Partial lets commands run on machines without namespaces, inside walls with gaps: see [Confined.Gaps].
 	Partial bool
@@ -122,7 +123,7 @@ func (p *Policy) Level() Level { return p.look().Level() }
 func (p *Policy) copy() *Policy {
 	return &Policy{
 		Writable: p.Writable, Readable: p.Readable, Protected: p.Protected, Absent: p.Absent, Hidden: p.Hidden, Homes: p.Homes, Files: p.Files,
-		Views: p.Views, Git: p.Git, Network: p.Network, Temp: p.Temp, Caches: p.Caches, Keep: p.Keep, Secret: p.Secret, Limits: p.Limits,
+		Views: p.Views, Git: p.Git, Network: p.Network, Loopback: p.Loopback, Temp: p.Temp, Caches: p.Caches, Keep: p.Keep, Secret: p.Secret, Limits: p.Limits,
 		Partial: p.Partial, of: cmp.Or(p.of, p),
 	}
 }
@@ -148,10 +149,10 @@ func (p *Policy) Scratch() paths.Scratch {
 	return s
 }
 
-// In returns a policy with another directory for temporary files.
-func (p *Policy) In(temp string) *Policy {
+// Session returns a policy with the directory for temporary files and the network of a session.
+func (p *Policy) Session(temp string, network *Loopback) *Policy {
 	c := p.copy()
-	c.Temp = temp
+	c.Temp, c.Loopback = temp, network
 	return c
 }
 
@@ -170,21 +171,23 @@ func (p *Policy) Pass(names ...string) *Policy {
 }
 
 // Reach returns a policy that lets commands reach further hosts, such as those of an approved call. It leaves out loopback addresses, which mean
-// the sandbox itself, and texts that are no hosts. Without namespaces, commands reach no host.
+// the sandbox itself, and texts that are no hosts. Without namespaces, commands reach no host. With further hosts, commands have a network of their
+// own, so that no other command reaches the hosts through them.
 func (p *Policy) Reach(hosts ...string) *Policy {
 	if p.Level() == Partly {
 		return p
 	}
 	c := p.copy()
 	c.Network.Hosts = slices.Clip(c.Network.Hosts)
+	have, _ := host.Parse(p.Network.Hosts...)
 	for _, text := range hosts {
 		list, err := host.Parse(text)
 		inside := func(h host.Pattern) bool {
 			at := h.Prefix.Addr()
 			return h.Prefix.IsValid() && (at.IsLoopback() || at.IsUnspecified()) || h.Name == "localhost" || strings.HasSuffix(h.Name, ".localhost")
 		}
-		if listed := slices.Contains(c.Network.Hosts, text); err == nil && !listed && !slices.ContainsFunc(list, inside) {
-			c.Network.Hosts = append(c.Network.Hosts, text)
+		if err == nil && !have.Covers(list) && !slices.ContainsFunc(list, inside) {
+			c.Network.Hosts, c.Loopback = append(c.Network.Hosts, text), nil
 		}
 	}
 	return c

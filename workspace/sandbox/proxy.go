@@ -55,8 +55,8 @@ func newProxy(texts []string, control io.Closer, receive func() ([]net.Listener,
 	if err != nil {
 		return nil, err
 	}
-	p := &proxy{hosts: list, control: control, slots: make(chan struct{}, maxConns), open: map[net.Conn]bool{}}
-	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p := newRelays(list)
+	p.control = control
 	p.served.Go(func() {
 		listeners, err := receive()
 		if err != nil {
@@ -68,6 +68,13 @@ func newProxy(texts []string, control io.Closer, receive func() ([]net.Listener,
 		p.serve(listeners[0])
 	})
 	return p, nil
+}
+
+// newRelays makes a proxy that serves nothing yet.
+func newRelays(list host.List) *proxy {
+	p := &proxy{hosts: list, slots: make(chan struct{}, maxConns), open: map[net.Conn]bool{}}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	return p
 }
 
 // serve accepts until the listener is closed. All that it was asked for is answered by one HTTP server, unless it is SOCKS.
@@ -290,7 +297,9 @@ func (p *proxy) keep(l net.Listener) bool {
 // close ends all connections and waits.
 func (p *proxy) close() {
 	p.cancel()
-	p.control.Close()
+	if p.control != nil {
+		p.control.Close()
+	}
 	p.mu.Lock()
 	for _, l := range p.inner {
 		l.Close()

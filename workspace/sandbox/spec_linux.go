@@ -15,6 +15,7 @@ import (
 type spec struct {
 	view
 	Open   bool             // the network of this machine
+	Shared bool             // the network is there already
 	Proxy  bool             // a proxy waits for the socket on which it listens
 	Port   int              // where it listens inside
 	Relays []netip.AddrPort // where it listens for servers of this machine that may be reached

@@ -18,7 +18,7 @@ import (
 // the command gets the part that [Environment] returns, with TMPDIR, the caches and the proxies of the policy. After the command ended, or if it
 // could not be started, the caller closes the result.
 //
-// All processes that the command starts end with it. Its exit code is that of the command; if a signal ended it, 128 and the number of the
+// [Confined.Start] starts the command. All processes that it starts end with it. Its exit code is that of the command; if a signal ended it, 128 and the number of the
 // signal, as in a shell. The program must call [Main].
 //
 // An [UnavailableError] reports a missing wall; the command has not run then and must not be started.
@@ -31,6 +31,9 @@ func (p *Policy) Wrap(cmd *exec.Cmd) (*Confined, error) {
 	}
 	report := p.look()
 	c := &Confined{Level: report.Level(), policy: p}
+	if p.Shares() {
+		c.start = p.Loopback.start
+	}
 	if err := p.check(report, c); err != nil {
 		return nil, err
 	}
@@ -102,11 +105,22 @@ func (p *Policy) spec(cmd *exec.Cmd, c *Confined, report Report) (*spec, error) 
 			return nil, err
 		}
 	}
-	if s.Proxy = !p.Network.Open && len(p.Network.Hosts) > 0; s.Proxy {
+	var err error
+	if s.Shared = p.Shares(); s.Shared {
+		if err := p.Loopback.begin(p.Network.Hosts); err != nil {
+			return nil, err
+		}
+	}
+	s.Proxy = !p.Network.Open && len(p.Network.Hosts) > 0
+	switch {
+	case s.Proxy && s.Shared:
+		if c.inner, s.Port, err = p.Loopback.proxyAt(); err != nil {
+			return nil, fmt.Errorf("proxy: %w", err)
+		}
+	case s.Proxy:
 		s.Relays = relays(p.Network.Hosts)
 	}
 	s.Env = p.environment(cmd.Environ(), s)
-	var err error
 	if s.Dir, err = filepath.Abs(cmd.Dir); err != nil {
 		return nil, err
 	}
@@ -182,7 +196,11 @@ func (c *Confined) hand(cmd *exec.Cmd, s *spec) error {
 		}
 		return t.err()
 	}
-	if s.Proxy {
+	if c.inner != nil {
+		if c.proxy, err = newProxy(c.policy.Network.Hosts, c.inner, func() ([]net.Listener, error) { return []net.Listener{c.inner}, nil }); err != nil {
+			return err
+		}
+	} else if s.Proxy {
 		conn, err := net.FileConn(ours)
 		if err != nil {
 			return err
@@ -225,16 +243,24 @@ func namespaces(attr *syscall.SysProcAttr, s *spec) *syscall.SysProcAttr {
 	if s.Level != Namespaces || s.Bubblewrap != "" {
 		return &made
 	}
-	made.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
+	made.Cloneflags = unix.CLONE_NEWUSER | namespacesOfCommand
 	if !s.Open {
 		made.Cloneflags |= unix.CLONE_NEWNET
 	}
-	made.UidMappings, made.GidMappings = sameIDs("uid", os.Geteuid()), sameIDs("gid", os.Getegid())
-	made.GidMappingsEnableSetgroups = os.Geteuid() == 0
-	if os.Geteuid() != 0 { // only root keeps them when another program starts; the helper drops all before the command does
-		made.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE}
-	}
+	ownUsers(&made)
 	return &made
+}
+
+// namespacesOfCommand is the namespaces of each command, besides those for users and the network.
+const namespacesOfCommand = unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
+
+// ownUsers prepares a new namespace for users, in which the process has rights.
+func ownUsers(attr *syscall.SysProcAttr) {
+	attr.UidMappings, attr.GidMappings = sameIDs("uid", os.Geteuid()), sameIDs("gid", os.Getegid())
+	attr.GidMappingsEnableSetgroups = os.Geteuid() == 0
+	if os.Geteuid() != 0 { // only root keeps them when another program starts; the helper drops all before the command does
+		attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE}
+	}
 }
 
 // sameIDs maps every id to itself: for root all that it has, so that the owners of files show, for others their own.

@@ -60,7 +60,7 @@ func confine(env *command.Env, c *cobra.Command, dir string, hosts, args []strin
 		return err
 	}
 	b = b.Reach(hosts)
-	b.Sandbox = b.Sandbox.In("") // there is no session
+	b.Sandbox = b.Sandbox.Session("", nil) // there is no session
 	cmd := exec.CommandContext(c.Context(), args[0], args[1:]...)
 	cmd.Dir, cmd.Env = b.Root, os.Environ()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
