@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -45,8 +46,8 @@ func offline() []string {
 // caches moves the caches of toolchains to dir, so that no program outside uses files that a command leaves there: a module or an object that
 // was swapped would run with the next build. A cache in a writable tree stays there. Go still reads the modules in home, as a proxy from
 // files; online only if GOPROXY names a proxy to ask after it. Without network, Cargo and Maven read the cache in home, unless a command with
-// network has filled theirs.
-func caches(dir string, writable, env []string, online bool) []string {
+// network has filled theirs. The first line that names npm or pip begins its cache with the one in home.
+func caches(dir string, writable, env []string, online bool, line string) []string {
 	home := value(env, "HOME")
 	usual := cmp.Or(value(env, "XDG_CACHE_HOME"), filepath.Join(home, ".cache"))
 	system := usual
@@ -73,6 +74,9 @@ func caches(dir string, writable, env []string, online bool) []string {
 			if c.variable == "GOMODCACHE" {
 				out = append(out, "GOPROXY="+modules(mods, value(env, "GOPROXY"), online))
 			}
+			if c.name == "npm" || c.name == "pip" {
+				seed(place, own, strings.Contains(line, c.name) && !lies(filepath.Dir(dir), writable))
+			}
 			if c.variable != "CARGO_HOME" || online || exists(filepath.Join(own, "registry")) {
 				place = own
 			}
@@ -87,6 +91,45 @@ func caches(dir string, writable, env []string, online bool) []string {
 		out = append(out, offline()...)
 	}
 	return out
+}
+
+// seed makes a new cache of links to the files of another one, with copies of the files of npm's index, which grow. Commands can write next to the
+// links and replace them, and the files stay as they are. If seed cannot make the cache, it is empty at first.
+func seed(from, to string, wanted bool) {
+	if !wanted || exists(to) {
+		return
+	}
+	above := filepath.Dir(filepath.Dir(to)) // no command can write there
+	if os.MkdirAll(filepath.Dir(to), 0o700) != nil {
+		return
+	}
+	stage, err := os.MkdirTemp(above, "cache-")
+	if err != nil {
+		return
+	}
+	defer os.RemoveAll(stage)
+	left := 100_000 // files
+	err = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(from, name)
+		at := filepath.Join(stage, "new", rel)
+		switch left--; {
+		case err != nil || left < 0:
+			return cmp.Or(err, fs.ErrInvalid)
+		case rel == "_logs" || rel == "_npx": // of npm, not downloads
+			return fs.SkipDir
+		case d.IsDir():
+			return os.MkdirAll(at, 0o700)
+		case !d.Type().IsRegular():
+			return nil
+		case strings.Contains(rel, "index-v5"):
+			text, err := os.ReadFile(name)
+			return cmp.Or(err, os.WriteFile(at, text, 0o600))
+		}
+		return os.Symlink(name, at)
+	})
+	if err == nil {
+		_ = os.Rename(filepath.Join(stage, "new"), to) // fails if there is anything at to
+	}
 }
 
 // modules returns a GOPROXY that takes modules from a cache first.

@@ -12,10 +12,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/tenon-agent/tenon/internal/testkit/trees"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
@@ -168,6 +170,23 @@ func TestPackageManagers(t *testing.T) {
 			if before := asked.Load(); !strings.Contains(g.works(test.again).out, "left runs") || asked.Load() != before {
 				t.Errorf("from the cache, with %d more requests", asked.Load()-before)
 			}
+			if test.name == "npm" {
+				g.personsCache(test.again)
+			}
 		})
 	}
+}
+
+// personsCache makes the cache of the workspace that of the person. A command without network uses it in a workspace that has none, and changes
+// no file of it.
+func (g *ground) personsCache(line string) {
+	g.t.Helper()
+	if err := os.Rename(g.policy.Caches+"/npm", g.home+"/.npm"); err != nil {
+		g.t.Fatal(err)
+	}
+	before := trees.Of(g.t, g.home+"/.npm")
+	if got := g.works(line); !strings.Contains(got.out, "left runs") {
+		g.t.Error(got)
+	}
+	trees.Same(g.t, trees.Of(g.t, g.home+"/.npm"), before)
 }
