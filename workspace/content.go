@@ -16,11 +16,10 @@ const maxHashed = 64 << 20
 // read reads the contents that a look found and that are not known yet, and keeps them.
 func (s *scan) read() error {
 	var files []string
-	for name, r := range s.records {
+	for name, r := range s.differ {
 		b := s.before[name]
 		same := b != nil && b.stat == r.stat
 		switch {
-		case b == r:
 		case same && !b.fresh && (b.known || s.after):
 			*r = *b
 		case r.stat.mode.IsRegular():
@@ -121,15 +120,17 @@ func (s stat) isFresh(at time.Time) bool {
 // changes returns the differences from the look before.
 func (s *scan) changes() []Change {
 	var out []Change
-	for name, r := range s.records {
-		b := s.before[name]
-		if b == nil || b != r && different(b, r) {
+	for name, r := range s.differ {
+		if b := s.before[name]; b == nil || different(b, r) {
 			after := r.state
 			after.Lost = "" // the content after a change need not be kept
 			out = append(out, Change{Path: name, Before: stateOf(b), After: &after, Done: true})
 		}
 	}
 	for name, b := range s.before {
+		if s.whole {
+			break
+		}
 		if s.records[name] == nil {
 			out = append(out, Change{Path: name, Before: stateOf(b), Done: true})
 		}

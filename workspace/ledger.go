@@ -27,25 +27,20 @@ type ledger struct {
 const beat = 100 * time.Millisecond
 
 // moved notes the differences between two looks.
-func (l *ledger) moved(before, after map[string]*record) {
+func (l *ledger) moved(s *scan) {
 	if l.whole == 0 {
 		return
 	}
-	both := 0
-	for name, r := range after {
-		b := before[name]
-		if b != nil {
-			both++
-		}
-		if b == nil || b != r && *b != *r {
+	for name, r := range s.differ {
+		if b := s.before[name]; b == nil || *b != *r {
 			l.note(name)
 		}
 	}
-	if both == len(before) {
+	if s.whole {
 		return
 	}
-	for name := range before {
-		if after[name] == nil {
+	for name := range s.before {
+		if s.records[name] == nil {
 			l.note(name)
 		}
 	}

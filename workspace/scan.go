@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -34,8 +35,18 @@ type scan struct {
 	tops []*top
 
 	mu      sync.Mutex
-	records map[string]*record
+	records map[string]*record // those of before, if nothing is different
+	differ  map[string]*record // those of them that are not of before
+	parts   [][]named          // the rest, by directory
+	count   int
+	whole   bool // nothing of before is missing
 	rules   map[string][]rule
+}
+
+// named is a record and its path.
+type named struct {
+	name string
+	*record
 }
 
 // errTooMany ends a look at a tree that is too large.
@@ -53,7 +64,7 @@ func workers() int { return min(8, 2*runtime.GOMAXPROCS(0)) }
 
 // look records every entry of the trees, with one call of the system for each. close must be called after it.
 func (s *scan) look(trees []tree) error {
-	s.records, s.rules = make(map[string]*record, len(s.before)+64), map[string][]rule{}
+	s.differ, s.rules = map[string]*record{}, map[string][]rule{}
 	for _, t := range trees {
 		top, err := openTop(t)
 		if err != nil {
@@ -64,8 +75,35 @@ func (s *scan) look(trees []tree) error {
 			return err
 		}
 	}
+	s.collect()
 	s.checkMissing()
 	return nil
+}
+
+// collect makes the map of records. Mostly nothing is different, and a map of all files costs more than the system takes to look at them.
+func (s *scan) collect() {
+	seen := s.count - len(s.differ)
+	for name := range s.differ {
+		if s.before[name] != nil {
+			seen++
+		}
+	}
+	if s.whole = seen == len(s.before); s.whole && len(s.differ) == 0 && s.before != nil {
+		s.records = s.before
+		return
+	}
+	s.records = make(map[string]*record, s.count)
+	for _, part := range s.parts {
+		for _, n := range part {
+			s.records[n.name] = n.record
+		}
+	}
+	maps.Copy(s.records, s.differ)
+}
+
+// unchanged reports whether a record of before is one of now, too.
+func (s *scan) unchanged(b *record, now stat) bool {
+	return b != nil && b.stat == now && (now.mode.IsDir() || !b.fresh && (b.known || s.after))
 }
 
 // rulesAbove returns the rules that hold at the top of a tree. After a command they are those from before it: the command cannot hide its
@@ -150,7 +188,7 @@ func (s *scan) dir(d *scanDir) (more []*scanDir, err error) {
 		list = d.top.rulesIn(d.rel, entries)
 	}
 	rules := d.rules.with(d.rel, list)
-	found := make(map[string]*record, len(entries))
+	same, found := make([]named, 0, len(entries)), []named(nil)
 	for _, entry := range entries {
 		name := path.Join(d.rel, entry.Name())
 		if entry.Name() == ".git" || strings.HasPrefix(entry.Name(), tempPrefix) || rules.ignore(name, entry.IsDir()) ||
@@ -168,23 +206,28 @@ func (s *scan) dir(d *scanDir) (more []*scanDir, err error) {
 		if sandbox.IsCover(at, stat.mode) {
 			continue // no command made it
 		}
-		found[at] = &record{stat: stat, state: State{Mode: stat.mode}}
+		if b := s.before[at]; s.unchanged(b, stat) {
+			same = append(same, named{at, b})
+		} else {
+			found = append(found, named{at, &record{stat: stat, state: State{Mode: stat.mode}}})
+		}
 		if stat.mode.IsDir() {
 			more = append(more, &scanDir{d.top, name, rules})
 		}
 	}
-	return more, s.add(abs, list, found)
+	return more, s.add(abs, list, same, found)
 }
 
 // add takes what one directory has.
-func (s *scan) add(dir string, list []rule, found map[string]*record) error {
+func (s *scan) add(dir string, list []rule, same, found []named) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rules[dir] = list
-	for name, r := range found {
-		s.records[name] = r
+	s.parts = append(s.parts, same)
+	for _, n := range found {
+		s.differ[n.name] = n.record
 	}
-	if len(s.records) > s.limits.entries {
+	if s.count += len(same) + len(found); s.count > s.limits.entries {
 		return fmt.Errorf("%w: changes of commands are not followed beyond %d files", errTooMany, s.limits.entries)
 	}
 	return nil
@@ -192,7 +235,7 @@ func (s *scan) add(dir string, list []rule, found map[string]*record) error {
 
 // checkMissing records the files from before that the look did not visit, although they still exist.
 func (s *scan) checkMissing() {
-	if !s.after {
+	if !s.after || s.whole {
 		return
 	}
 	var missing []string
@@ -216,6 +259,7 @@ func (s *scan) checkMissing() {
 		switch info, err := os.Lstat(name); {
 		case err == nil:
 			s.records[name] = &record{stat: statOf(info), state: State{Mode: info.Mode()}}
+			s.differ[name] = s.records[name]
 		case !errors.Is(err, fs.ErrNotExist):
 			s.records[name] = s.before[name] // it cannot be known
 		}

@@ -216,7 +216,7 @@ func (w *watch) begin(ctx context.Context, f *follower, trees []tree) (err error
 	if ctx.Err() != nil {
 		return context.Cause(ctx) // reading may have stopped early
 	}
-	w.book.moved(w.records, s.records)
+	w.book.moved(s)
 	w.records, w.rules = s.records, s.rules
 	return nil
 }
@@ -240,7 +240,7 @@ func (w *watch) compare(ctx context.Context, f *follower, ended *underWay, trees
 			return own // the next look finds them again
 		}
 	}
-	w.book.moved(w.records, s.records)
+	w.book.moved(s)
 	w.records = s.records
 	maps.Copy(w.rules, s.rules)
 	w.shared.looked(w)
