@@ -43,6 +43,7 @@ func (s *spec) mounts() error {
 	if err := clones(trees, false); err != nil {
 		return wall("files", err)
 	}
+	below := s.openLayers()
 	devices, err := cloneDevices()
 	if err != nil {
 		return wall("/dev", err)
@@ -69,6 +70,7 @@ func (s *spec) mounts() error {
 			covered = append(covered, p.path)
 		}
 	}
+	s.putLayers(below)
 	for _, dir := range append(covered, "/dev") {
 		if err := setAttr(unix.AT_FDCWD, dir, 0, unix.MOUNT_ATTR_RDONLY); err != nil {
 			return wall("files", fmt.Errorf("%s: %w", dir, err))

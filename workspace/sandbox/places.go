@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -46,36 +45,16 @@ func offline() []string {
 // caches moves the caches of toolchains to dir, so that no program outside uses files that a command leaves there: a module or an object that
 // was swapped would run with the next build. A cache in a writable tree stays there. Go still reads the modules in home, as a proxy from
 // files; online only if GOPROXY names a proxy to ask after it. Without network, Cargo and Maven read the cache in home, unless a command with
-// network has filled theirs. The first line that names npm or pip begins its cache with the one in home.
-func caches(dir string, writable, env []string, online bool, line string) []string {
+// network has filled theirs. For npm, uv and Yarn see layers.
+func caches(dir string, writable, env []string, online bool) []string {
 	home := value(env, "HOME")
-	usual := cmp.Or(value(env, "XDG_CACHE_HOME"), filepath.Join(home, ".cache"))
-	system := usual
-	if runtime.GOOS == "darwin" {
-		system = filepath.Join(home, "Library", "Caches")
-	}
-	gopath := cmp.Or(value(env, "GOPATH"), filepath.Join(home, "go"))
-	mods := cmp.Or(value(env, "GOMODCACHE"), filepath.Join(filepath.SplitList(gopath)[0], "pkg", "mod"))
 	var out []string
-	for _, c := range []struct{ variable, name, own string }{
-		{"GOCACHE", "go-build", filepath.Join(system, "go-build")},
-		{"GOMODCACHE", "go-mod", mods},
-		{"npm_config_cache", "npm", filepath.Join(home, ".npm")},
-		{"YARN_CACHE_FOLDER", "yarn", filepath.Join(system, "yarn")},
-		{"PIP_CACHE_DIR", "pip", filepath.Join(system, "pip")},
-		{"UV_CACHE_DIR", "uv", filepath.Join(usual, "uv")},
-		{"CCACHE_DIR", "ccache", filepath.Join(usual, "ccache")},
-		{"CARGO_HOME", "cargo", filepath.Join(home, ".cargo")},
-		{"XDG_CACHE_HOME", "xdg", usual},
-	} {
-		place := cmp.Or(value(env, c.variable), c.own)
+	for _, c := range cachePlaces(env) {
+		place := c.own
 		if !lies(place, writable) {
 			own := filepath.Join(dir, c.name)
 			if c.variable == "GOMODCACHE" {
-				out = append(out, "GOPROXY="+modules(mods, value(env, "GOPROXY"), online))
-			}
-			if c.name == "npm" || c.name == "pip" {
-				seed(place, own, strings.Contains(line, c.name) && !lies(filepath.Dir(dir), writable))
+				out = append(out, "GOPROXY="+modules(c.own, value(env, "GOPROXY"), online))
 			}
 			if c.variable != "CARGO_HOME" || online || exists(filepath.Join(own, "registry")) {
 				place = own
@@ -93,43 +72,37 @@ func caches(dir string, writable, env []string, online bool, line string) []stri
 	return out
 }
 
-// seed makes a new cache of links to the files of another one, with copies of the files of npm's index, which grow. Commands can write next to the
-// links and replace them, and the files stay as they are. If seed cannot make the cache, it is empty at first.
-func seed(from, to string, wanted bool) {
-	if !wanted || exists(to) {
-		return
+// cachePlace is the cache of a toolchain.
+type cachePlace struct {
+	variable string // that names it
+	name     string // in the directory for caches
+	own      string // that of the person
+	layer    string // a directory in it with downloads that only a writable cache gives; "": none
+}
+
+func cachePlaces(env []string) []cachePlace {
+	home := value(env, "HOME")
+	usual := cmp.Or(value(env, "XDG_CACHE_HOME"), filepath.Join(home, ".cache"))
+	system := usual
+	if runtime.GOOS == "darwin" {
+		system = filepath.Join(home, "Library", "Caches")
 	}
-	above := filepath.Dir(filepath.Dir(to)) // no command can write there
-	if os.MkdirAll(filepath.Dir(to), 0o700) != nil {
-		return
+	gopath := cmp.Or(value(env, "GOPATH"), filepath.Join(home, "go"))
+	all := []cachePlace{
+		{"GOCACHE", "go-build", filepath.Join(system, "go-build"), ""},
+		{"GOMODCACHE", "go-mod", filepath.Join(filepath.SplitList(gopath)[0], "pkg", "mod"), ""},
+		{"npm_config_cache", "npm", filepath.Join(home, ".npm"), "_cacache"},
+		{"YARN_CACHE_FOLDER", "yarn", filepath.Join(system, "yarn"), "."},
+		{"PIP_CACHE_DIR", "pip", filepath.Join(system, "pip"), ""},
+		{"UV_CACHE_DIR", "uv", filepath.Join(usual, "uv"), "."},
+		{"CCACHE_DIR", "ccache", filepath.Join(usual, "ccache"), ""},
+		{"CARGO_HOME", "cargo", filepath.Join(home, ".cargo"), ""},
+		{"XDG_CACHE_HOME", "xdg", usual, ""},
 	}
-	stage, err := os.MkdirTemp(above, "cache-")
-	if err != nil {
-		return
+	for i := range all {
+		all[i].own = cmp.Or(value(env, all[i].variable), all[i].own)
 	}
-	defer os.RemoveAll(stage)
-	left := 100_000 // files
-	err = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
-		rel, _ := filepath.Rel(from, name)
-		at := filepath.Join(stage, "new", rel)
-		switch left--; {
-		case err != nil || left < 0:
-			return cmp.Or(err, fs.ErrInvalid)
-		case rel == "_logs" || rel == "_npx": // of npm, not downloads
-			return fs.SkipDir
-		case d.IsDir():
-			return os.MkdirAll(at, 0o700)
-		case !d.Type().IsRegular():
-			return nil
-		case strings.Contains(rel, "index-v5"):
-			text, err := os.ReadFile(name)
-			return cmp.Or(err, os.WriteFile(at, text, 0o600))
-		}
-		return os.Symlink(name, at)
-	})
-	if err == nil {
-		_ = os.Rename(filepath.Join(stage, "new"), to) // fails if there is anything at to
-	}
+	return all
 }
 
 // modules returns a GOPROXY that takes modules from a cache first.

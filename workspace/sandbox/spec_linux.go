@@ -48,6 +48,7 @@ type view struct {
 	Temp    string   // on disk; empty: temporary files are in memory
 	Temps   []string // its other names, by which alone it shows; none: it is one of Writes
 	Caches  string   // it exists; empty: caches are in Temp, too
+	Layers  []layer
 }
 
 // show is a tree and the path at which it shows.

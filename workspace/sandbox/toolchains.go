@@ -59,7 +59,7 @@ func toolchains() []string {
 		bin .bin .local/bin .local/lib .local/lib64 .local/include .local/opt .local/pipx opt
 		go/bin go/pkg sdk .go .goenv .gvm .local/go
 		.cargo/bin .cargo/env .cargo/registry .cargo/git .rustup
-		.nvm .fnm .local/share/fnm .volta .n n .nodenv .node_modules node_modules .npm-global .npm-packages .npm/_cacache .cache/pip .local/share/pnpm .local/share/npm
+		.nvm .fnm .local/share/fnm .volta .n n .nodenv .node_modules node_modules .npm-global .npm-packages .local/share/pnpm .local/share/npm
 		.pnpm-store .yarn/bin .yarn/berry/cache .yarn/releases .config/yarn/global .bun .deno/bin .cache/deno .cache/node/corepack
 		.cache/ms-playwright .cache/puppeteer .cache/Cypress .cache/electron .cache/node-gyp
 		.pyenv .local/share/pipx .local/share/uv/python .local/share/uv/tools .virtualenvs .venv .venvs .local/share/virtualenvs

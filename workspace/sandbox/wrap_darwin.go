@@ -87,7 +87,7 @@ func (p *Policy) places(env []string) []string {
 	if dir == "" {
 		dir = filepath.Join(temp, ".caches")
 	}
-	return append(caches(dir, p.Writable, env, p.Network.Open || len(p.Network.Hosts) > 0, ""), "TMPDIR="+temp)
+	return append(caches(dir, p.Writable, env, p.Network.Open || len(p.Network.Hosts) > 0), "TMPDIR="+temp)
 }
 
 // profile is the policy with its paths resolved.

@@ -143,7 +143,6 @@ func machine() int64 {
 
 // environment returns the environment of the command.
 func (p *Policy) environment(env []string, s *spec) []string {
-	line := strings.Join(s.Args, " ")
 	env = Environment(env, p.Keep, p.Secret)
 	temp := "/tmp"
 	switch {
@@ -155,10 +154,11 @@ func (p *Policy) environment(env []string, s *spec) []string {
 	}
 	dir := s.Caches
 	if dir == "" {
-		dir, line = filepath.Join(temp, ".caches"), "" // it is new for each command
+		dir = filepath.Join(temp, ".caches")
 	}
 	env = append(env, "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp)
-	env = append(env, caches(dir, s.Writes, env, s.Open || s.Proxy, line)...)
+	s.layers(env)
+	env = append(env, caches(dir, s.Writes, env, s.Open || s.Proxy)...)
 	if s.Proxy {
 		env = append(env, proxies(s.Port, p.Network.Hosts, true, env)...)
 	}
