@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// layer is a cache of the person that shows, read-only, below that of the commands. What a command writes there stays in memory, and vanishes with it.
+// layer is a cache of the person that shows, read-only, below that of the commands. Changes by a command stay in memory, and vanish with it.
 type layer struct{ Path, Below string }
 
 // layers finds the caches of downloads that programs must write to in order to read from them. Without network, a cache of their own is of no use.
