@@ -65,6 +65,9 @@ func help(number string) int {
 	if err != nil {
 		return fail(nil, wall("the policy", err))
 	}
+	// If memory runs out, the kernel is to end a command before the programs of the person. This comes
+	// before the next step, after which the files of this process in /proc belong to root.
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	// No process inside may look into this one, which has more rights.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fail(l, wall("helper", err))
@@ -78,8 +81,6 @@ func help(number string) int {
 		}
 		l.answer(answer{Inside: true})
 	}
-	// If memory runs out, the kernel is to end a command before the programs of the person.
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	if s.Group {
 		_, _ = unix.Write(fd+2, []byte("0")) // some machines refuse even that; then the limits of each process remain
 	}
