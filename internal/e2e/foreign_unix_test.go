@@ -57,7 +57,11 @@ func TestForeignReadings(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			p, outside := newProject(t), t.TempDir()
+			p := newProject(t)
+			outside := filepath.Join(p.home, "outside") // /tmp is the scratch directory of the session
+			if err := os.Mkdir(outside, 0o700); err != nil {
+				t.Fatal(err)
+			}
 			for name, text := range map[string]string{
 				"fact.txt": "seventeen", "--checkpoint=1": "", "--checkpoint-action=exec=sh m": "", "m": "touch PWNED",
 			} {

@@ -141,7 +141,7 @@ func (p *Policy) Scratch() paths.Scratch {
 	if followed("/var/tmp") == "/var/tmp" {
 		s.Names = append(s.Names, "/var/tmp")
 	}
-	for _, dir := range slices.Concat(p.Writable, p.Readable) {
+	for _, dir := range slices.Concat(p.Writable, p.Readable, p.Homes, p.Hidden) {
 		if _, ok := paths.In(s.Names, dir); ok {
 			s.Own = append(s.Own, dir)
 		}
