@@ -15,6 +15,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/cli/command"
 	"github.com/tenon-agent/tenon/internal/term"
 	"github.com/tenon-agent/tenon/workspace"
+	"github.com/tenon-agent/tenon/workspace/host"
 	paths "github.com/tenon-agent/tenon/workspace/path"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
@@ -87,9 +88,24 @@ func confine(env *command.Env, c *cobra.Command, dir string, hosts, args []strin
 		return err
 	}
 	if code != 0 {
+		sayWhatIsOutOfReach(env, b, args)
 		return command.ExitCode(code)
 	}
 	return nil
+}
+
+// sayWhatIsOutOfReach prints the hosts that a command uses and that it could not reach. Its own output said that to the person, and not to this program.
+func sayWhatIsOutOfReach(env *command.Env, b app.Bounds, args []string) {
+	line := ""
+	for _, arg := range args {
+		line += "'" + strings.ReplaceAll(arg, "'", `'\''`) + "' "
+	}
+	list, err := host.Parse(b.Hosts...)
+	for _, name := range b.Effects(line, b.Root).Hosts {
+		if wanted, wrong := host.Parse(name); err == nil && wrong == nil && !list.Covers(wanted) {
+			sayOfCommand(env, "commands have no network here, and this one uses "+name+": "+host.Allow(name))
+		}
+	}
 }
 
 // guard examines the repositories of the workspace before a command, and returns its policy with views of them. done disarms repositories that
