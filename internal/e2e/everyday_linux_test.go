@@ -41,6 +41,7 @@ func main() {
 			if err != nil {
 				panic(err)
 			}
+			c.Read(make([]byte, 4096)) // an answer before the request is none
 			io.WriteString(c, "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nserved by a job\n")
 			c.(*net.TCPConn).CloseWrite()
 			io.Copy(io.Discard, c)

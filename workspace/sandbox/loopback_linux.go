@@ -245,7 +245,8 @@ func (l *Loopback) connect(ctx context.Context, at netip.AddrPort) (net.Conn, er
 		if code, failed = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_ERROR); failed == nil && code != 0 {
 			failed = unix.Errno(code)
 		}
-		return true
+		_, unconnected := unix.Getpeername(int(fd)) // a socket counts as ready before it begins to connect, too
+		return failed != nil || unconnected == nil
 	})
 	if err = errors.Join(err, failed); err != nil {
 		return nil, errors.Join(context.Cause(ctx), err)
