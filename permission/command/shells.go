@@ -75,12 +75,13 @@ func judgeStranger(c *call, name string, _ *arguments) {
 // shellText judges sh -c TEXT. Options may still come before the text.
 func shellText(c *call, name string, args []word, interactive bool) {
 	for len(args) > 0 && len(args[0].text) > 1 && (args[0].text[0] == '-' || args[0].text[0] == '+') && args[0].known() {
-		if strings.ContainsAny(args[0].text, "oO") && len(args) > 1 {
+		option := args[0].text
+		if strings.Trim(option[1:], "bcefhilmnprstuvxBCEHPToO") != "" {
+			c.unknown("unknown option " + shown(option) + " of " + name)
+		}
+		if strings.ContainsAny(option, "oO") && len(args) > 1 { // the name of an option follows
 			shellOption(c, name, args, 1)
 			args = args[1:]
-		}
-		if strings.Trim(args[0].text[1:], "bcefhilmnprstuvxBCEHPToO") != "" && strings.IndexByte("-+", args[0].text[0]) >= 0 {
-			c.unknown("unknown option " + shown(args[0].text) + " of " + name)
 		}
 		args = args[1:]
 	}
