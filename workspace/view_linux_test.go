@@ -180,9 +180,21 @@ func TestPrivateDirectoriesOfKilledProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// One that a command could have made, for a repository outside of the workspace, changes nothing there.
+	other, forged := t.TempDir(), filepath.Join(temp, "tenon-git-3")
+	if err := errors.Join(
+		os.MkdirAll(filepath.Join(forged, "git"), 0o700), os.WriteFile(filepath.Join(forged, "path"), []byte(other), 0o600),
+		os.WriteFile(filepath.Join(forged, "git", "packed-refs"), []byte(strings.Repeat("a", 40)+" refs/heads/forged\n"), 0o600),
+		os.Chtimes(forged, time.Time{}, time.Now().Add(-time.Hour)),
+	); err != nil {
+		t.Fatal(err)
+	}
 	p.inside("git status")
-	if all, _ := filepath.Glob(filepath.Join(temp, "tenon-git-*")); len(all) != 1 || all[0] != held {
+	if all, _ := filepath.Glob(filepath.Join(temp, "tenon-git-*")); len(all) != 2 || all[0] != held || all[1] != forged {
 		t.Errorf("there are %v", all)
+	}
+	if entries, err := os.ReadDir(other); err != nil || len(entries) > 0 {
+		t.Errorf("the other repository has %v, %v", entries, err)
 	}
 	if out, err := p.outside(".", "git for-each-ref --format='%(refname:short)' | tr '\\n' ' '; git status --porcelain"); err != nil || out != "main topic old other " {
 		t.Errorf("%q, %v", out, err)

@@ -145,11 +145,11 @@ func (g *Guard) look(accept bool) ([]Disarmed, error) {
 	clear(g.unseen)
 	g.known = l.now
 	if g.mine == nil {
-		sweep()
 		g.mine = map[string]bool{}
 		for at := range l.now.dirs {
 			g.mine[at] = true
 		}
+		sweep(g.mine)
 	}
 	return l.told, errors.Join(l.errs...)
 }

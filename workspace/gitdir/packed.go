@@ -120,7 +120,9 @@ func unpack(root *os.Root, before, now map[string]string) (err error) {
 const prefix = "tenon-git-"
 
 // sweep removes the private directories of processes that were killed: nothing holds them any more. References that a command had packed come back.
-func sweep() {
+// It leaves the directories of other repositories than mine to the processes that work there: commands can write references in mine in any case,
+// so that no one gains anything with a directory that looks like a private one.
+func sweep(mine map[string]bool) {
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
 	for _, dir := range left {
 		info, err := os.Lstat(dir)
@@ -131,7 +133,7 @@ func sweep() {
 		if err != nil {
 			continue
 		}
-		if restore(dir) == nil {
+		if restore(dir, mine) == nil {
 			_ = removeTree(dir)
 		}
 		base.Close()
@@ -139,10 +141,18 @@ func sweep() {
 }
 
 // restore makes the files of references that are packed in a private directory and nowhere else.
-func restore(dir string) error {
-	at, err := os.ReadFile(filepath.Join(dir, "path"))
+func restore(dir string, mine map[string]bool) error {
+	base, err := os.OpenRoot(dir)
 	if err != nil {
+		return err
+	}
+	defer base.Close()
+	at, err := readIndex(base, "path")
+	switch {
+	case err != nil || len(at) == 0:
 		return nil // it was not made to the end
+	case !mine[string(at)]:
+		return fs.ErrPermission
 	}
 	root, err := os.OpenRoot(string(at))
 	if err != nil {
