@@ -132,18 +132,19 @@ func (r *repositories) get() *gitdir.Guard {
 // GuardRepositories returns a guard of the git repositories in roots, which are absolute paths without links, for commands in a sandbox.
 // It knows of no repository before its first look.
 func GuardRepositories(roots []string, p *sandbox.Policy) *gitdir.Guard {
-	trees, fixed := slices.Clone(roots), []string(nil)
+	trees, fixed, git := slices.Clone(roots), []string(nil), []string(nil)
 	for _, dir := range p.Writable {
 		if t, err := paths.Once().Resolve(dir); err == nil && t.Exists && !slices.Contains(trees, t.Path) {
 			trees = append(trees, t.Path)
 		}
 	}
 	if p.Level() != sandbox.Partly { // which cannot protect them
-		for _, path := range slices.Concat(p.Protected, p.Absent, p.Git) {
+		for _, path := range slices.Concat(p.Protected, p.Absent) {
 			fixed = append(fixed, filepath.Clean(path))
 		}
+		git = p.Git
 	}
-	return gitdir.New(trees, fixed)
+	return gitdir.New(trees, fixed, git...)
 }
 
 // excluded returns the exclude files of git, which looks read again each time.

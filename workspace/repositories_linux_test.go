@@ -193,7 +193,8 @@ func TestTrapsWork(t *testing.T) {
 	for _, trap := range traps(t) {
 		switch trap.name {
 		case "a submodule that is a gitlink", "a gitlink that is ignored", "included settings", "settings of a worktree", "a hook",
-			"a file that leads elsewhere in the workspace", "a bare repository", "a common directory", "a hook of a new module":
+			"a file that leads elsewhere in the workspace", "a bare repository", "a common directory", "a hook of a new module",
+			"a repository among references", "a repository in what comes back":
 			t.Run(trap.name, func(t *testing.T) {
 				t.Parallel()
 				p := newProject(t, false)

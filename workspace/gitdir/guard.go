@@ -17,6 +17,7 @@ import (
 type Guard struct {
 	trees []string
 	fixed []string
+	git   []string
 
 	mu     sync.Mutex
 	noted  map[string]bool // directories that are or have a repository
@@ -40,9 +41,9 @@ type Disarmed struct {
 }
 
 // New returns a guard of the repositories in the trees that commands can write, which are absolute paths without links. Commands cannot change
-// files in fixed, and the guard leaves them alone.
-func New(trees, fixed []string) *Guard {
-	return &Guard{trees: trees, fixed: fixed, noted: map[string]bool{}, unseen: map[string]bool{}}
+// files in fixed, and the guard leaves them alone. The same holds for the settings and hooks in git, which are git directories.
+func New(trees, fixed []string, git ...string) *Guard {
+	return &Guard{trees: trees, fixed: fixed, git: git, noted: map[string]bool{}, unseen: map[string]bool{}}
 }
 
 // Note reports a directory and its entries. The guard looks at it again if it belongs to a repository.
@@ -91,7 +92,8 @@ func (g *Guard) GitDirs(own []string) []string {
 func (g *Guard) Doubt(path string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.fixed = slices.DeleteFunc(slices.Clone(g.fixed), func(fixed string) bool { return paths.Inside(path, fixed) })
+	changed := func(fixed string) bool { return paths.Inside(path, fixed) }
+	g.fixed, g.git = slices.DeleteFunc(slices.Clone(g.fixed), changed), slices.DeleteFunc(slices.Clone(g.git), changed)
 	for at := range g.known.dirs {
 		if paths.Inside(path, at) {
 			delete(g.known.dirs, at)
@@ -160,10 +162,17 @@ func (g *Guard) inside(path string) bool {
 	return ok
 }
 
-// isFixed reports whether commands cannot change a path.
+// isFixed reports whether commands cannot change a path. They fill most directories in a git directory, such as refs, and can make a repository there.
 func (g *Guard) isFixed(path string) bool {
-	_, ok := paths.In(g.fixed, path)
-	return ok
+	_, fixed := paths.In(g.fixed, path)
+	return fixed || slices.ContainsFunc(g.git, func(git string) bool {
+		rel, ok := paths.Rel(git, path)
+		parts := strings.Split(filepath.ToSlash(rel), "/")
+		if parts[0] == "worktrees" && len(parts) > 2 {
+			parts = parts[2:]
+		}
+		return ok && slices.Contains([]string{".", "worktrees", "modules", "hooks", "config", "config.worktree", "commondir"}, parts[0])
+	})
 }
 
 // errNoDirectory reports a link or a file in the place of a directory.
