@@ -79,6 +79,26 @@ func TestGitWorksInAView(t *testing.T) {
 	}
 }
 
+// A packed reference cannot bring back any other file of the git directory, and a cherry-pick with a program as its strategy stays behind.
+func TestNamesThatLeadOutOfTheReferences(t *testing.T) {
+	p := newProject(t, true)
+	p.inside(`h=$(git rev-parse HEAD); git pack-refs --all; printf '%s refs/%s\n' $h ../commondir $h heads/more >>.git/packed-refs`)
+	if out, err := p.outside(".", "git rev-parse -q more >/dev/null && ls .git/commondir"); !strings.Contains(out, "No such file") {
+		t.Error(out, err)
+	}
+}
+
+func TestAStrategyThatIsAProgram(t *testing.T) {
+	p := newProject(t, true)
+	text := p.inside(`git checkout -q -b o; echo o >file; git commit -qam o; git checkout -q main; echo m >file; git commit -qam m
+		! git cherry-pick o main~1 2>&1; git config -f .git/sequencer/opts options.strategy x/evil
+		mkdir git-merge-x; printf '#!/bin/sh\n%s\n' "$BAD" >git-merge-x/evil; chmod +x git-merge-x/evil`)
+	out, _ := p.outside(".", "git checkout -f -q; git cherry-pick --continue")
+	if _, err := os.Lstat(p.marker); err == nil || !strings.Contains(text, "sequencer/opts") {
+		t.Errorf("%v, reported %s\n%s", err, text, out)
+	}
+}
+
 // A list of steps that runs programs stays behind, and so does an index that a person changed meanwhile.
 func TestWhatDoesNotComeBackFromAView(t *testing.T) {
 	p := newProject(t, true, `git commit -q --allow-empty -m second`)
@@ -102,6 +122,31 @@ func TestWhatDoesNotComeBackFromAView(t *testing.T) {
 	}
 	if out, err := p.outside(".", "git diff --cached --name-only"); err != nil || out != "mine\n" {
 		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// Git writes every path of an index when a person discards changes, also one in .git or outside the worktree. No such index stays.
+func TestAnIndexWithPathsThatAreNotInTheWorktree(t *testing.T) {
+	const hook = `mkdir -p Xgit/hooks; printf '#!/bin/sh\n%s\n' "$BAD" >Xgit/hooks/post-checkout; chmod +x Xgit/hooks/*; git add Xgit; rm -r Xgit`
+	for name, c := range map[string]struct{ script, place, kept string }{
+		"in .git":         {hook + `; sed -i s/Xgit/.git/g .git/index`, ".", ".git/index"},
+		"version 4":       {hook + `; git update-index --index-version 4; sed -i s/Xgit/.git/g .git/index`, ".", ".git/index"},
+		"outside":         {`mkdir -p xx; echo evil >xx/marker; git add xx; rm -r xx; sed -i s:xx/:../:g .git/index`, ".", ".git/index"},
+		"of a worktree":   {`git worktree add -q w; cd w; mkdir -p xx/xx; echo evil >xx/xx/marker; git add xx; rm -r xx; sed -i s:xx/xx/:../../:g ../.git/worktrees/w/index`, "w", ".git/worktrees/w"},
+		"of a repository": {`git init -q sub; cd sub; git commit -q --allow-empty -m x; ` + hook + `; sed -i s/Xgit/.git/g .git/index`, "sub", "sub/.git"},
+		"of two parts":    {hook + `; git update-index --split-index; sed -i s/Xgit/.git/g .git/sharedindex.*`, ".", ".git/sharedindex."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t, true)
+			if text := p.inside(c.script); !strings.Contains(text, c.kept) {
+				t.Errorf("%s is not reported: %s", c.kept, text)
+			}
+			out, _ := p.outside(c.place, "git checkout .; git checkout -q -b other")
+			if _, err := os.Lstat(p.marker); err == nil {
+				t.Error("git wrote it: ", out)
+			}
+		})
 	}
 }
 

@@ -13,12 +13,14 @@ import (
 var errIndex = errors.New("an index of a kind that is not known")
 
 // gitlinks returns the paths of the repositories that an index names as parts of its own, from its worktree and with slashes.
-// shared are the names of the files that hold the rest of a split index. An index does not say how long its names of objects are,
-// and can be made so that it reads well both ways: then it is read both ways.
-func gitlinks(data []byte) (paths, shared []string, err error) {
+// shared are the names of the files that hold the rest of a split index. bad reports a path that leads out of the worktree, or to a git directory.
+// An index does not say how long its names of objects are, and can be made so that it reads well both ways: then it is read both ways.
+func gitlinks(data []byte) (paths, shared []string, bad bool, err error) {
 	readable := false
 	for _, size := range []int{sha1.Size, sha256.Size} {
-		some, rest, err := (&indexParser{data: data, hash: size}).parse()
+		p := indexParser{data: data, hash: size}
+		some, rest, err := p.parse()
+		bad = bad || p.bad
 		if err != nil {
 			continue
 		}
@@ -29,9 +31,9 @@ func gitlinks(data []byte) (paths, shared []string, err error) {
 		}
 	}
 	if !readable {
-		return nil, nil, errIndex
+		return nil, nil, bad, errIndex
 	}
-	return paths, shared, nil
+	return paths, shared, bad, nil
 }
 
 // sameEntries reports whether two indexes have the same files with the same contents, whatever they say about times.
@@ -92,6 +94,26 @@ type indexParser struct {
 	data []byte
 	hash int               // bytes of the name of an object
 	each func(name string) // is called for each path, if it is not nil
+	kept int               // bytes that an entry takes from the name before it
+	bad  bool              // a path leads out of the worktree, or to a git directory
+}
+
+// outside reports whether a path of an index leads out of the worktree, or to a git directory. Git makes no such index, and does not refuse one: it
+// writes these files when a person discards changes.
+func outside(name []byte) bool {
+	for part := range bytes.SplitSeq(name, []byte("/")) {
+		if string(part) == ".." || len(part) == 4 && bytes.EqualFold(part, []byte(".git")) {
+			return true
+		}
+	}
+	return bytes.HasPrefix(name, []byte("/"))
+}
+
+// plainIndex reports whether an index can be read with certainty, and has only paths of files in the worktree.
+func plainIndex(data []byte, hash int) bool {
+	p := indexParser{data: data, hash: hash}
+	_, _, err := p.parse()
+	return err == nil && !p.bad
 }
 
 func (p *indexParser) parse() (paths []string, shared string, err error) {
@@ -110,15 +132,36 @@ func (p *indexParser) parse() (paths []string, shared string, err error) {
 		if !ok {
 			return nil, "", errIndex
 		}
-		if p.each != nil {
+		if p.bad = p.bad || outside(name); p.each != nil {
 			p.each(string(name))
 		}
 		if at = next; mode == gitlink {
 			paths = append(paths, string(name))
 		}
 	}
+	if tail := body[max(at, len(body)-12-p.hash):]; len(tail) == 12+p.hash && string(tail[:4]) == "EOIE" && int(binary.BigEndian.Uint32(tail[8:])) != at {
+		return nil, "", errIndex // git begins to read extensions there
+	}
 	shared, err = p.extensions(body[at:])
 	return paths, shared, err
+}
+
+// blocks reports whether a table, by which git reads the entries with several threads, has the entries as they follow each other.
+func (p *indexParser) blocks(table []byte) bool {
+	at, name := 12, []byte(nil)
+	for ; len(table) >= 8; table = table[8:] {
+		if int(binary.BigEndian.Uint32(table)) != at {
+			return false
+		}
+		for i := range binary.BigEndian.Uint32(table[4:]) {
+			_, next, ok := p.entry(p.data[:len(p.data)-p.hash], at, binary.BigEndian.Uint32(p.data[4:]), &name)
+			if !ok || i == 0 && p.kept > 0 {
+				return false
+			}
+			at = next
+		}
+	}
+	return len(table) == 0
 }
 
 // entry reads one entry. name is that of the one before, and becomes its own.
@@ -129,11 +172,13 @@ func (p *indexParser) entry(body []byte, at int, version uint32, name *[]byte) (
 		return 0, 0, false
 	}
 	mode = binary.BigEndian.Uint32(body[at+24:])
-	if flags := binary.BigEndian.Uint16(body[at+stat+p.hash:]); flags&0x4000 != 0 {
-		if fixed += 2; version < 3 || len(body)-at < fixed {
+	flags := binary.BigEndian.Uint16(body[at+stat+p.hash:])
+	if flags&0x4000 != 0 {
+		if fixed += 2; len(body)-at < fixed {
 			return 0, 0, false
 		}
 	}
+	fits := func(size int) bool { return int(flags&0xfff) == min(size, 0xfff) } // git goes by that
 	rest := body[at+fixed:]
 	if version == 4 {
 		drop, n := offset(rest)
@@ -144,8 +189,9 @@ func (p *indexParser) entry(body []byte, at int, version uint32, name *[]byte) (
 		if end < 0 {
 			return 0, 0, false
 		}
-		*name = append((*name)[:len(*name)-drop], rest[n:n+end]...)
-		return mode, at + fixed + n + end + 1, true
+		p.kept = len(*name) - drop
+		*name = append((*name)[:p.kept], rest[n:n+end]...)
+		return mode, at + fixed + n + end + 1, fits(len(*name))
 	}
 	end := bytes.IndexByte(rest, 0)
 	if end < 0 {
@@ -153,7 +199,7 @@ func (p *indexParser) entry(body []byte, at int, version uint32, name *[]byte) (
 	}
 	*name = append((*name)[:0], rest[:end]...)
 	next = at + (fixed+end+8)&^7 // one to eight zeros
-	return mode, next, next <= len(body)
+	return mode, next, next <= len(body) && fits(end)
 }
 
 // offset reads a number as packs have it, and how many bytes it took: none when there is none.
@@ -189,6 +235,8 @@ func (p *indexParser) extensions(rest []byte) (shared string, err error) {
 			if id := data[:p.hash]; len(bytes.Trim(id, "\x00")) > 0 {
 				shared = "sharedindex." + hex.EncodeToString(id)
 			}
+		case name == "IEOT" && (len(data) < 4 || !p.blocks(data[4:])):
+			return "", errIndex
 		case name == "sdir", name[0] >= 'A' && name[0] <= 'Z':
 		default:
 			return "", errIndex

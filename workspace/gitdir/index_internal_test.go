@@ -1,6 +1,8 @@
 package gitdir
 
 import (
+	"bytes"
+	"crypto/sha1"
 	"errors"
 	"os"
 	"os/exec"
@@ -56,9 +58,9 @@ func TestGitlinks(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				paths, shared, err := gitlinks(data)
-				if err != nil {
-					t.Fatal(err)
+				paths, shared, bad, err := gitlinks(data)
+				if err != nil || bad {
+					t.Fatal(bad, err)
 				}
 				links, names = append(links, paths...), append(names, shared...)
 			}
@@ -89,12 +91,32 @@ func TestAnIndexThatCannotBeRead(t *testing.T) {
 		"a part": string(data[:len(data)/2]), "more entries": changed(11, 200), "an extension that must be known": extended("next"),
 		"a long extension": string(data[:len(data)-20]) + "NEXT\xff\xff\xff\xff" + strings.Repeat("x", 20),
 	} {
-		if links, _, err := gitlinks([]byte(text)); !errors.Is(err, errIndex) {
+		if links, _, _, err := gitlinks([]byte(text)); !errors.Is(err, errIndex) {
 			t.Errorf("%s: %q, %v", name, links, err)
 		}
 	}
-	if _, _, err := gitlinks([]byte(extended("NEXT"))); err != nil {
+	if _, _, _, err := gitlinks([]byte(extended("NEXT"))); err != nil {
 		t.Error(err)
+	}
+}
+
+// Git can begin to read an index at other offsets than its start: an index with such offsets is not plain unless they lead to the same entries.
+func TestAnIndexWithOffsets(t *testing.T) {
+	const files = `git update-index --index-version $VERSION; rm -rf .git/index; for i in $(seq 25000); do echo "100644 $(git hash-object -w a/file1) 0	d/f$i"; done |
+		git -c index.threads=4 update-index --index-info; git -c index.threads=4 update-index --force-write-index`
+	for _, version := range []string{"2", "4"} {
+		data, err := index(t, strings.ReplaceAll(files, "$(git hash-object -w a/file1)", "587be6b4c3f93f93c489c0111bba5596147a26cb"), "VERSION="+version).ReadFile("index")
+		table, end := bytes.LastIndex(data, []byte("IEOT")), bytes.LastIndex(data, []byte("EOIE"))
+		if err != nil || table < 0 || end < 0 || !plainIndex(data, sha1.Size) {
+			t.Fatalf("version %s: it is not plain, table at %d, end at %d, %v", version, table, end, err)
+		}
+		for _, at := range []int{table + 12 + 3, table + 12 + 7, end + 8 + 3} { // an offset, a number of entries, the end
+			other := slices.Clone(data)
+			other[at]++
+			if plainIndex(other, sha1.Size) {
+				t.Errorf("version %s: plain with another byte %d", version, at-table)
+			}
+		}
 	}
 }
 
@@ -103,7 +125,7 @@ func FuzzIndex(f *testing.F) {
 	f.Add([]byte("DIRC\x00\x00\x00\x04\x00\x00\x00\x01" +
 		strings.Repeat("\x00", 24) + "\x00\x00\xe0\x00" + strings.Repeat("\x00", 34) + "\x00\x00ab\x00" + strings.Repeat("x", 20)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		paths, shared, err := gitlinks(data)
+		paths, shared, _, err := gitlinks(data)
 		if err != nil && (paths != nil || shared != nil) {
 			t.Error("an error, and an answer")
 		}

@@ -243,7 +243,7 @@ func (l *look) follow(root *os.Root, at, worktree string, c contents) {
 			l.nested(root, name, sub, 0)
 		}
 	}
-	l.index(root, worktree)
+	l.index(root, at, worktree)
 	for _, remote := range slices.Concat(c.remotes, alternates(root, at)) {
 		place, ok := real(worktree, remote)
 		for _, end := range []string{"", ".git"} {
@@ -308,7 +308,7 @@ func directories(root *os.Root) (names []string) {
 }
 
 // index looks at the repositories that an index has as parts of the worktree. When that cannot be read, it looks everywhere.
-func (l *look) index(root *os.Root, worktree string) {
+func (l *look) index(root *os.Root, at, worktree string) {
 	names, seen := []string{"index"}, map[string]bool{}
 	for len(names) > 0 {
 		name := names[0]
@@ -320,8 +320,11 @@ func (l *look) index(root *os.Root, worktree string) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		paths, shared, bad := gitlinks(data)
-		if err != nil || bad != nil {
+		paths, shared, bad, unknown := gitlinks(data)
+		if bad && err == nil && !l.accept {
+			l.putIndexAside(root, filepath.Join(at, name))
+		}
+		if err != nil || unknown != nil {
 			l.walk(worktree)
 			return
 		}
@@ -332,6 +335,15 @@ func (l *look) index(root *os.Root, worktree string) {
 			}
 		}
 	}
+}
+
+func (l *look) putIndexAside(root *os.Root, at string) {
+	place, err := putAside(root, filepath.Base(at))
+	if err != nil {
+		l.errs = append(l.errs, notDisarmed(at, err))
+		return
+	}
+	l.told = append(l.told, Disarmed{at, "it made git write files in git directories, or outside the worktree. It is now " + filepath.Join(filepath.Dir(at), place)})
 }
 
 // maxIndex is the size of the largest index that is read.

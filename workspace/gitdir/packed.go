@@ -45,7 +45,7 @@ func save(root *os.Root, name string, held *os.File, text string) error {
 func references(text []byte) map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(string(text)) {
-		if m := reference().FindStringSubmatch(line); m != nil && filepath.IsLocal(m[2]) && !strings.HasSuffix(m[2], ".lock") {
+		if m := reference().FindStringSubmatch(line); m != nil && filepath.IsLocal(m[2]) && !strings.Contains(m[2], "..") && !strings.HasSuffix(m[2], ".lock") {
 			all[m[2]] = m[1]
 		}
 	}

@@ -2,6 +2,8 @@ package gitdir
 
 import (
 	"bytes"
+	"crypto/sha1"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +32,7 @@ type View struct {
 	at      fs.FileInfo
 	before  map[string]copied
 	config  []setting // at the start
+	hash    int       // bytes of the name of an object
 	index   *os.File  // the real one at the start: programs of git replace it, also where only times of files changed
 	packed  *os.File  // the same of the packed references
 }
@@ -71,6 +74,7 @@ func NewView(at, live string) (v *View, err error) {
 		return nil, err
 	}
 	err = v.fill(root, v.private, ".")
+	v.hash = hashSize(root)
 	for _, name := range v.Live {
 		err = errors.Join(err, v.private.Symlink(filepath.Join(live, name), name))
 	}
@@ -144,6 +148,20 @@ func (v *View) settings(private *os.Root) ([]setting, error) {
 	return parseConfig(f.data)
 }
 
+// hashSize returns the bytes of the name of an object in a repository.
+func hashSize(root *os.Root) int {
+	config, err := root.ReadFile("config")
+	if common, failed := root.ReadFile("commondir"); failed == nil {
+		dir, _ := real(root.Name(), line(common))
+		config, err = os.ReadFile(filepath.Join(dir, "config"))
+	}
+	all, failed := parseConfig(config)
+	if err == nil && failed == nil && slices.ContainsFunc(all, func(s setting) bool { return s.key() == "extensions.objectformat" && s.value == "sha256" }) {
+		return sha256.Size
+	}
+	return sha1.Size
+}
+
 // take copies a file to the private directory, and notes both.
 func (v *View) take(root, private *os.Root, name string) (err error) {
 	var c copied
@@ -202,13 +220,16 @@ func passing(name string) bool {
 }
 
 // plain reports whether the text of a file that comes back can make git run nothing.
-func plain(name string, text []byte) bool {
+func (v *View) plain(name string, text []byte) bool {
 	name = strings.ToLower(name) // the system can ignore case
 	if rest, ok := strings.CutPrefix(name, "worktrees/"); ok {
 		_, name, _ = strings.Cut(rest, "/")
 		if name == "commondir" {
 			return strings.TrimSpace(string(text)) == "../.."
 		}
+	}
+	if isIndex(name) {
+		return plainIndex(text, v.hash)
 	}
 	switch name {
 	case "head":
@@ -222,9 +243,17 @@ func plain(name string, text []byte) bool {
 			}
 		}
 	case "rebase-merge/strategy":
-		return slices.Contains([]string{"", "ort", "recursive", "resolve", "octopus", "ours", "subtree"}, strings.TrimSpace(string(text)))
+		return strategy(strings.TrimSpace(string(text)))
+	case "sequencer/opts":
+		all, err := parseConfig(text)
+		return err == nil && !slices.ContainsFunc(all, func(s setting) bool { return s.name == "strategy" && !strategy(s.value) })
 	}
 	return true
+}
+
+// strategy reports whether git has a strategy of merging itself. Any other is a program.
+func strategy(name string) bool {
+	return slices.Contains([]string{"", "ort", "recursive", "resolve", "octopus", "ours", "subtree"}, name)
 }
 
 // errReplaced reports that the git directory is another one than at the start.
@@ -337,7 +366,7 @@ func (v *View) changes(private *os.Root) (changed map[string]bool, wrong map[str
 			leave(name, forgotten)
 		default:
 			changed[name] = true
-			if text, err := readSmall(private, name); err != nil || !plain(name, text) {
+			if text, err := readSmall(private, name); err != nil || !v.plain(name, text) {
 				leave(name, "it could make git run a program, or cannot be read, and was left out")
 			}
 		}
@@ -353,8 +382,18 @@ func (v *View) changes(private *os.Root) (changed map[string]bool, wrong map[str
 	return changed, wrong
 }
 
+func isIndex(name string) bool {
+	if rest, ok := strings.CutPrefix(name, "worktrees/"); ok {
+		_, name, _ = strings.Cut(rest, "/")
+	}
+	return name == "index" || strings.HasPrefix(name, "sharedindex.")
+}
+
 // readSmall returns the text of a file that is looked into; the others can be large.
 func readSmall(root *os.Root, name string) ([]byte, error) {
+	if isIndex(name) {
+		return readIndex(root, name)
+	}
 	in := func(dir string) bool { return strings.Contains("/"+strings.ToLower(name), "/"+dir) }
 	if !in("head") && !in("rebase-merge/") && !in("sequencer/") && !in("commondir") {
 		return nil, nil
