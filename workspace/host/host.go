@@ -139,8 +139,8 @@ func (l List) Has(host string) (is, may bool) {
 }
 
 func (p Pattern) named(name string) bool {
-	if p.Prefix.IsValid() {
-		a, ok := address(name)
+	a, ok := address(name) // with a zone, which may look like the end of a name
+	if p.Prefix.IsValid() || ok && p.Name != "*" {
 		return ok && p.Prefix.Contains(a)
 	}
 	if end, ok := strings.CutPrefix(p.Name, "*"); ok {

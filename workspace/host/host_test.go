@@ -50,7 +50,11 @@ func TestWhichHostsAreInAList(t *testing.T) {
 		{[]string{"@NPM"}, "npmjs.org", 443, false},
 		{[]string{"@github"}, "objects.githubusercontent.com", 443, true},
 		{[]string{"@github"}, "githubusercontent.com.evil.example", 443, false},
+		{[]string{"@github"}, "2001:db8::1%.githubusercontent.com", 443, false},
+		{[]string{"*.example.com"}, "::ffff:192.0.2.1%.example.com", 443, false},
+		{[]string{"2001:db8::/32"}, "2001:db8::1%.example.com", 443, true},
 		{[]string{"*"}, "any.example", 1, true},
+		{[]string{"*"}, "192.0.2.1", 1, true},
 		{nil, "example.com", 80, false},
 	} {
 		list := parsed(t, test.list...)
