@@ -97,6 +97,7 @@ func handled(version int) (set ruleset, size uintptr) {
 // grant allows what the policy does.
 func (s *spec) grant(l *land) {
 	const all = landRead | landWrite | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
+	const plain = all &^ (unix.LANDLOCK_ACCESS_FS_MAKE_SYM | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK)
 	const device = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	if s.Level == Namespaces {
 		l.allow("/", landRead)
@@ -123,11 +124,15 @@ func (s *spec) grant(l *land) {
 		}
 	}
 	for _, dir := range s.Writes {
-		l.allow(dir, all)
+		if slices.Contains(s.Plain, dir) {
+			l.allow(dir, plain)
+		} else {
+			l.allow(dir, all)
+		}
 	}
 	for _, v := range s.Views {
 		l.allow(v.Path, all)
-		l.allow(v.Place, all&^(unix.LANDLOCK_ACCESS_FS_MAKE_SYM|unix.LANDLOCK_ACCESS_FS_MAKE_FIFO|unix.LANDLOCK_ACCESS_FS_MAKE_SOCK))
+		l.allow(v.Place, plain)
 	}
 	for _, dir := range s.Temps {
 		l.allow(dir, all)

@@ -19,6 +19,11 @@ import (
 // paths fills in the places of a policy as they are now.
 func (s *view) paths(p *Policy, c *Confined) error {
 	s.Writes = resolved(p.Writable, p.Writable)
+	for _, dir := range s.Writes { // of a worktree, in the git directory of its repository
+		if _, err := os.Lstat(filepath.Join(filepath.Dir(dir), "HEAD")); err == nil && slices.Contains([]string{"objects", "refs", "logs"}, filepath.Base(dir)) {
+			s.Plain = append(s.Plain, dir)
+		}
+	}
 	s.homes(p)
 	c.homes = s.Homes
 	s.show(p)

@@ -37,6 +37,7 @@ type spec struct {
 type view struct {
 	Level   Level
 	Writes  []string // trees that may be written
+	Plain   []string // those in which no links, pipes and sockets can be made
 	Shows   []show   // trees that a cover would hide
 	Pins    []string // directories that must not be renamed
 	Keeps   []string // trees inside Writes that are read only

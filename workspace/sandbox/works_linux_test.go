@@ -114,6 +114,11 @@ func TestServer(t *testing.T) {
 
 // Worktrees keep their git directory elsewhere; a commit works there too, and hooks of the repository stay as they are.
 func TestACommitInAWorktree(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", here) // below /tmp commands can make links everywhere
 	g := newGround(t)
 	g.git("add", "file")
 	g.git("commit", "-qm", "one")
@@ -130,6 +135,11 @@ func TestACommitInAWorktree(t *testing.T) {
 	}
 	if _, err := os.Lstat(main + "/.git/hooks/pre-commit"); err == nil {
 		t.Error("a hook was made")
+	}
+	for _, script := range []string{"ln -s $OUT %s/.git/refs/heads/x", "ln -sf $OUT %s/.git/logs/HEAD", "mkfifo %s/.git/refs/heads/x", "ln -s x %s/.git/objects/x"} {
+		if got := g.run(fmt.Sprintf(script, main)); got.exit == 0 {
+			t.Errorf("git outside would follow a link: %s", script)
+		}
 	}
 }
 
