@@ -27,7 +27,40 @@ func (w *Workspace) Track(ctx context.Context) (func(context.Context) error, str
 
 // LimitScans bounds what following commands may cost.
 func (w *Workspace) LimitScans(entries int, reading time.Duration) {
-	w.commands.limits = scanLimits{entries, reading}
+	w.commands.limits = scanLimits{entries: entries, reading: reading}
+}
+
+// UseEvents lets looks use events of the kernel in trees of any size.
+func (w *Workspace) UseEvents() { w.commands.limits.quiet = 1 }
+
+// Quiet returns how many directories the look before the next command does not visit, as far as is known now.
+func (w *Workspace) Quiet() (n int) {
+	for _, watch := range w.commands.shared.watches {
+		watch.mu.Lock()
+		watch.quiet.begin()
+		for dir := range watch.quiet.visits {
+			if v := watch.quiet.visits[dir]; watch.quiet.unchanged(dir, v.above) != nil {
+				n++
+			}
+		}
+		watch.mu.Unlock()
+	}
+	return n
+}
+
+// Missed returns the changes since the look before the command that runs, as a look finds them that visits all directories.
+func (w *Workspace) Missed(ctx context.Context) (missed []Change, err error) {
+	f := w.commands.follower
+	trees, _ := f.followed()
+	watch := f.shared.watch(f, trees)
+	s := watch.scan(ctx, f, false)
+	s.quiet = nil
+	defer s.close()
+	if err := s.look(trees); err != nil {
+		return nil, err
+	}
+	err = s.read()
+	return s.changes(), err
 }
 
 // FailAt lets the nth step of a change fail, counted from 1. The returned figure is the number of steps so far.

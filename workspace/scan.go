@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tenon-agent/tenon/workspace/gitdir"
 	"github.com/tenon-agent/tenon/workspace/internal/baseline"
@@ -31,6 +32,7 @@ type scan struct {
 	before map[string]*record // as of the last look
 	old    map[string][]rule  // ignore rules of before, which hold on where they are known
 	after  bool               // a command is over
+	quiet  *quiet             // of the looks before; nil: none
 
 	tops []*top
 
@@ -41,6 +43,10 @@ type scan struct {
 	count   int
 	whole   bool // nothing of before is missing
 	rules   map[string][]rule
+	starts  map[string]*start // of each tree
+	visits  map[string]*visit
+
+	skipped, linked atomic.Bool // directories were not visited; one that was has a new or changed file with several names
 }
 
 // named is a record and its path.
@@ -57,6 +63,7 @@ type scanDir struct {
 	top   *top
 	rel   string
 	rules ruleStack
+	same  bool // it is the directory that the last look came to
 }
 
 // workers is how many goroutines look and read: some always wait for the disk.
@@ -64,19 +71,38 @@ func workers() int { return min(8, 2*runtime.GOMAXPROCS(0)) }
 
 // look records every entry of the trees, with one call of the system for each. close must be called after it.
 func (s *scan) look(trees []tree) error {
-	s.differ, s.rules = map[string]*record{}, map[string][]rule{}
 	for _, t := range trees {
 		top, err := openTop(t)
 		if err != nil {
 			return err
 		}
 		s.tops = append(s.tops, top)
-		if err := s.lookAt(&scanDir{top: top, rules: s.rulesAbove(t)}); err != nil {
-			return err
-		}
+	}
+	s.quiet.begin()
+	err := s.visit()
+	if err == nil && s.skipped.Load() && s.linked.Load() { // the file may have another name where nothing seems to have happened
+		s.quiet.forget()
+		err = s.visit()
+	}
+	if err != nil {
+		return err
 	}
 	s.collect()
 	s.checkMissing()
+	return nil
+}
+
+// visit goes through all trees.
+func (s *scan) visit() error {
+	s.differ, s.rules, s.parts, s.count = map[string]*record{}, map[string][]rule{}, nil, 0
+	s.starts, s.visits = map[string]*start{}, map[string]*visit{}
+	for _, top := range s.tops {
+		from := s.start(top, s.rulesAbove(top.tree))
+		s.starts[top.tree.dir] = from
+		if err := s.lookAt(&scanDir{top, "", from.above, true}); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -171,12 +197,16 @@ func (s *scan) dir(d *scanDir) (more []*scanDir, err error) {
 		return nil, context.Cause(s.ctx)
 	}
 	abs := filepath.Join(d.top.tree.dir, filepath.FromSlash(d.rel))
+	if v := s.quiet.unchanged(abs, d.rules); v != nil && d.same && !s.after {
+		return s.quietDir(d, abs, v)
+	}
 	f, err := d.top.openDir(d.rel)
 	if err != nil {
 		s.noteRepositories(abs, nil, err)
 		return nil, nil // it went away, or may not be read: then commands of this user cannot read it either
 	}
 	defer f.Close()
+	watched := s.watch(f, abs)
 	entries, err := f.ReadDir(-1)
 	s.noteRepositories(abs, entries, err)
 	if err != nil {
@@ -187,7 +217,8 @@ func (s *scan) dir(d *scanDir) (more []*scanDir, err error) {
 		slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 		list = d.top.rulesIn(d.rel, entries)
 	}
-	rules := d.rules.with(d.rel, list)
+	rules := s.quiet.rules(abs, d.rules, d.rel, list)
+	v := &visit{above: d.rules, below: rules, list: list, loud: !watched || s.after && slices.ContainsFunc(entries, isIgnoreFile)}
 	same, found := make([]named, 0, len(entries)), []named(nil)
 	for _, entry := range entries {
 		name := path.Join(d.rel, entry.Name())
@@ -198,7 +229,8 @@ func (s *scan) dir(d *scanDir) (more []*scanDir, err error) {
 		if t := entry.Type(); t != 0 && t != fs.ModeDir && t != fs.ModeSymlink {
 			continue
 		}
-		stat, err := statAt(f, entry)
+		stat, linked, err := statAt(f, entry)
+		v.loud = v.loud || linked // a change by another name is no event here
 		if err != nil || stat.mode.Type()&^(fs.ModeDir|fs.ModeSymlink) != 0 {
 			continue
 		}
@@ -206,23 +238,31 @@ func (s *scan) dir(d *scanDir) (more []*scanDir, err error) {
 		if sandbox.IsCover(at, stat.mode) {
 			continue // no command made it
 		}
-		if b := s.before[at]; s.unchanged(b, stat) {
+		b := s.before[at]
+		if s.unchanged(b, stat) {
 			same = append(same, named{at, b})
 		} else {
+			if linked {
+				s.linked.Store(true)
+			}
 			found = append(found, named{at, &record{stat: stat, state: State{Mode: stat.mode}}})
 		}
 		if stat.mode.IsDir() {
-			more = append(more, &scanDir{d.top, name, rules})
+			more = append(more, &scanDir{d.top, name, rules, b != nil && b.stat.number == stat.number})
+			v.dirs = append(v.dirs, name)
 		}
 	}
-	return more, s.add(abs, list, same, found)
+	if watched {
+		v.entries, v.signs = slices.Concat(same, found), signs(entries)
+	}
+	return more, s.add(abs, v, same, found)
 }
 
 // add takes what one directory has.
-func (s *scan) add(dir string, list []rule, same, found []named) error {
+func (s *scan) add(dir string, v *visit, same, found []named) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.rules[dir] = list
+	s.rules[dir], s.visits[dir] = v.list, v
 	s.parts = append(s.parts, same)
 	for _, n := range found {
 		s.differ[n.name] = n.record

@@ -24,10 +24,10 @@ func links(info fs.FileInfo) int {
 }
 
 // statAt looks at an entry of an open directory.
-func statAt(_ *os.File, entry fs.DirEntry) (stat, error) {
+func statAt(_ *os.File, entry fs.DirEntry) (_ stat, linked bool, err error) {
 	info, err := entry.Info()
 	if err != nil {
-		return stat{}, err
+		return stat{}, false, err
 	}
-	return statOf(info), nil
+	return statOf(info), false, nil
 }

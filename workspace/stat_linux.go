@@ -26,15 +26,16 @@ func links(info fs.FileInfo) int {
 }
 
 // statAt looks at an entry of an open directory: the kernel need not go down the whole path again for each.
-func statAt(dir *os.File, entry fs.DirEntry) (stat, error) {
+// Linked reports whether it is a file with several names.
+func statAt(dir *os.File, entry fs.DirEntry) (_ stat, linked bool, err error) {
 	var s unix.Stat_t
 	for {
-		err := unix.Fstatat(int(dir.Fd()), entry.Name(), &s, unix.AT_SYMLINK_NOFOLLOW)
+		err = unix.Fstatat(int(dir.Fd()), entry.Name(), &s, unix.AT_SYMLINK_NOFOLLOW)
 		if err == unix.EINTR {
 			continue
 		}
 		if err != nil {
-			return stat{}, err
+			return stat{}, false, err
 		}
 		break
 	}
@@ -57,5 +58,5 @@ func statAt(dir *os.File, entry fs.DirEntry) (stat, error) {
 	if s.Mode&unix.S_ISVTX != 0 {
 		mode |= fs.ModeSticky
 	}
-	return stat{size: s.Size, modified: s.Mtim.Nano(), changed: s.Ctim.Nano(), number: s.Ino, mode: mode}, nil
+	return stat{size: s.Size, modified: s.Mtim.Nano(), changed: s.Ctim.Nano(), number: s.Ino, mode: mode}, s.Nlink > 1 && mode.IsRegular(), nil
 }

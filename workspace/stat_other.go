@@ -14,10 +14,10 @@ func changedAt(fs.FileInfo) (nanoseconds int64, number uint64) { return 0, 0 }
 func links(fs.FileInfo) int { return 1 }
 
 // statAt looks at an entry of an open directory.
-func statAt(_ *os.File, entry fs.DirEntry) (stat, error) {
+func statAt(_ *os.File, entry fs.DirEntry) (_ stat, linked bool, err error) {
 	info, err := entry.Info()
 	if err != nil {
-		return stat{}, err
+		return stat{}, false, err
 	}
-	return statOf(info), nil
+	return statOf(info), false, nil
 }

@@ -51,6 +51,7 @@ type watch struct {
 	records  map[string]*record // by absolute path, as of the last look
 	rules    map[string][]rule  // of each directory, as of the last baseline
 	book     ledger
+	quiet    quiet
 }
 
 // underWay is a command that has begun.
@@ -69,10 +70,11 @@ type underWay struct {
 type scanLimits struct {
 	entries int           // files and directories of a tree; a larger one is not followed
 	reading time.Duration // before a command, to keep what has not been kept yet
+	quiet   int           // files and directories from which on events of the kernel pay: a look at fewer takes a few milliseconds
 }
 
 func (l scanLimits) withDefaults() scanLimits {
-	return scanLimits{cmp.Or(l.entries, 200_000), cmp.Or(l.reading, 10*time.Second)}
+	return scanLimits{cmp.Or(l.entries, 200_000), cmp.Or(l.reading, 10*time.Second), cmp.Or(l.quiet, 2000)}
 }
 
 // record is one file, directory or link as it was at a look.
@@ -131,6 +133,7 @@ func (f *follower) track(ctx context.Context) (done func(context.Context) (linke
 	if errors.Is(err, errTooMany) {
 		if w.active == 0 { // commands that are followed are compared with what was there before
 			w.records = nil
+			w.quiet.forget()
 		}
 		return nothing, strings.TrimSpace(note + " " + err.Error()), nil
 	}
@@ -191,7 +194,7 @@ func (b *boundary) followed() (trees []tree, note string) {
 
 // scan returns a look at the files for a session. It must be closed.
 func (w *watch) scan(ctx context.Context, f *follower, after bool) *scan {
-	s := &scan{ctx: ctx, policy: &f.policy, guard: f.guard(), base: w.book.base, before: w.records, limits: f.limits.withDefaults(), after: after}
+	s := &scan{ctx: ctx, policy: &f.policy, guard: f.guard(), base: w.book.base, before: w.records, limits: f.limits.withDefaults(), after: after, quiet: &w.quiet}
 	if after {
 		s.old = w.rules
 	}
@@ -218,6 +221,7 @@ func (w *watch) begin(ctx context.Context, f *follower, trees []tree) (err error
 	}
 	w.book.moved(s)
 	w.records, w.rules = s.records, s.rules
+	w.quiet.keep(s)
 	return nil
 }
 
@@ -243,6 +247,7 @@ func (w *watch) compare(ctx context.Context, f *follower, ended *underWay, trees
 	w.book.moved(s)
 	w.records = s.records
 	maps.Copy(w.rules, s.rules)
+	w.quiet.keep(s)
 	w.shared.looked(w)
 	return nil
 }
@@ -346,6 +351,7 @@ func (w *watch) noteOwn(changes func() []Change) {
 			w.records[c.Path] = &record{stat: statOf(info), state: *c.After, known: true, fresh: true}
 		}
 		w.book.note(c.Path)
+		w.quiet.disturb(filepath.Dir(c.Path))
 	}
 	_ = w.writeDown(nil) // until the next time the journal has the same
 }
@@ -353,6 +359,7 @@ func (w *watch) noteOwn(changes func() []Change) {
 // close ends the watch. Its baseline stays if it has commands that were not reported.
 func (w *watch) close() error {
 	w.book.rest()
+	w.quiet.close()
 	base, keep := w.book.base, len(w.commands) > 0
 	w.book, w.commands, w.records, w.rules = ledger{}, nil, nil, nil
 	if base == nil {

@@ -73,6 +73,14 @@ func (g *Guard) Note(dir string, entries []fs.DirEntry) {
 	}
 }
 
+// Sign reports whether Note may take something from an entry.
+func Sign(entry fs.DirEntry) bool {
+	name := entry.Name()
+	return strings.HasPrefix(name, unwalked) || slices.ContainsFunc([]string{".git", "HEAD", "objects", "refs", "commondir"}, func(sign string) bool {
+		return strings.EqualFold(name, sign)
+	})
+}
+
 // GitDirs returns those git directories that commands can write: the given ones, and those of a person, which the guard saw at its first look and
 // at its last one: commands cannot remove them.
 func (g *Guard) GitDirs(own []string) []string {
