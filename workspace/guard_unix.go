@@ -5,7 +5,6 @@ package workspace
 import (
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"syscall"
 )
@@ -44,11 +43,11 @@ for again in 1 2 3; do
 	done
 done`
 
-// newGuard returns nil when there is no shell.
+// newGuard returns nil when there is no shell. The variable PATH does not count, because a command could have made a program in it.
 func newGuard(token string) *guard {
-	cmd := exec.Command(shellPath("sh"), "-c", guardScript, "tenon-guard", markName+"="+token)
+	cmd := exec.Command("/bin/sh", "-c", guardScript, "tenon-guard", markName+"="+token)
 	cmd.Dir = "/"
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
+	cmd.Env = []string{"PATH=/usr/bin:/bin:/run/current-system/sw/bin"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	in, err := cmd.StdinPipe()
 	if err != nil || cmd.Start() != nil {

@@ -333,3 +333,16 @@ func TestAnIndexOfAnUnknownKind(t *testing.T) {
 		t.Errorf("reported %q", text)
 	}
 }
+
+// A directory of the workspace can be in PATH, such as that of a virtual environment. Tenon runs no program of it itself.
+func TestTenonRunsNoProgramOfTheWorkspace(t *testing.T) {
+	p := newProject(t, false)
+	p.inside(`mkdir bin; for name in sh grep kill; do printf '#!/bin/bash\n%s\nexec /bin/%s "$@"' "$BAD" $name >bin/$name; chmod +x bin/$name; done`)
+	t.Setenv("PATH", filepath.Join(p.dir, "bin")+":"+os.Getenv("PATH"))
+	next := openWith(t, p.dir, workspace.Options{}) // namespaces need no program that ends what commands leave
+	run(t, next, "true")
+	next.Kill()
+	if _, err := os.Lstat(p.marker); err == nil {
+		t.Error("a program of the workspace ran outside the sandbox")
+	}
+}
