@@ -146,7 +146,7 @@ func trackedBelow(dir string) ([]string, error) {
 		case err != nil:
 			return nil, err
 		case !info.IsDir(): // of a worktree or a submodule
-			text, err := os.ReadFile(at)
+			text, err := gitdir.Read(at, largestIndex)
 			to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
 			if err != nil || !ok {
 				return nil, errOdd
@@ -156,16 +156,12 @@ func trackedBelow(dir string) ([]string, error) {
 			}
 		}
 		at = path.Join(at, "index")
-		info, err = os.Stat(at)
+		data, err := gitdir.Read(at, largestIndex)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
-		if err != nil || !info.Mode().IsRegular() || info.Size() > largestIndex {
-			return nil, errOdd
-		}
-		data, err := os.ReadFile(at)
 		if err != nil {
-			return nil, err
+			return nil, errOdd
 		}
 		return gitdir.Tracked(data)
 	}

@@ -3,10 +3,12 @@
 package permission
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -182,6 +184,24 @@ func TestOddNames(t *testing.T) {
 			if v := p.InMode(Inspect).Judge(p.Command(line)); v.Action == Allow {
 				t.Errorf("%q: %s", name, v)
 			}
+		}
+	}
+}
+
+// A command can make a pipe in the place of .git. Reading it would never end.
+func TestAPipeInThePlaceOfARepository(t *testing.T) {
+	dir := t.TempDir()
+	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "a"), 0o700), os.MkdirAll(filepath.Join(dir, "b/.git"), 0o700),
+		syscall.Mkfifo(filepath.Join(dir, "a/.git"), 0o600), syscall.Mkfifo(filepath.Join(dir, "b/.git/index"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(Options{Mode: AskMode, Root: dir, Home: "/home/me", Sandboxed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"cd a && git ls-files | xargs cat", "cd b && git ls-files | xargs cat"} {
+		if v := p.Judge(p.Command(line)); v.Action != Ask {
+			t.Errorf("%s: %+v", line, v)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"os"
 	"slices"
 )
 
@@ -88,6 +89,19 @@ func Tracked(index []byte) (paths []string, err error) {
 		return nil, errIndex
 	}
 	return paths, nil
+}
+
+// Read reads a regular file of at most some bytes. It waits for no pipe, and reads no device.
+func Read(name string, most int64) ([]byte, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.Size() > most {
+		return nil, errors.Join(errIndex, err)
+	}
+	return readAll(f)
 }
 
 type indexParser struct {
