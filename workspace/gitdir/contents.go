@@ -1,6 +1,7 @@
 package gitdir
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -35,12 +36,22 @@ type file struct {
 	names  string // the same for a person
 }
 
-// maxKept is the size of the largest file that the guard restores.
-const maxKept = 1 << 20
+const (
+	maxKept    = 1 << 20  // size of the largest file that the guard restores
+	maxTotally = 64 << 20 // size of all files that it restores
+)
 
 // reader reads git directories. inside reports whether a path lies in the trees that are guarded.
 type reader struct {
 	inside func(path string) bool
+	kept   *int // bytes so far
+}
+
+// bound drops the content of a file if there are too many. It comes after all looks at the content.
+func (r reader) bound(f *file) {
+	if *r.kept += len(f.data); *r.kept > maxTotally {
+		f.data, f.lost = nil, true
+	}
 }
 
 // read reads a directory, which lies at a path.
@@ -56,6 +67,7 @@ func (r reader) read(root *os.Root, at string) (contents, error) {
 			continue
 		}
 		r.settings(&f, &c, at)
+		r.bound(&f)
 		c.files[name] = f
 	}
 	if f, err := load(root, "commondir"); !errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +80,7 @@ func (r reader) read(root *os.Root, at string) (contents, error) {
 	if f, err := load(root, "gitdir"); err == nil && f.mode.IsRegular() {
 		c.back, _ = real(at, line(f.data))
 	}
-	return c, hooks(root, c.files)
+	return c, r.hooks(root, c.files)
 }
 
 // stamp returns a text that changes if a person changes the files that control git in a directory.
@@ -130,7 +142,7 @@ func (r reader) clean(f file, at string) []byte {
 }
 
 // hooks adds the hooks that git would run.
-func hooks(root *os.Root, files map[string]file) error {
+func (r reader) hooks(root *os.Root, files map[string]file) error {
 	info, err := root.Lstat("hooks")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -161,8 +173,9 @@ func hooks(root *os.Root, files map[string]file) error {
 			continue
 		}
 		if !f.mode.IsRegular() || f.mode.Perm()&0o111 != 0 || runtime.GOOS == "windows" {
-			f.steers, f.names = fmt.Sprintf("%v %s", f.mode, f.data), name
+			f.steers, f.names = fmt.Sprintf("%v %x", f.mode, sha256.Sum256(f.data)), name
 		}
+		r.bound(&f)
 		files[name] = f
 	}
 	return err

@@ -140,7 +140,7 @@ func (g *Guard) End() ([]Disarmed, error) {
 // look goes through everything that is known to belong to a repository.
 func (g *Guard) look(accept bool) ([]Disarmed, error) {
 	l := look{guard: g, accept: accept, now: known{map[string]contents{}, map[string]file{}, map[string]bool{}}, seen: map[string]bool{}}
-	l.reader.inside = l.inside
+	l.reader = reader{l.inside, new(int)}
 	for _, tree := range g.trees {
 		l.place(tree)
 	}

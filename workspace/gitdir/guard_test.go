@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -73,6 +74,31 @@ func TestAHookThatIsTooLargeToBeKept(t *testing.T) {
 	}
 	if _, err := os.Lstat(filepath.Join(dir, ".git/hooks/pre-push")); !errors.Is(err, os.ErrNotExist) {
 		t.Error("it is still there")
+	}
+}
+
+// A file with many names is a large repository on a small disk. The guard keeps a bounded part of it in memory.
+func TestManyLargeHooks(t *testing.T) {
+	g, dir, write := newGuard(t)
+	g.Begin()
+	write(".git/hooks/x", strings.Repeat("x", 1<<20), 0o700)
+	const count = 200
+	for i := range count {
+		if err := os.Link(filepath.Join(dir, ".git/hooks/x"), filepath.Join(dir, fmt.Sprint(".git/hooks/", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// They are the person's: the guard keeps them, to restore them.
+	g = gitdir.New([]string{dir}, nil)
+	g.Begin()
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	if m.HeapAlloc > count<<19 {
+		t.Errorf("%d MiB are in use", m.HeapAlloc>>20)
+	}
+	if _, err := g.End(); err != nil {
+		t.Error(err)
 	}
 }
 
