@@ -253,6 +253,7 @@ func (out *Opened) open(ctx context.Context, o Opening, c conversation.Chosen) (
 	}
 	if c.ID == "" {
 		spec.After, spec.Fork = c.From, c.Fork
+		out.Warnings = append(out.Warnings, foreign(out.Setup.Config)...)
 		out.agent, err = out.app.New(ctx, spec)
 		return err
 	}
@@ -299,6 +300,15 @@ func ineffective(c *config.Config) (out []conversation.Warning) {
 	}
 	if c.Inert != "" {
 		out = append(out, conversation.Warning{Code: "config.untrusted", Text: InertNote(c)})
+	}
+	return out
+}
+
+// foreign says what of the settings of Claude Code counts in a new session.
+func foreign(c *config.Config) (out []conversation.Warning) {
+	for _, f := range c.Claude {
+		out = append(out, conversation.Warning{Code: "config.claude", Text: fmt.Sprintf(
+			"%s: %d rules that deny or ask take effect, %d other settings do not; see 'tenon doctor'", f.File, f.Rules, len(f.Unused))})
 	}
 	return out
 }

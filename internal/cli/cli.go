@@ -15,6 +15,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/cli/auth"
 	"github.com/tenon-agent/tenon/internal/cli/command"
 	"github.com/tenon-agent/tenon/internal/cli/config"
+	"github.com/tenon-agent/tenon/internal/cli/doctor"
 	"github.com/tenon-agent/tenon/internal/cli/models"
 	"github.com/tenon-agent/tenon/internal/cli/permissions"
 	"github.com/tenon-agent/tenon/internal/cli/run"
@@ -90,7 +91,7 @@ so you can resume a session after any failure.
 	root.SetFlagErrorFunc(command.FlagError)
 	wrapHelp(env, root)
 	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "Show help for a command", Args: cobra.ArbitraryArgs, RunE: help})
-	root.AddCommand(run.New(env), run.NewInit(env), models.New(env), auth.New(env), config.NewConfig(env), config.NewTrust(env), sandbox.New(env), sandbox.NewDoctor(env), sessions.New(env), stats.New(env), undo.NewUndo(env), undo.NewRedo(env), undo.NewDiff(env), permissions.New(env), newVersion(env), newCompletion(env))
+	root.AddCommand(run.New(env), run.NewInit(env), models.New(env), auth.New(env), config.NewConfig(env), config.NewTrust(env), sandbox.New(env), doctor.New(env), sessions.New(env), stats.New(env), undo.NewUndo(env), undo.NewRedo(env), undo.NewDiff(env), permissions.New(env), newVersion(env), newCompletion(env))
 	return root
 }
 

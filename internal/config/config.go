@@ -43,6 +43,7 @@ type Config struct {
 	ProjectFile string   // the project's file, if Load has merged it
 	Inert       string   // the project's file, if Load has not merged it because its folder is not trusted
 	Warnings    []string // the ignored settings, each with its position
+	Claude      []ClaudeFile
 
 	// OwnMode is permissions.mode without the project's file.
 	OwnMode permission.Mode
@@ -145,6 +146,7 @@ func (c *Config) defaults() {
 func (c *Config) project(o Options, env *environment, errs *Errors) error {
 	root, files := findProject(o.WorkDir, c.UserFile)
 	c.Root = root
+	defer c.claude(o.WorkDir)
 	if len(files) == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-// Package sandbox is tenon sandbox and tenon doctor.
+// Package sandbox is tenon sandbox and tenon doctor sandbox.
 package sandbox
 
 import (
@@ -151,15 +151,10 @@ func notStarted(env *command.Env, err error) error {
 	return command.ExitCode(notFound)
 }
 
-// NewDoctor returns tenon doctor.
-func NewDoctor(env *command.Env) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "doctor",
-		Short: "Check what this machine supports",
-		RunE:  command.Group,
-	}
+// NewReport returns tenon doctor sandbox.
+func NewReport(env *command.Env) *cobra.Command {
 	var dir string
-	box := &cobra.Command{
+	c := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Show the sandbox of this machine and its policy",
 		Args:  command.NoArgs,
@@ -171,14 +166,12 @@ func NewDoctor(env *command.Env) *cobra.Command {
 			return env.Print(false, command.Result{Text: confinement(env, sandbox.Look(), b)})
 		},
 	}
-	command.DirFlag(box, &dir, "working `directory`; default: here")
-	c.AddCommand(box)
+	command.DirFlag(c, &dir, "working `directory`; default: here")
 	return c
 }
 
-// confinement describes the sandbox of a machine and the policy for a directory.
-func confinement(env *command.Env, r sandbox.Report, b app.Bounds) string {
-	t := textTable{env: env}
+// Level describes in one sentence what confines commands.
+func Level(r sandbox.Report, b app.Bounds) string {
 	level := map[sandbox.Level]string{
 		sandbox.Namespaces: "namespaces, Landlock and seccomp confine commands",
 		sandbox.Seatbelt:   "Seatbelt confines commands",
@@ -191,7 +184,13 @@ func confinement(env *command.Env, r sandbox.Report, b app.Bounds) string {
 	if b.Sandbox == nil {
 		level = b.Off + "; mode auto asks like mode ask"
 	}
-	t.row("in short", level)
+	return level
+}
+
+// confinement describes the sandbox of a machine and the policy for a directory.
+func confinement(env *command.Env, r sandbox.Report, b app.Bounds) string {
+	t := textTable{env: env}
+	t.row("in short", Level(r, b))
 	t.row("system", r.System)
 	t.row("namespaces", either(!r.Namespaces || r.Borrowed, "not available to Tenon: "+r.Trouble, "yes"))
 	t.row("Landlock", either(r.Landlock > 0, fmt.Sprintf("version %d", r.Landlock), "no"))
