@@ -2,6 +2,9 @@ package permission
 
 import (
 	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -413,5 +416,28 @@ func TestUnknownToolsFailClosed(t *testing.T) {
 	v := policy(t, AskMode, "allow mcp(mail/send)").Judge(Call{Tool: "mcp__mail__send"})
 	if v.Action != Allow || v.Code != "permission.rule_allowed" {
 		t.Errorf("%s", v)
+	}
+}
+
+// A tool writes outside the sandbox. In mode edits it can write no file of a git directory, also of one that has another name, or that it makes
+// from several files.
+func TestToolsMakeNoRepositories(t *testing.T) {
+	dir := t.TempDir()
+	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "bare"), 0o700), os.WriteFile(filepath.Join(dir, "bare/HEAD"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(Options{Mode: Edits, Root: dir, Home: "/home/me", Sandboxed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]Action{
+		"x/HEAD": Ask, "x/commondir": Ask, ".git/refs/x/config": Ask, "sub/.git/info/attributes": Ask,
+		".git/index": Ask, "bare/config": Ask, "bare/hooks/update": Ask, "bare/refs/y": Ask,
+		"bare/file": Allow, "x/config": Allow, "x/refs/y": Allow, "HEAD.md": Allow,
+	} {
+		c := Call{Tool: "write", Effects: tool.Effects{Writes: []tool.Path{{Name: filepath.Join(dir, name)}}}}
+		if v := p.Judge(c); v.Action != want {
+			t.Errorf("write(%s): %+v", name, v)
+		}
 	}
 }

@@ -93,7 +93,7 @@ func (e *environment) file(at tool.Path, write bool) need {
 	}
 	n := need{command: noCommand, path: at.Name, tree: at.Tree, write: write, text: touching(at.Name, write)}
 	n.kind = e.placed(at.Name, write)
-	if write && at.Tree && n.kind == writeInside && paths.Holds(at.Name, e.options.Protected) {
+	if n.kind == writeInside && !e.temporary(at.Name) && (at.Tree && paths.Holds(at.Name, e.options.Protected) || e.ofGit(at.Name)) {
 		n.kind = writeProtected
 	}
 	return n
@@ -167,9 +167,33 @@ func steersGit(name string) bool {
 		if i+1 == len(parts) {
 			return true // a file that points to the repository
 		}
-		switch paths.Key(parts[i+1]) {
-		case "hooks", "config", "config.worktree", "commondir", "modules", "worktrees":
+		if among(parts[i+1], "hooks", "config", "config.worktree", "commondir", "modules", "worktrees") {
 			return true
+		}
+	}
+	return false
+}
+
+// among reports whether a name is one of some for the system.
+func among(name string, names ...string) bool {
+	return slices.ContainsFunc(names, func(one string) bool { return paths.Same(one, name) })
+}
+
+// ofGit reports whether a file can be a part of a git directory, with or without the name .git. Tools write outside the sandbox, and nothing looks
+// at a repository that they make.
+func (e *environment) ofGit(name string) bool {
+	part := filepath.Base(name)
+	if among(part, "HEAD", "commondir") {
+		return true
+	}
+	for dir := filepath.Dir(name); contains(e.roots, dir); part, dir = filepath.Base(dir), filepath.Dir(dir) {
+		if paths.Same(part, ".git") {
+			return true
+		}
+		if among(part, "config", "config.worktree", "hooks", "objects", "refs") {
+			if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err == nil {
+				return true
+			}
 		}
 	}
 	return false
