@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -34,8 +35,9 @@ type Model struct {
 	// Reference is the name by which a person chose the model, if it is not Ref: a reference with a variant, or a pool.
 	Reference string `json:"reference,omitzero"`
 
-	Thinks []Thinks `json:"thinks,omitzero"` // the thinking levels that it has; nil: not known
-	Quirks []Quirk  `json:"quirks,omitzero"` // its differences from other models of the same protocol
+	Thinks   []Thinks `json:"thinks,omitzero"`   // the thinking levels that it has; nil: not known
+	Thinking Thinks   `json:"thinking,omitzero"` // the level for coding; empty: the provider's default
+	Quirks   []Quirk  `json:"quirks,omitzero"`   // its differences from other models of the same protocol
 }
 
 // Quirk is a way in which a model differs from others that speak the same protocol. A client ignores those that it does not know.
@@ -67,6 +69,16 @@ func (m Model) Ref() string { return m.Provider + "/" + m.ID }
 // MayThink reports whether the model can think. If its levels are not known, MayThink assumes that it can.
 func (m Model) MayThink() bool {
 	return len(m.Thinks) == 0 || slices.ContainsFunc(m.Thinks, func(t Thinks) bool { return t != ThinkOff })
+}
+
+// Level returns the thinking level of a request that asks for a level: the level of the model for coding if it asks for none, and
+// ThinkDefault if the provider decides.
+func (m Model) Level(asked Thinks) Thinks {
+	level := cmp.Or(asked, m.Thinking)
+	if level == ThinkProvider {
+		return ThinkDefault
+	}
+	return level
 }
 
 // Known reports whether the price is known: it is free, or something has a price.

@@ -3,6 +3,7 @@ package llm
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -14,7 +15,7 @@ type Settings struct {
 	Schema      json.RawMessage `json:"schema,omitempty"`     // JSON Schema that the answer must satisfy
 	MaxTokens   int             `json:"max_tokens,omitzero"`  // limit of the answer; 0: the most that the model allows
 	Temperature *float64        `json:"temperature,omitzero"` // nil: the provider's default
-	Thinking    Thinks          `json:"thinking,omitzero"`    // default: the model's own
+	Thinking    Thinks          `json:"thinking,omitzero"`    // default: the level of the model, see [Model.Level]
 	Cache       CachePolicy     `json:"cache,omitzero"`       // default CacheAuto
 }
 
@@ -35,13 +36,39 @@ type Thinks string
 
 // The thinking levels. Each protocol maps them to its own.
 const (
-	ThinkDefault Thinks = ""
-	ThinkOff     Thinks = "off"
-	ThinkMinimal Thinks = "minimal"
-	ThinkLow     Thinks = "low"
-	ThinkMedium  Thinks = "medium"
-	ThinkHigh    Thinks = "high"
+	ThinkDefault  Thinks = ""        // the level of the model, see [Model.Level]
+	ThinkProvider Thinks = "default" // whatever the provider does if the request names no level
+	ThinkOff      Thinks = "off"
+	ThinkMinimal  Thinks = "minimal"
+	ThinkLow      Thinks = "low"
+	ThinkMedium   Thinks = "medium"
+	ThinkHigh     Thinks = "high"
+	ThinkXHigh    Thinks = "xhigh"
+	ThinkMax      Thinks = "max"
 )
+
+// Levels returns the thinking levels of models, the least first.
+func Levels() []Thinks {
+	return []Thinks{ThinkOff, ThinkMinimal, ThinkLow, ThinkMedium, ThinkHigh, ThinkXHigh, ThinkMax}
+}
+
+// Among returns the level itself if it is among the known ones, else the next one above, else the next one below. ThinkDefault: none is
+// known, or t is not a level.
+func (t Thinks) Among(known []Thinks) Thinks {
+	all := Levels()
+	asked := slices.Index(all, t)
+	if asked < 0 {
+		return ThinkDefault
+	}
+	above, below := all[asked:], all[:asked]
+	slices.Reverse(below)
+	for _, l := range slices.Concat(above, below) {
+		if slices.Contains(known, l) {
+			return l
+		}
+	}
+	return ThinkDefault
+}
 
 // CachePolicy says where a provider that needs marks for its prompt cache gets them: CacheAuto, CacheOff, or a choice of positions
 // separated by commas, such as "system,tools".

@@ -230,7 +230,7 @@ func TestNamesThatMeanNothing(t *testing.T) {
 		"openai":             "write openai/MODEL, such as openai/",
 		"mian":               `did you mean "main"?`,
 		"offline/x":          "offline/rules",
-		"anthropic/x@bright": `high, low, medium, minimal, off`,
+		"anthropic/x@bright": `default, high, low, max, medium, minimal, off, xhigh`,
 	} {
 		_, err := r.Choose(name)
 		if _, ok := errors.AsType[*models.UnknownError](err); !ok || !strings.Contains(err.Error(), want) {

@@ -55,6 +55,7 @@ type Facts struct {
 	NoTools   *bool              `json:"no_tools" doc:"Whether it cannot call tools."`
 	Price     Price              `json:"price" doc:"US dollars for a million tokens."`
 	Thinks    []llm.Thinks       `json:"thinks" doc:"Its thinking levels."`
+	Thinking  llm.Thinks         `json:"thinking" doc:"Its thinking level if a request names none. default: whatever the provider does."`
 	Quirks    []llm.Quirk        `json:"quirks" doc:"Where it differs from other models of the same protocol."`
 	Variants  map[string]Request `json:"variants" keys:"variant" doc:"Named ways to ask it, chosen by provider/model@variant."`
 }
@@ -72,7 +73,7 @@ type Request struct {
 	Schema      json.RawMessage `json:"-"` // not of the configuration
 	MaxTokens   int             `json:"max_tokens" min:"1" doc:"Maximum length of an answer, in tokens. Default: the model's maximum."`
 	Temperature *float64        `json:"temperature" min:"0" max:"2" doc:"Sampling temperature. Default: the provider's."`
-	Thinking    llm.Thinks      `json:"thinking" doc:"How much the model may reason before it answers."`
+	Thinking    llm.Thinks      `json:"thinking" doc:"How much the model may reason before it answers. default: whatever the provider does. Default: the level of the model for coding; tenon models shows it."`
 	Cache       llm.CachePolicy `json:"cache" is:"cache" doc:"Positions of marks for the provider's prompt cache: auto, off, or some of system, tools and messages, separated by commas."`
 }
 
@@ -120,6 +121,7 @@ func (f Facts) Apply(m llm.Model) llm.Model {
 		m.Price.Free = *in == 0 && *out == 0
 	}
 	over(&m.Thinks, f.Thinks != nil, &f.Thinks)
+	over(&m.Thinking, f.Thinking != "", &f.Thinking)
 	over(&m.Quirks, f.Quirks != nil, &f.Quirks)
 	return m
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 )
 
-// levels are the variants of every model.
-var levels = []llm.Thinks{llm.ThinkOff, llm.ThinkMinimal, llm.ThinkLow, llm.ThinkMedium, llm.ThinkHigh}
+// levels returns the thinking levels that are variants of every model.
+func levels() []llm.Thinks { return append(llm.Levels(), llm.ThinkProvider) }
 
 // variant returns the settings of the variant of a reference, from the configuration or the catalog, or of a thinking level.
 func (r *Registry) variant(ref Ref) (llm.Settings, error) {
@@ -27,11 +27,11 @@ func (r *Registry) variant(ref Ref) (llm.Settings, error) {
 	if v, ok := entry.Variants[ref.Variant]; ok {
 		return v, nil
 	}
-	if slices.Contains(levels, llm.Thinks(ref.Variant)) {
+	if slices.Contains(levels(), llm.Thinks(ref.Variant)) {
 		return llm.Settings{Thinking: llm.Thinks(ref.Variant)}, nil
 	}
 	var names []string
-	for _, l := range levels {
+	for _, l := range levels() {
 		names = append(names, string(l))
 	}
 	for name := range entry.Variants {

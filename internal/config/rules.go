@@ -141,7 +141,7 @@ func isHeader(s string) bool {
 func words(t reflect.Type) []string {
 	switch t {
 	case reflect.TypeFor[llm.Thinks]():
-		return texts(llm.ThinkOff, llm.ThinkMinimal, llm.ThinkLow, llm.ThinkMedium, llm.ThinkHigh)
+		return texts(append(llm.Levels(), llm.ThinkProvider)...)
 	case reflect.TypeFor[Strategy]():
 		return texts(StrategyTidy, StrategyFull, StrategyRecent, StrategySummaryRecent, StrategyTiers)
 	case reflect.TypeFor[budget.Policy]():

@@ -186,17 +186,14 @@ func (r *request) mark(policy llm.CachePolicy) {
 	}
 }
 
-// Limits of an answer, in tokens.
-const (
-	defaultOutput = 8192   // of models of which nothing is known
-	usualOutput   = 32_000 // of models that could write more: the rate limit counts the maximum, not the use
-)
+// defaultOutput is the limit of an answer, in tokens, of models of which nothing is known.
+const defaultOutput = 8192
 
 // maxTokens is the limit of the answer, without which the API takes no request.
 func (c *Client) maxTokens(req *llm.Request, conversation []llm.Message) int {
 	usual := defaultOutput
 	if c.model.MaxOutput > 0 {
-		usual = usualOutput
+		usual = fit.ClaudeOutput(c.model, req.Thinking)
 	}
 	return fit.MaxTokens(c.model, req.MaxTokens, usual, fit.Tokens(req, conversation))
 }

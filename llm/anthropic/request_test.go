@@ -222,6 +222,10 @@ func TestThinking(t *testing.T) {
 		m.Thinks = levels
 		return m
 	}
+	coding := func(m llm.Model) llm.Model {
+		m.Thinking = llm.ThinkMedium
+		return m
+	}
 	enabled := func(n string) string { return `{"type":"enabled","budget_tokens":` + n + `}` }
 	const adapts, disabled = `{"type":"adaptive","display":"summarized"}`, `{"type":"disabled"}`
 	tests := []struct {
@@ -233,9 +237,13 @@ func TestThinking(t *testing.T) {
 		{budget, llm.ThinkDefault, 0, "", ""},
 		{budget, llm.ThinkOff, 0, disabled, ""},
 		{budget, llm.ThinkMinimal, 0, enabled("1024"), ""},
-		{budget, llm.ThinkLow, 0, enabled("1024"), ""},
-		{budget, llm.ThinkMedium, 0, enabled("2048"), ""},
-		{budget, llm.ThinkHigh, 10_000, enabled("8192"), ""},
+		{budget, llm.ThinkLow, 10_000, enabled("8192"), ""},
+		{budget, llm.ThinkMedium, 20_000, enabled("16384"), ""},
+		{budget, llm.ThinkHigh, 40_000, enabled("32768"), ""},
+		{budget, llm.ThinkMax, 40_000, enabled("32768"), ""},
+		{coding(budget), llm.ThinkDefault, 20_000, enabled("16384"), ""},
+		{coding(budget), llm.ThinkProvider, 20_000, "", ""},
+		{coding(budget), llm.ThinkOff, 20_000, disabled, ""},
 		{budget, llm.ThinkHigh, 8192, enabled("4096"), ""},
 		{budget, llm.ThinkHigh, 1500, enabled("1024"), ""},
 		{budget, llm.ThinkHigh, 1024, "", ""},
@@ -248,6 +256,11 @@ func TestThinking(t *testing.T) {
 		{adaptive, llm.ThinkLow, 0, adapts, `{"effort":"low"}`},
 		{adaptive, llm.ThinkMedium, 0, adapts, `{"effort":"medium"}`},
 		{adaptive, llm.ThinkHigh, 100, adapts, `{"effort":"high"}`},
+		{adaptive, llm.ThinkMax, 100, adapts, `{"effort":"high"}`},
+		{with(adaptive, llm.Levels()...), llm.ThinkXHigh, 100, adapts, `{"effort":"xhigh"}`},
+		{with(adaptive, llm.Levels()...), llm.ThinkMax, 100, adapts, `{"effort":"max"}`},
+		{with(adaptive, llm.ThinkHigh, llm.ThinkMax), llm.ThinkXHigh, 100, adapts, `{"effort":"high"}`},
+		{coding(adaptive), llm.ThinkDefault, 0, adapts, `{"effort":"medium"}`},
 		{with(adaptive, llm.ThinkLow), llm.ThinkOff, 0, adapts, `{"effort":"low"}`},
 	}
 	for _, tt := range tests {
@@ -365,12 +378,12 @@ func TestToolChoiceAndSchema(t *testing.T) {
 		{"none", plain, llm.Request{Tools: tools(), ToolChoice: llm.ToolNone}, `{"type":"none"}`, "look read", "", "", false},
 		{"required", plain, llm.Request{Tools: tools(), ToolChoice: llm.ToolRequired}, `{"type":"any"}`, "look read", "", "", false},
 		{"required, adaptive", adaptive, llm.Request{Tools: tools(), ToolChoice: llm.ToolRequired}, `{"type":"any"}`, "look read", "", `{"type":"disabled"}`, false},
-		{"required, thinking", plain, llm.Request{Tools: tools(), ToolChoice: llm.ToolRequired, Settings: llm.Settings{Thinking: llm.ThinkLow}}, "", "look read", "", `{"type":"enabled","budget_tokens":1024}`, false},
+		{"required, thinking", plain, llm.Request{Tools: tools(), ToolChoice: llm.ToolRequired, Settings: llm.Settings{Thinking: llm.ThinkMinimal}}, "", "look read", "", `{"type":"enabled","budget_tokens":1024}`, false},
 		{"required, always thinking", thinker, llm.Request{Tools: tools(), ToolChoice: llm.ToolRequired}, "", "look read", "", "", false},
 		{"schema alone", plain, llm.Request{Settings: llm.Settings{Schema: []byte(strict)}}, final, "final_answer", "", "", false},
 		{"schema and tools", plain, llm.Request{Settings: llm.Settings{Schema: []byte(strict)}, Tools: tools()}, `{"type":"any"}`, "look read final_answer", "", "", false},
 		{"schema now", plain, llm.Request{Settings: llm.Settings{Schema: []byte(strict)}, Tools: tools(), ToolChoice: llm.ToolNone}, final, "look read final_answer", "", "", false},
-		{"schema, thinking", plain, llm.Request{Settings: llm.Settings{Schema: []byte(strict), Thinking: llm.ThinkLow}}, "", "final_answer", "", `{"type":"enabled","budget_tokens":1024}`, true},
+		{"schema, thinking", plain, llm.Request{Settings: llm.Settings{Schema: []byte(strict), Thinking: llm.ThinkMinimal}}, "", "final_answer", "", `{"type":"enabled","budget_tokens":1024}`, true},
 		{"schema, native", native, llm.Request{Settings: llm.Settings{Schema: []byte(strict)}, Tools: tools()}, "", "look read", `{"format":{"type":"json_schema","schema":` + strict + `}}`, "", false},
 		{"schema that cannot be enforced", native, llm.Request{Settings: llm.Settings{Schema: []byte(loose)}}, final, "final_answer", "", "", false},
 		{"schema of a list", plain, llm.Request{Settings: llm.Settings{Schema: []byte(`{"type":"array"}`)}}, "", "", "", "", true},

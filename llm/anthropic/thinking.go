@@ -10,7 +10,7 @@ import (
 // think asks for as much thinking as the request wants and the model and the conversation allow. Nothing is sent where the
 // request leaves it to the model.
 func (c *Client) think(r *request, req *llm.Request, conversation []llm.Message) {
-	level := req.Thinking
+	level := c.model.Level(req.Thinking)
 	switch {
 	case level == llm.ThinkDefault, !c.model.MayThink():
 	case level == llm.ThinkOff && !alwaysThinks(c.model):
@@ -18,7 +18,7 @@ func (c *Client) think(r *request, req *llm.Request, conversation []llm.Message)
 	case c.model.Has(llm.QuirkAdaptiveThinking):
 		// Newer models keep their thinking to themselves unless it is asked for.
 		r.Thinking = &thinking{Type: "adaptive", Display: "summarized"}
-		r.Output = &output{Effort: fit.Effort(level)}
+		r.Output = &output{Effort: fit.Effort(c.model, level)}
 	case level != llm.ThinkOff && r.MaxTokens > fit.LeastClaudeBudget && fit.ClaudeMayThink(conversation):
 		b := fit.ClaudeBudget(level)
 		if b >= r.MaxTokens {

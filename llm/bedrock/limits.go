@@ -24,6 +24,8 @@ func (c *Client) limit(r *request, req *llm.Request, conversation []llm.Message)
 func (c *Client) maxTokens(req *llm.Request, conversation []llm.Message) int {
 	usual := 0
 	switch {
+	case c.model.MaxOutput > 0 && c.family.thinks == byThinking:
+		usual = fit.ClaudeOutput(c.model, req.Thinking)
 	case c.model.MaxOutput > 0:
 		usual = usualOutput
 	case c.family.maker == claude:

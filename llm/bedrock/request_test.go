@@ -161,7 +161,7 @@ func TestRequestFields(t *testing.T) {
 		options     bedrock.Options
 		want        []string // parts of the body; those that begin with ! must not be in it
 	}{
-		{"a budget", "claude", llm.Request{Settings: llm.Settings{Thinking: llm.ThinkHigh, Temperature: &temperature}}, bedrock.Options{}, []string{`"thinking":{"budget_tokens":8192,"type":"enabled"}`, `!temperature`, `"maxTokens":32000`}},
+		{"a budget", "claude", llm.Request{Settings: llm.Settings{Thinking: llm.ThinkHigh, Temperature: &temperature}}, bedrock.Options{}, []string{`"thinking":{"budget_tokens":32768,"type":"enabled"}`, `!temperature`, `"maxTokens":64000`}},
 		{"a small budget", "claude", llm.Request{Settings: llm.Settings{Thinking: llm.ThinkMinimal}}, bedrock.Options{}, []string{`"budget_tokens":1024`}},
 		{"a budget is less than the limit", "claude", llm.Request{Settings: llm.Settings{Thinking: llm.ThinkHigh, MaxTokens: 4000}}, bedrock.Options{}, []string{`"budget_tokens":2000`, `"maxTokens":4000`}},
 		{"no room for thinking", "claude", llm.Request{Settings: llm.Settings{Thinking: llm.ThinkHigh, MaxTokens: 1024}}, bedrock.Options{}, []string{`!thinking`}},

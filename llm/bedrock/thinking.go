@@ -10,7 +10,7 @@ import (
 // think asks for as much thinking as the request wants, in the words of the model's maker. Nothing is sent where the request
 // leaves it to the model, or where the maker documents no way.
 func (c *Client) think(r *request, req *llm.Request, conversation []llm.Message) {
-	level := req.Thinking
+	level := c.model.Level(req.Thinking)
 	if level == llm.ThinkDefault || !c.model.MayThink() {
 		return
 	}
@@ -21,15 +21,15 @@ func (c *Client) think(r *request, req *llm.Request, conversation []llm.Message)
 		if level == llm.ThinkOff {
 			return // it is off by default
 		}
-		r.Fields = map[string]any{"reasoningConfig": map[string]any{"type": "enabled", "maxReasoningEffort": fit.Effort(level)}}
+		r.Fields = map[string]any{"reasoningConfig": map[string]any{"type": "enabled", "maxReasoningEffort": fit.Effort(c.model, level)}}
 		r.Inference.Temperature = nil
-		if level == llm.ThinkHigh {
+		if fit.Effort(c.model, level) == string(llm.ThinkHigh) {
 			r.Inference.MaxTokens = 0 // refused at this level
 		}
 	case byReasoningEffort:
-		r.Fields = map[string]any{"reasoning_effort": fit.Effort(level)} // it cannot be switched off
+		r.Fields = map[string]any{"reasoning_effort": fit.Effort(c.model, level)} // it cannot be switched off
 	case byReasoning:
-		how := fit.Effort(level)
+		how := fit.Effort(c.model, level)
 		if level == llm.ThinkOff {
 			how = "none"
 		}
@@ -47,7 +47,7 @@ func (c *Client) thinkAsClaude(r *request, level llm.Thinks, conversation []llm.
 	case level == llm.ThinkOff:
 		return
 	case adaptive:
-		r.Fields = map[string]any{"thinking": map[string]any{"type": "adaptive"}, "output_config": map[string]any{"effort": fit.Effort(level)}}
+		r.Fields = map[string]any{"thinking": map[string]any{"type": "adaptive"}, "output_config": map[string]any{"effort": fit.Effort(c.model, level)}}
 	case r.Inference.MaxTokens <= fit.LeastClaudeBudget || !fit.ClaudeMayThink(conversation):
 		return
 	default:

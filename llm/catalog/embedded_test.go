@@ -60,10 +60,17 @@ func TestEmbeddedIsSane(t *testing.T) {
 			}
 		}
 		if !slices.IsSortedFunc(e.Thinks, func(a, b llm.Thinks) int {
-			order := []llm.Thinks{llm.ThinkOff, llm.ThinkMinimal, llm.ThinkLow, llm.ThinkMedium, llm.ThinkHigh}
+			order := llm.Levels()
 			return slices.Index(order, a) - slices.Index(order, b)
 		}) {
 			t.Errorf("%s has its thinking levels in disorder: %v", e.Ref(), e.Thinks)
+		}
+		on := slices.DeleteFunc(slices.Clone(e.Thinks), func(l llm.Thinks) bool { return l == llm.ThinkOff })
+		switch {
+		case len(on) == 0 && e.Thinking != "":
+			t.Errorf("%s has no known level above off and thinks at %s by default", e.Ref(), e.Thinking)
+		case len(on) > 0 && !slices.Contains(on, e.Thinking):
+			t.Errorf("%s has the levels %v and %q as the level for coding", e.Ref(), on, e.Thinking)
 		}
 	}
 	for _, p := range []string{

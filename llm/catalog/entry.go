@@ -35,11 +35,6 @@ func compare(a, b Entry) int {
 	return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ID, b.ID))
 }
 
-// levels returns the thinking levels that this program knows.
-func levels() []llm.Thinks {
-	return []llm.Thinks{llm.ThinkOff, llm.ThinkMinimal, llm.ThinkLow, llm.ThinkMedium, llm.ThinkHigh}
-}
-
 // check returns the entry without levels that this program does not know, or an error that names the mistake in it.
 func (e Entry) check() (Entry, error) {
 	if err := e.checkNames(); err != nil {
@@ -78,12 +73,15 @@ func (e Entry) check() (Entry, error) {
 		if !isWord(name) || v.MaxTokens < 0 || v.MaxTokens > maxTokens || v.Temperature != nil && !(*v.Temperature >= 0 && *v.Temperature <= 2) {
 			return fail("variant %q: its name must be a word of a-z, 0-9 and _, max_tokens from 0 to %d, temperature from 0 to 2", name, maxTokens)
 		}
-		if v.Thinking != llm.ThinkDefault && !slices.Contains(levels(), v.Thinking) {
+		if v.Thinking != llm.ThinkProvider && !slices.Contains(llm.Levels(), v.Thinking) {
 			v.Thinking = llm.ThinkDefault
 			e.Variants[name] = v
 		}
 	}
-	e.Thinks = slices.DeleteFunc(slices.Clone(e.Thinks), func(t llm.Thinks) bool { return !slices.Contains(levels(), t) })
+	e.Thinks = slices.DeleteFunc(slices.Clone(e.Thinks), func(t llm.Thinks) bool { return !slices.Contains(llm.Levels(), t) })
+	if !slices.Contains(llm.Levels(), e.Thinking) {
+		e.Thinking = llm.ThinkDefault
+	}
 	if len(e.Thinks) == 0 {
 		e.Thinks = nil
 	}

@@ -1,21 +1,37 @@
 package fit
 
-import "github.com/tenon-agent/tenon/llm"
+import (
+	"slices"
+
+	"github.com/tenon-agent/tenon/llm"
+)
 
 // LeastClaudeBudget is the smallest budget of thinking that Anthropic's models take, in tokens.
 const LeastClaudeBudget = 1024
 
 // ClaudeBudget is how many tokens of thinking a level allows a model of Anthropic, wherever it runs. The levels below the smallest
-// budget have the smallest.
+// budget have the smallest. An agent thinks between its calls too, so the budgets are larger than those of a chat.
 func ClaudeBudget(level llm.Thinks) int {
 	switch level {
+	case llm.ThinkLow:
+		return 8 << 10
 	case llm.ThinkMedium:
-		return 2048
-	case llm.ThinkHigh:
-		return 8192
+		return 16 << 10
+	case llm.ThinkHigh, llm.ThinkXHigh, llm.ThinkMax:
+		return 32 << 10
 	default:
 		return LeastClaudeBudget
 	}
+}
+
+// ClaudeOutput is the usual limit of an answer of a model of Anthropic that could write more, in tokens: the rate limit counts the maximum,
+// not the use. Thinking is a part of the answer and has its own share.
+func ClaudeOutput(m llm.Model, asked llm.Thinks) int {
+	const text = 32_000
+	if level := m.Level(asked); m.MayThink() && level != llm.ThinkDefault && level != llm.ThinkOff {
+		return text + ClaudeBudget(level)
+	}
+	return text
 }
 
 // ClaudeMayThink reports whether an Anthropic model with a thinking budget can continue a fitted conversation. If the last
@@ -35,14 +51,19 @@ func ClaudeMayThink(conversation []llm.Message) bool {
 	return false // a conversation that is fit begins with the user's message, so this is not reached
 }
 
-// Effort is the word for a level where there are only low, medium and high, and no way to switch thinking off.
-func Effort(level llm.Thinks) string {
-	switch level {
-	case llm.ThinkMedium:
-		return "medium"
-	case llm.ThinkHigh:
-		return "high"
+// Effort is the word for a level where low is the least and there is no way to switch thinking off: the level itself, or the highest one
+// below it that the model has. All models have low, medium and high.
+func Effort(m llm.Model, level llm.Thinks) string {
+	switch {
+	case level == llm.ThinkMedium, level == llm.ThinkHigh:
+		return string(level)
+	case level == llm.ThinkXHigh && slices.Contains(m.Thinks, level), level == llm.ThinkMax && slices.Contains(m.Thinks, level):
+		return string(level)
+	case level == llm.ThinkMax && slices.Contains(m.Thinks, llm.ThinkXHigh):
+		return string(llm.ThinkXHigh)
+	case level == llm.ThinkXHigh, level == llm.ThinkMax:
+		return string(llm.ThinkHigh)
 	default:
-		return "low"
+		return string(llm.ThinkLow)
 	}
 }

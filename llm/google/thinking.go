@@ -17,6 +17,7 @@ type thinkingConfig struct {
 // thinking returns the configuration of a model for a level; nil is none, for models that do not reason.
 func thinking(m llm.Model, level llm.Thinks) *thinkingConfig {
 	g := generation(m.ID)
+	level = m.Level(level)
 	switch {
 	case g < 2.5, len(m.Thinks) == 1 && m.Thinks[0] == llm.ThinkOff:
 		return nil
@@ -31,12 +32,12 @@ func thinking(m llm.Model, level llm.Thinks) *thinkingConfig {
 // with 512 to 24576, or 0, which is its default.
 func thinkingBudget(m llm.Model, level llm.Thinks) *thinkingConfig {
 	name := bare(m.ID)
-	least, canStop := 0, true
+	least, most, canStop := 0, 24576, true
 	switch {
 	case strings.Contains(name, "flash-lite"):
 		least = 512
 	case strings.Contains(name, "pro"):
-		least, canStop = 128, false
+		least, most, canStop = 128, 32768, false
 	}
 	budget := 0
 	switch level {
@@ -50,11 +51,11 @@ func thinkingBudget(m llm.Model, level llm.Thinks) *thinkingConfig {
 			budget = least
 		}
 	case llm.ThinkLow:
-		budget = 1024
-	case llm.ThinkMedium:
 		budget = 8192
-	case llm.ThinkHigh:
-		budget = 24576
+	case llm.ThinkMedium:
+		budget = 16384
+	case llm.ThinkHigh, llm.ThinkXHigh, llm.ThinkMax:
+		budget = most
 	default:
 		if strings.Contains(name, "flash-lite") {
 			return nil // it does not reason by itself, and thoughts must not be asked for then
@@ -65,48 +66,29 @@ func thinkingBudget(m llm.Model, level llm.Thinks) *thinkingConfig {
 	return &thinkingConfig{IncludeThoughts: true, ThinkingBudget: &budget}
 }
 
-// ladder is the levels from the least to the most.
-func ladder() []llm.Thinks {
-	return []llm.Thinks{llm.ThinkMinimal, llm.ThinkLow, llm.ThinkMedium, llm.ThinkHigh}
-}
-
 // thinkingLevel gives the level that is asked for, or the nearest that the model has, rather more than less. These models always reason.
 func thinkingLevel(m llm.Model, level llm.Thinks) *thinkingConfig {
 	c := &thinkingConfig{IncludeThoughts: true}
 	if level == llm.ThinkOff {
 		level = llm.ThinkMinimal
 	}
-	asked := slices.Index(ladder(), level)
-	if asked < 0 {
-		return c
-	}
-	for _, l := range slices.Concat(ladder()[asked:], reversed(ladder()[:asked])) {
-		if hasLevel(m, l) {
-			c.ThinkingLevel = strings.ToUpper(string(l))
-			break
-		}
-	}
+	c.ThinkingLevel = strings.ToUpper(string(level.Among(levelsOf(m))))
 	return c
 }
 
-// hasLevel reports whether a model has a level. Of a model that nothing is known of, it is that all have low and high, that Pro has no
+// levelsOf returns the levels of a model above off. Of a model that nothing is known of, it is that all have low and high, that Pro has no
 // minimal, and that 3 Pro has no medium either.
-func hasLevel(m llm.Model, level llm.Thinks) bool {
-	if slices.ContainsFunc(m.Thinks, func(l llm.Thinks) bool { return l != llm.ThinkOff }) {
-		return slices.Contains(m.Thinks, level)
-	}
+func levelsOf(m llm.Model) []llm.Thinks {
+	on := func(l llm.Thinks) bool { return l != llm.ThinkOff }
 	name := bare(m.ID)
-	switch level {
-	case llm.ThinkMinimal:
-		return strings.Contains(name, "flash")
-	case llm.ThinkMedium:
-		return !strings.HasPrefix(name, "gemini-3-pro")
+	switch {
+	case slices.ContainsFunc(m.Thinks, on):
+		return slices.DeleteFunc(slices.Clone(m.Thinks), func(l llm.Thinks) bool { return !on(l) })
+	case strings.HasPrefix(name, "gemini-3-pro"):
+		return []llm.Thinks{llm.ThinkLow, llm.ThinkHigh}
+	case strings.Contains(name, "flash"):
+		return []llm.Thinks{llm.ThinkMinimal, llm.ThinkLow, llm.ThinkMedium, llm.ThinkHigh}
 	default:
-		return true
+		return []llm.Thinks{llm.ThinkLow, llm.ThinkMedium, llm.ThinkHigh}
 	}
-}
-
-func reversed(list []llm.Thinks) []llm.Thinks {
-	slices.Reverse(list)
-	return list
 }

@@ -15,9 +15,9 @@ var levels = []llm.Thinks{
 // Each model has its own parameter for the amount of reasoning. The values are in the order of levels; - means no parameter.
 func TestThinking(t *testing.T) {
 	for _, test := range []struct{ id, has, want string }{
-		{"gemini-2.5-flash", "", "thoughts budget:0 thoughts,budget:512 thoughts,budget:1024 thoughts,budget:8192 thoughts,budget:24576"},
-		{"gemini-2.5-flash-lite", "", "- budget:0 thoughts,budget:512 thoughts,budget:1024 thoughts,budget:8192 thoughts,budget:24576"},
-		{"gemini-2.5-pro", "", "thoughts thoughts,budget:128 thoughts,budget:128 thoughts,budget:1024 thoughts,budget:8192 thoughts,budget:24576"},
+		{"gemini-2.5-flash", "", "thoughts budget:0 thoughts,budget:512 thoughts,budget:8192 thoughts,budget:16384 thoughts,budget:24576"},
+		{"gemini-2.5-flash-lite", "", "- budget:0 thoughts,budget:512 thoughts,budget:8192 thoughts,budget:16384 thoughts,budget:24576"},
+		{"gemini-2.5-pro", "", "thoughts thoughts,budget:128 thoughts,budget:128 thoughts,budget:8192 thoughts,budget:16384 thoughts,budget:32768"},
 		{"gemini-2.0-flash", "off", "- - - - - -"},
 		{"gemini-2.0-flash", "", "- - - - - -"},
 		{"gemma-3-27b-it", "", "- - - - - -"},
@@ -28,7 +28,7 @@ func TestThinking(t *testing.T) {
 		{"gemini-3.7-flash", "low medium high", "thoughts LOW LOW LOW MEDIUM HIGH"},
 		{"gemini-4-argon", "minimal low", "thoughts MINIMAL MINIMAL LOW LOW LOW"},
 		{"gemini-flash-latest", "", "thoughts MINIMAL MINIMAL LOW MEDIUM HIGH"},
-		{"models/gemini-2.5-flash-preview-09-2025", "", "thoughts budget:0 thoughts,budget:512 thoughts,budget:1024 thoughts,budget:8192 thoughts,budget:24576"},
+		{"models/gemini-2.5-flash-preview-09-2025", "", "thoughts budget:0 thoughts,budget:512 thoughts,budget:8192 thoughts,budget:16384 thoughts,budget:24576"},
 	} {
 		m := llm.Model{Provider: "gemini", ID: test.id}
 		for level := range strings.FieldsSeq(test.has) {

@@ -40,20 +40,16 @@ func (c *Chat) think(body *chatRequest, level llm.Thinks) {
 	}
 }
 
-func levels() []llm.Thinks {
-	return []llm.Thinks{llm.ThinkOff, llm.ThinkMinimal, llm.ThinkLow, llm.ThinkMedium, llm.ThinkHigh}
-}
-
 // chatLevel returns the level of those that a model has that is nearest to the wanted one; the lower one of two. It returns the
 // default for a model that does not think at all.
 func chatLevel(level llm.Thinks, known []llm.Thinks) llm.Thinks {
-	wanted := slices.Index(levels(), level)
+	wanted := slices.Index(llm.Levels(), level)
 	if wanted < 0 || known == nil {
 		return level
 	}
-	best, distance := llm.ThinkDefault, len(levels())
+	best, distance := llm.ThinkDefault, len(llm.Levels())
 	thinks := false
-	for i, l := range levels() {
+	for i, l := range llm.Levels() {
 		if !slices.Contains(known, l) {
 			continue
 		}

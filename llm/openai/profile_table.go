@@ -2,14 +2,12 @@ package openai
 
 import "github.com/tenon-agent/tenon/llm"
 
-// words names the levels from off to high; an empty word is none.
-func words(off, minimal, low, medium, high string) map[llm.Thinks]string {
-	all := map[llm.Thinks]string{
-		llm.ThinkOff: off, llm.ThinkMinimal: minimal, llm.ThinkLow: low, llm.ThinkMedium: medium, llm.ThinkHigh: high,
-	}
-	for level, word := range all {
-		if word == "" {
-			delete(all, level)
+// words names the levels from off on; an empty word is none.
+func words(words ...string) map[llm.Thinks]string {
+	all := map[llm.Thinks]string{}
+	for i, word := range words {
+		if word != "" {
+			all[llm.Levels()[i]] = word
 		}
 	}
 	return all
@@ -31,7 +29,7 @@ func hosted() []Profile {
 			KeyVars:     []string{"AZURE_OPENAI_API_KEY", "AZURE_API_KEY"},
 
 			MaxCompletionTokens: true, StreamUsage: true,
-			Thinking: ThinkingEffort, Efforts: words("none", "minimal", "low", "medium", "high"),
+			Thinking: ThinkingEffort, Efforts: words("none", "minimal", "low", "medium", "high", "xhigh", "max"),
 			Schema: SchemaNative, Strict: true,
 		},
 		{
@@ -47,7 +45,7 @@ func hosted() []Profile {
 			BaseURL: "https://api.deepseek.com/v1", BaseURLVars: []string{"DEEPSEEK_BASE_URL"}, KeyVars: []string{"DEEPSEEK_API_KEY"},
 
 			StreamUsage: true, EmptyContent: true,
-			Thinking: ThinkingSwitch, Efforts: words("", "low", "low", "high", "high"),
+			Thinking: ThinkingSwitch, Efforts: words("", "low", "low", "high", "high", "max", "max"),
 			ReasoningBack: ReasoningText, ReasoningNeeded: true,
 			Schema: SchemaObject, NoForce: true, // a forced call is refused while it thinks
 		},
@@ -112,7 +110,7 @@ func hosted() []Profile {
 			BaseURL: "https://api.openai.com/v1", BaseURLVars: []string{"OPENAI_BASE_URL"}, KeyVars: []string{"OPENAI_API_KEY"},
 
 			MaxCompletionTokens: true, Developer: true, StreamUsage: true, Documents: true,
-			Thinking: ThinkingEffort, Efforts: words("none", "minimal", "low", "medium", "high"),
+			Thinking: ThinkingEffort, Efforts: words("none", "minimal", "low", "medium", "high", "xhigh", "max"),
 			Schema: SchemaNative, Strict: true,
 		},
 		{
@@ -120,7 +118,7 @@ func hosted() []Profile {
 			BaseURL: "https://openrouter.ai/api/v1", BaseURLVars: []string{"OPENROUTER_BASE_URL"}, KeyVars: []string{"OPENROUTER_API_KEY"},
 
 			StreamUsage: true, AskUsage: true, Documents: true, CacheMarks: true, Router: true,
-			Thinking: ThinkingObject, Efforts: words("", "minimal", "low", "medium", "high"),
+			Thinking: ThinkingObject, Efforts: words("", "minimal", "low", "medium", "high", "xhigh", "max"),
 			ReasoningBack: ReasoningDetails,
 		},
 		{
@@ -137,7 +135,7 @@ func hosted() []Profile {
 			KeyVars: []string{"AI_GATEWAY_API_KEY", "VERCEL_API_KEY"}, HomeKeyVars: []string{"VERCEL_OIDC_TOKEN"},
 
 			StreamUsage: true, CacheMarks: true, Router: true,
-			Thinking: ThinkingObject, Efforts: words("", "minimal", "low", "medium", "high"),
+			Thinking: ThinkingObject, Efforts: words("", "minimal", "low", "medium", "high", "xhigh", "max"),
 			ReasoningBack: ReasoningDetails,
 		},
 		{

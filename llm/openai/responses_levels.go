@@ -42,19 +42,8 @@ func oSeries(id string) bool { return len(id) > 1 && id[0] == 'o' && id[1] >= '1
 
 // respEffort returns the effort for a level: the level itself where the model has it, else the next one above, else the highest.
 func respEffort(level llm.Thinks, levels []llm.Thinks) string {
-	order := []llm.Thinks{llm.ThinkOff, llm.ThinkMinimal, llm.ThinkLow, llm.ThinkMedium, llm.ThinkHigh}
-	wanted := slices.Index(order, level)
-	if wanted < 0 {
-		return ""
-	}
-	best := llm.ThinkDefault
-	for i, l := range order {
-		if slices.Contains(levels, l) && (i <= wanted || slices.Index(order, best) < wanted) {
-			best = l
-		}
-	}
-	if best == llm.ThinkOff {
+	if level = level.Among(levels); level == llm.ThinkOff {
 		return "none"
 	}
-	return string(best)
+	return string(level)
 }

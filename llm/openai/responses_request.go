@@ -74,7 +74,7 @@ func (r *Responses) request(req *llm.Request) *respRequest {
 	}
 	switch {
 	case r.levels != nil:
-		body.Reasoning = &respReasoning{Effort: respEffort(req.Thinking, r.levels), Summary: "auto"}
+		body.Reasoning = &respReasoning{Effort: respEffort(r.model.Level(req.Thinking), r.levels), Summary: "auto"}
 		body.Include = []string{encryptedReasoning}
 	case !r.model.Has(llm.QuirkNoTemperature):
 		body.Temperature = req.Temperature

@@ -27,7 +27,7 @@ type Model struct {
 func (m Model) Summarize(ctx context.Context, t window.Task) (session.Summarized, error) {
 	client := m.client(t)
 	req := *t.Live
-	req.MaxTokens = max(2*t.Limit, 1024)
+	req.MaxTokens = answer(client.Model(), t)
 	req.Schema = nil
 	req.Messages = append(fitting(client.Model(), req, t), llm.UserText(wish(t)))
 	digest, err := window.Extract{}.Summarize(ctx, t) // for its files
@@ -72,10 +72,20 @@ func (m Model) client(t window.Task) llm.Client {
 		return m.Client
 	}
 	size := tokens.Start(model).Tokens(tokens.FamilyOf(model).Request(t.Live))
-	if size > window.Usable(window.Header{Model: model, Settings: llm.Settings{MaxTokens: 2 * t.Limit}}) {
+	if size > window.Usable(window.Header{Model: model, Settings: llm.Settings{MaxTokens: answer(model, t)}}) {
 		return m.Client
 	}
 	return m.Small
+}
+
+// answer is the limit of the answer, in tokens: twice the summary, and a share for thinking if the model thinks.
+func answer(m llm.Model, t window.Task) int {
+	const thinking = 16 << 10
+	limit := max(2*t.Limit, 1024)
+	if level := m.Level(t.Live.Thinking); level != llm.ThinkDefault && level != llm.ThinkOff {
+		limit += min(thinking, m.Context/16)
+	}
+	return limit
 }
 
 // fitting is the part of the conversation that fits into the context window of a model, with the instruction and the answer. It omits

@@ -20,7 +20,8 @@ func New(env *command.Env) *cobra.Command {
 		Short: "List and test models, update the catalog",
 		Long: `List usable models with their context window, the longest answer (in tokens), the price
 in US dollars per million tokens in and out, and their abilities (img: images,
-doc: documents, think: thinking). A star marks the default model.
+doc: documents, think: thinking, and the level that Tenon asks for by default). A star
+marks the default model.
 
 With FILTERs, list only models whose reference or name contains all of these words.
 --all also lists models that are not usable, and the reason. With --discover, Tenon asks

@@ -18,7 +18,7 @@ import (
 var facts = command.Figures{{"CTX", 7, 0}, {"OUT", 7, 60}, {"$/M IN/OUT", 13, 0}}
 
 // canWidth is the width of the abilities, which narrow terminals lack.
-const canWidth, canFrom = 15, 60
+const canWidth, canFrom = 22, 60
 
 func modelTable(env *command.Env, l *modelList) string {
 	paint := env.Paint()
@@ -158,7 +158,10 @@ func abilities(m listedModel) string {
 	if m.Documents {
 		can = append(can, "doc")
 	}
-	if slices.ContainsFunc(m.Thinks, func(t llm.Thinks) bool { return t != llm.ThinkOff }) {
+	switch {
+	case m.Thinking != llm.ThinkDefault:
+		can = append(can, "think="+string(m.Thinking))
+	case slices.ContainsFunc(m.Thinks, func(t llm.Thinks) bool { return t != llm.ThinkOff }):
 		can = append(can, "think")
 	}
 	if m.NoTools {

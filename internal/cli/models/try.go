@@ -173,7 +173,7 @@ func (t *Trial) ask(ctx context.Context, client llm.Client, retry bool, tell fun
 			*at = time.Since(start).Seconds()
 		}
 	}
-	req := &llm.Request{Messages: []llm.Message{llm.UserText(trialPrompt)}, Settings: llm.Settings{MaxTokens: trialTokens}}
+	req := &llm.Request{Messages: []llm.Message{llm.UserText(trialPrompt)}, Settings: llm.Settings{MaxTokens: trialTokens, Thinking: llm.ThinkProvider}}
 	for e, err := range client.Stream(ctx, req) {
 		if err != nil {
 			t.Error = &trialError{Error: llm.AsError(err)}

@@ -82,7 +82,7 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached,
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringVarP(&o.model, "model", "m", "", "`provider/model[@variant]` or a pool; see tenon models")
-	f.Var(thinkingFlag(&o.thinking), "thinking", "off, minimal, low, medium or high")
+	f.Var(thinkingFlag(&o.thinking), "thinking", "off, minimal, low, medium, high, xhigh, max or default")
 	f.Var(command.Choice(&o.output, []string{outputText, outputJSON, outputStream}, "FORMAT"), "output", "text, json (at the end) or stream-json (event per line)")
 	f.StringVarP(&o.dir, "dir", "C", "", "work in this `directory`; default: here, or the session's")
 	f.BoolVar(&o.resume, "continue", false, "continue the most recent session of the directory")
@@ -103,7 +103,7 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached,
 	env.CompleteSessions(c, "session")
 	command.CompleteWith(c, "output", cobra.FixedCompletions([]string{outputText, outputJSON, outputStream}, cobra.ShellCompDirectiveNoFileComp))
 	command.CompleteWith(c, "dir", command.Directories)
-	command.CompleteWith(c, "thinking", cobra.FixedCompletions([]string{"off", "minimal", "low", "medium", "high"}, cobra.ShellCompDirectiveNoFileComp))
+	command.CompleteWith(c, "thinking", cobra.FixedCompletions(thinkingLevels(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 

@@ -124,7 +124,14 @@ func (s *answerSchema) instruct(prompt string) string {
 }
 
 func thinkingFlag(to *llm.Thinks) pflag.Value {
-	return command.Choice((*string)(to), []string{
-		string(llm.ThinkOff), string(llm.ThinkMinimal), string(llm.ThinkLow), string(llm.ThinkMedium), string(llm.ThinkHigh),
-	}, "LEVEL")
+	return command.Choice((*string)(to), thinkingLevels(), "LEVEL")
+}
+
+// thinkingLevels returns the values of --thinking.
+func thinkingLevels() []string {
+	var levels []string
+	for _, l := range append(llm.Levels(), llm.ThinkProvider) {
+		levels = append(levels, string(l))
+	}
+	return levels
 }
