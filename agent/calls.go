@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
@@ -27,6 +28,7 @@ type caller struct {
 	room     window.Room // for the results of the calls that are on
 	unusable int         // turns in a row whose calls could not be used
 	denials  int         // calls in a row that were denied
+	repeats  repeats
 }
 
 // job is one call of an answer on its way to its result.
@@ -47,10 +49,12 @@ func (r *caller) runCalls(calls []llm.ToolCall, stop llm.StopReason) error {
 	if len(calls) == 0 {
 		return nil
 	}
-	jobs := make([]*job, len(calls))
+	jobs, begun := make([]*job, len(calls)), time.Now()
 	for i, c := range calls {
 		jobs[i] = &job{call: c}
 	}
+	all := slices.Clone(jobs)
+	defer func() { r.repeats.add(all, time.Since(begun)) }()
 	if err := r.measure(jobs); err != nil {
 		r.refuse(jobs, session.OutcomeSkipped, "This call was not run: Tenon could not measure the space for its result.")
 		_, failed := r.append(results(jobs)...)

@@ -19,19 +19,22 @@ import (
 // Unlimited, as the value of a limit, switches it off.
 const Unlimited = -1
 
+// DefaultCost is the limit of a run that sets none, in US dollars. It counts only requests with a known price.
+const DefaultCost = 20.0
+
 // Limits ends runs before they become too long or too expensive. A zero field has its default. Everything that asks models for a run counts:
 // its answers, retries, summaries, titles and sub-agents. A request that could exceed a limit waits for those in flight, so that all of them
 // together exceed a limit by one request at most; see package budget.
 type Limits struct {
-	Turns  int           // answers of one run; default 50
-	Tokens int64         // all tokens of one run, cached ones too; default 1 000 000
-	Time   time.Duration // wall clock of one run; default 10 min
+	Turns  int           // answers of one run; default unlimited
+	Tokens int64         // tokens of one run, see [budget.Weight]; default unlimited
+	Time   time.Duration // wall clock of one run; default unlimited
 
-	Cost        float64 // US dollars of one run; default unlimited
+	Cost        float64 // US dollars of one run; default DefaultCost, and no limit for models without a price
 	SessionCost float64 // US dollars of the session, all branches; default unlimited
 	DayCost     float64 // US dollars of all sessions of the store since midnight, local time; default unlimited
 
-	Unpriced budget.Policy // for models without a price under a limit of money; default refuse
+	Unpriced budget.Policy // for models without a price under a limit of money that is set; default refuse
 }
 
 // With returns the limits with every field of over that is set in place of their own.
@@ -41,19 +44,6 @@ func (l Limits) With(over Limits) Limits {
 		Cost: cmp.Or(over.Cost, l.Cost), SessionCost: cmp.Or(over.SessionCost, l.SessionCost), DayCost: cmp.Or(over.DayCost, l.DayCost),
 		Unpriced: cmp.Or(over.Unpriced, l.Unpriced),
 	}
-}
-
-func (l Limits) withDefaults() Limits {
-	if l.Turns == 0 {
-		l.Turns = 50
-	}
-	if l.Tokens == 0 {
-		l.Tokens = 1_000_000
-	}
-	if l.Time == 0 {
-		l.Time = 10 * time.Minute
-	}
-	return l
 }
 
 // spending is the budgets of an agent: each run draws from that of the session, which draws from that of the day.
@@ -159,7 +149,11 @@ func (m *meter) account(ctx context.Context) error {
 	if l.Unpriced != budget.Notice {
 		unpriced = nil
 	}
-	m.budget.Set(budget.Limits{Turns: l.Turns, Tokens: l.Tokens, Money: l.Cost, Unpriced: unpriced})
+	run := budget.Limits{Turns: l.Turns, Tokens: l.Tokens, Money: l.Cost, Unpriced: unpriced}
+	if l.Cost == 0 {
+		run.Money, run.Unpriced = DefaultCost, func(llm.Model) {}
+	}
+	m.budget.Set(run)
 	m.budget.AtLeast(m.usage)
 	s.session.Set(budget.Limits{Money: l.SessionCost, Unpriced: unpriced})
 	if l.SessionCost > 0 {

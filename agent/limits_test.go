@@ -3,7 +3,9 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -77,27 +79,84 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A run has the default limits when nothing is said, and none where a limit is switched off.
-func TestLimitDefaults(t *testing.T) {
-	b := newBench(t, "text Hello.", func(o *agent.Options) { o.Limits.Tokens = agent.Unlimited })
-	config := bodies[session.RunStarted](b.run("hi"))[0].Config
-	if config.MaxTurns != 50 || config.MaxTokens != agent.Unlimited || time.Duration(config.MaxTime) != 10*time.Minute {
-		t.Errorf("limits in the journal: %+v", config)
-	}
-
-	client := llmtest.Func(func(_ context.Context, req *llm.Request) (llm.Message, error) {
-		if len(req.Messages) > 2*60 {
-			return llm.AssistantText("enough"), nil
+// hours is a client that looks at another file in each of n turns of an hour, and reads a hundred thousand tokens for each, most of them cached.
+func hours(n int, model llm.Model) *llmtest.Client {
+	return llmtest.Func(func(_ context.Context, req *llm.Request) (llm.Message, error) {
+		time.Sleep(time.Hour)
+		turn := len(req.Messages) / 2
+		m := llm.AssistantText("Done.")
+		if turn < n {
+			m.Content = append(m.Content, llm.ToolCall{Name: "look", Arguments: fmt.Sprintf(`{"path":"/a%d"}`, turn)})
 		}
-		return llm.Message{Content: llm.Content{llm.ToolCall{Name: "look", Arguments: `{"path":"/a"}`}}}, nil
-	})
-	b = clientBench(t, client, nil)
-	if end := ending(t, b.run("go")); end.Turns != 50 || end.Limit != "turns" {
-		t.Errorf("without a word about turns the run ends after %d, limit %q", end.Turns, end.Limit)
+		m.Usage = llm.Usage{Input: 5000, CacheRead: 95_000, Output: 1000}
+		return m, nil
+	}, llmtest.WithModel(model))
+}
+
+// No limit of turns, tokens or time ends a run that sets none. Money does where the price is known.
+func TestLimitDefaults(t *testing.T) {
+	cheap := llm.Model{Provider: "test", ID: "cheap", Price: llm.Price{Input: 1, CacheRead: 0.1, Output: 5}}
+	dear := llm.Model{Provider: "test", ID: "dear", Price: llm.Price{Input: 100, CacheRead: 10, Output: 500}}
+	for _, test := range []struct {
+		name   string
+		model  llm.Model
+		limits agent.Limits
+		reason session.Reason
+		limit  string
+		turns  int
+	}{
+		{"a day of work", cheap, agent.Limits{}, session.ReasonDone, "", 61},
+		{"an unknown price", llm.Model{Provider: "test", ID: "unknown"}, agent.Limits{}, session.ReasonDone, "", 61},
+		{"a dear model", dear, agent.Limits{}, session.ReasonLimit, "cost", 11},
+		{"a dear model, switched off", dear, agent.Limits{Cost: agent.Unlimited}, session.ReasonDone, "", 61},
+		{"a dear model, another limit", dear, agent.Limits{Cost: 4}, session.ReasonLimit, "cost", 3},
+		{"turns", cheap, agent.Limits{Turns: 50}, session.ReasonLimit, "turns", 50},
+		{"time", cheap, agent.Limits{Time: 90 * time.Minute}, session.ReasonLimit, "time", 2},
+		{"cached tokens count a tenth", cheap, agent.Limits{Tokens: 155_000}, session.ReasonLimit, "tokens", 10},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := clientBench(t, hours(60, test.model), func(o *agent.Options) { o.Limits = test.limits })
+				end := ending(t, b.run("go"))
+				if end.Reason != test.reason || end.Limit != test.limit || end.Turns != test.turns {
+					t.Errorf("the run ended after %d turns as %s, limit %q: %s", end.Turns, end.Reason, end.Limit, end.Message)
+				}
+			})
+		})
 	}
-	b = clientBench(t, client, func(o *agent.Options) { o.Limits.Turns = agent.Unlimited })
-	if end := ending(t, b.run("go")); end.Turns != 61 || end.Reason != session.ReasonDone {
-		t.Errorf("without a limit the run ends after %d turns as %s", end.Turns, end.Reason)
+}
+
+// A model that goes in circles learns of it, and ends the run if it does not stop. Waiting and new results are no circles.
+func TestRepetition(t *testing.T) {
+	turns := func(calls ...string) string { return "call " + strings.Join(calls, "\n---\ncall ") + "\n---\n" }
+	again := func(n int, calls ...string) string { return strings.Repeat(turns(calls...), n) }
+	const a, b, c = `look {"path":"/a"}`, `look {"path":"/b"}`, `look {"path":"/c"}`
+	for _, test := range []struct {
+		name, script string
+		hints, turns int
+		limit        string
+	}{
+		{"the same call", again(20, a), 1, 13, "repetition"},
+		{"three calls in turn", again(10, a, b, c), 1, 15, "repetition"},
+		{"now and then", again(4, a, b) + again(4, c, a), 2, 17, ""},
+		{"it stops", again(6, a) + turns(b), 1, 8, ""},
+		{"waiting", again(20, `nap {"for":"20s"}`), 0, 21, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				bench := newBench(t, test.script+"text Done.", nil)
+				events := bench.run("go")
+				end, hints := ending(t, events), 0
+				for _, m := range bodies[session.Message](events) {
+					if m.Source == session.FromLoop {
+						hints++
+					}
+				}
+				if end.Limit != test.limit || end.Turns != test.turns || hints != test.hints {
+					t.Errorf("limit %q after %d turns, with %d hints: %s", end.Limit, end.Turns, hints, end.Message)
+				}
+			})
+		})
 	}
 }
 

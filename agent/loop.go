@@ -47,7 +47,7 @@ func newRun(ctx context.Context, a *Agent, in Input, previous session.RunID) *ru
 		meter:  meter{a: a, begunAt: time.Now(), budget: a.spending.session.Child("run", budget.Limits{})},
 	}
 	r.markStarted = sync.OnceFunc(func() { close(r.started) })
-	r.calls = &caller{run: r}
+	r.calls = &caller{run: r, repeats: newRepeats()}
 	r.ctx, r.cancel = context.WithCancelCause(r.budget.With(ctx))
 	return r
 }
@@ -197,7 +197,7 @@ func (r *run) next(answer llm.Message) (again bool, _ *session.RunEnded, _ error
 		r.concluding = true // one more answer, in which the model says how far it came
 		return true, nil, nil
 	case len(answer.Calls()) > 0:
-		return true, nil, nil
+		return r.repeated()
 	}
 	if again, end, err := r.admit(session.FromSteering); again || err != nil {
 		r.steered = again
@@ -213,6 +213,27 @@ func (r *run) next(answer llm.Message) (again bool, _ *session.RunEnded, _ error
 		return again, end, err
 	}
 	return r.keepOn(answer)
+}
+
+// repeated ends a run whose model makes the same calls again and again, after a hint to the model.
+func (r *run) repeated() (again bool, _ *session.RunEnded, _ error) {
+	switch stale := r.calls.repeats.stale; {
+	case stale >= maxRepeats:
+		return false, limitEnd("repetition", "the limit of %d turns that only repeat calls and their results", maxRepeats), nil
+	case stale == hintRepeats:
+		if err := r.hint(repeatHint); err != nil {
+			return false, r.failure(err), err
+		}
+	}
+	return true, nil, nil
+}
+
+// hint adds a message of the loop to the conversation.
+func (r *run) hint(text string) error {
+	_, err := r.append(session.Message{
+		Message: llm.UserText(text), Source: session.FromLoop, Speaker: session.Speaker{Kind: session.SpeakerTenon},
+	})
+	return err
 }
 
 // keepOn asks the hooks before a run ends as done.
@@ -257,8 +278,7 @@ func (r *run) recoverLength() (again bool, _ *session.RunEnded, _ error) {
 	if r.recoveries > maxRecoveries {
 		return false, ended(session.ReasonLength, "the answer reached the output limit again and again and is not complete"), nil
 	}
-	m := llm.UserText("Your answer was cut at the output limit. Go on exactly where it stopped, without repeating anything.")
-	if _, err := r.append(session.Message{Message: m, Source: session.FromLoop, Speaker: session.Speaker{Kind: session.SpeakerTenon}}); err != nil {
+	if err := r.hint("Your answer was cut at the output limit. Continue exactly where it stopped. Do not repeat anything."); err != nil {
 		return false, r.failure(err), err
 	}
 	return true, nil, nil

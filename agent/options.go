@@ -131,7 +131,6 @@ func (o Options) withDefaults() (Options, error) {
 	if o.MaxResult <= 0 {
 		o.MaxResult = 64 << 10
 	}
-	o.Limits = o.Limits.withDefaults()
 	return o, nil
 }
 

@@ -17,7 +17,7 @@ type Outcome struct {
 // Wait reads the events of a run to their end and returns its outcome. The error is that of the sequence. A run that reached a limit, was
 // refused or was cancelled is no error: see Outcome.Ended.
 func Wait(events iter.Seq2[session.Event, error]) (o Outcome, err error) {
-	goesOn := false // the next answer continues the text of the last
+	cut, goesOn := false, false // the output limit cut the last answer; the next one continues its text
 	defer func() { o.Text = strings.TrimSpace(o.Text) }()
 	for e, err := range events {
 		if err != nil {
@@ -27,12 +27,13 @@ func Wait(events iter.Seq2[session.Event, error]) (o Outcome, err error) {
 		case session.Message:
 			switch b.Role {
 			case llm.RoleUser:
-				goesOn = b.Source == session.FromLoop
+				goesOn = cut && b.Source == session.FromLoop
 			case llm.RoleAssistant:
 				if !goesOn {
 					o.Text = ""
 				}
 				o.Text += b.Text()
+				cut = b.Stop == llm.StopLength
 			}
 		case session.RunEnded:
 			o.Ended = b

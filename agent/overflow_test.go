@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,10 +11,19 @@ import (
 	"github.com/tenon-agent/tenon/window"
 )
 
+// looks is a script of n turns that each look at another file.
+func looks(n int, text string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "call look {\"path\":\"/a%d\"}\n%s---\n", i, text)
+	}
+	return b.String()
+}
+
 // If the provider refuses a request as too long, at once or in the middle of its answer, the agent sends a smaller one, even if the
 // context window of the model is unknown. The part of the answer that had arrived is void.
 func TestOverflow(t *testing.T) {
-	steps := strings.Repeat("call look {\"path\":\"/a\"}\ntext I look once more, and say so at some length, so that there is something to be left out.\n---\n", 20)
+	steps := looks(20, "text I look once more, and say so at some length, so that there is something to be left out.\n")
 	for name, refusal := range map[string]string{
 		"at once":       `error context_overflow "prompt is too long"`,
 		"in the middle": "text Half of it\nerror context_overflow \"prompt is too long\"",

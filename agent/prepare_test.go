@@ -17,10 +17,7 @@ import (
 func TestPrepare(t *testing.T) {
 	w := window.New(window.Options{})
 	defer w.Close()
-	var script string
-	for range 20 {
-		script += "call look {\"path\":\"/a\"}\ntext I look once more, and say so at some length, so that there is something to be left out.\n---\n"
-	}
+	script := looks(20, "text I look once more, and say so at some length, so that there is something to be left out.\n")
 	b := newBench(t, script+"text Done.\n---\ntext Gone on.", func(o *agent.Options) { o.Window = w })
 	b.run("go")
 	w.Compact(window.Ask{Focus: "the walls"})

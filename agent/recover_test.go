@@ -400,7 +400,7 @@ func TestCallsWithoutAName(t *testing.T) {
 
 // Models come and go from another goroutine while a run reads and writes its branch.
 func TestSetClientFromAnotherGoroutine(t *testing.T) {
-	b := newBench(t, strings.Repeat("call look {\"path\":\"/a\"}\n---\n", 30)+"text Done.", nil)
+	b := newBench(t, looks(30, "")+"text Done.", nil)
 	var changes sync.WaitGroup
 	now := make(chan struct{}, 1000) // a change for every event, while the run goes on
 	changes.Go(func() {

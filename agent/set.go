@@ -47,7 +47,7 @@ func (a *Agent) Set(ctx context.Context, c Change) error {
 		next.settings = *c.Settings
 	}
 	if c.Limits != nil {
-		next.limits = c.Limits.withDefaults()
+		next.limits = *c.Limits
 	}
 	if c.Gate != nil {
 		next.gate = c.Gate

@@ -12,7 +12,7 @@ import (
 // Limits is the limits of one node. A limit that is zero or negative is none.
 type Limits struct {
 	Money  float64       // US dollars
-	Tokens int64         // of all kinds, cached ones too
+	Tokens int64         // of all kinds, see [Weight]
 	Turns  int           // see [Budget.Turn]
 	Time   time.Duration // wall clock from the creation of the node on
 
@@ -20,6 +20,10 @@ type Limits struct {
 	// their cost is unknown.
 	Unpriced func(llm.Model)
 }
+
+// Weight is the number of tokens that usage counts under a limit of tokens. Tokens read from the provider's cache count a tenth: they cost
+// about as much less, and a long run reads the same ones with every request.
+func Weight(u llm.Usage) int64 { return u.Total() - u.CacheRead + u.CacheRead/10 }
 
 // Policy says what happens to a request under a limit of money if the price of its model is unknown. Programs that let people choose map it
 // to [Limits.Unpriced].
@@ -162,8 +166,8 @@ func (b *Budget) exhausted(turns bool) error {
 	switch {
 	case turns && l.Turns > 0 && s.Turns >= l.Turns:
 		return &Error{Budget: b, Limit: Turns, Max: float64(l.Turns), Spent: float64(s.Turns)}
-	case l.Tokens > 0 && s.Total() >= l.Tokens:
-		return &Error{Budget: b, Limit: Tokens, Max: float64(l.Tokens), Spent: float64(s.Total())}
+	case l.Tokens > 0 && Weight(s.Usage) >= l.Tokens:
+		return &Error{Budget: b, Limit: Tokens, Max: float64(l.Tokens), Spent: float64(Weight(s.Usage))}
 	case l.Money > 0 && s.Cost >= l.Money:
 		return &Error{Budget: b, Limit: Money, Max: l.Money, Spent: s.Cost}
 	case !b.ends.IsZero() && !time.Now().Before(b.ends):
@@ -178,7 +182,7 @@ func (b *Budget) fits(a amount) bool {
 	l := b.limits
 	return b.flights == 0 ||
 		(l.Money <= 0 || b.spent.Cost+b.reserved.money+a.money <= l.Money) &&
-			(l.Tokens <= 0 || b.spent.Total()+b.reserved.tokens+a.tokens <= l.Tokens)
+			(l.Tokens <= 0 || Weight(b.spent.Usage)+b.reserved.tokens+a.tokens <= l.Tokens)
 }
 
 // reserve takes a from the nodes. It waits as long as requests in flight leave too little, and returns an error if a limit is reached or ctx

@@ -173,7 +173,7 @@ type Duration time.Duration
 type RunEnded struct {
 	Reason  Reason     `json:"reason"`
 	Message string     `json:"message,omitzero"` // for people; for every reason but done
-	Limit   string     `json:"limit,omitzero"`   // the limit: "turns", "tokens", "time", "cost", "session_cost", "day_cost", "budget", "hooks"
+	Limit   string     `json:"limit,omitzero"`   // the limit: "turns", "tokens", "time", "cost", "session_cost", "day_cost", "budget", "hooks", "repetition"
 	By      Speaker    `json:"by,omitzero"`      // the hook that refused the run
 	Error   *llm.Error `json:"error,omitzero"`   // of the model, if that is the reason
 	Turns   int        `json:"turns"`

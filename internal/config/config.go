@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/tenon-agent/tenon/permission"
 )
@@ -132,14 +131,12 @@ func Load(o Options) (*Config, error) {
 
 // defaults sets the weakest layer.
 func (c *Config) defaults() {
-	c.Limits = Limits{Turns: 50, Tokens: 1_000_000, Time: 10 * time.Minute}
+	c.Limits.Cost = 20
 	c.Permissions.Mode = permission.AskMode
 	c.Sandbox.Processes = 4096
 	c.Record("permissions.mode", c.Permissions.Mode, "default")
 	c.Record("sandbox.processes", c.Sandbox.Processes, "default")
-	c.Record("limits.turns", c.Limits.Turns, "default")
-	c.Record("limits.tokens", c.Limits.Tokens, "default")
-	c.Record("limits.duration", c.Limits.Time, "default")
+	c.Record("limits.cost", c.Limits.Cost, "default")
 }
 
 // project finds the project's file, and reads it if its folder is trusted.

@@ -125,9 +125,7 @@ func TestFactsWinOverTheCatalogWhereTheyAreSet(t *testing.T) {
 func TestWithoutFilesThereAreTheDefaults(t *testing.T) {
 	c := newHome(t).load()
 	want := []Origin{
-		{"limits.duration", "10m0s", "default"},
-		{"limits.tokens", "1000000", "default"},
-		{"limits.turns", "50", "default"},
+		{"limits.cost", "20", "default"},
 		{"permissions.mode", "ask", "default"},
 		{"sandbox.processes", "4096", "default"},
 	}
@@ -148,7 +146,7 @@ func TestTheProjectWinsOverTheUser(t *testing.T) {
 		"pools": {"one": ["a/x", "a/y", "a/z"], "two": ["a/x"]}, "limits": {"turns": 30, "cost": 2},
 	}`).project(`{
 		"model": "one", "temperature": 0.5, "small_model": "two", "pools": {"one": ["b/x"], "three": ["b/z"]},
-		"limits": {"turns": 10, "cost": 3, "day_cost": 4, "tokens": 2000000},
+		"limits": {"turns": 10, "cost": 3, "day_cost": 4},
 	}`)
 	c := h.load()
 	if c.Model != "one" || c.Thinking != llm.ThinkLow || c.MaxTokens != 10 || *c.Temperature != 0.5 || c.SmallModel != "two" {
@@ -160,10 +158,10 @@ func TestTheProjectWinsOverTheUser(t *testing.T) {
 	if want := map[string][]string{"one": {"b/x"}, "two": {"a/x"}, "three": {"b/z"}}; !reflect.DeepEqual(c.Pools, want) {
 		t.Errorf("pools are %v", c.Pools)
 	}
-	if want := (Limits{Turns: 10, Tokens: 1e6, Time: 10 * time.Minute, Cost: 2, DayCost: 4}); c.Limits != want {
+	if want := (Limits{Turns: 10, Cost: 2, DayCost: 4}); c.Limits != want {
 		t.Errorf("limits are %+v: a project makes them narrower, never wider", c.Limits)
 	}
-	if len(c.Warnings) != 2 || !strings.Contains(c.Warnings[0], "limits.cost: 3 is ignored") || !strings.Contains(c.Warnings[1], "limits.tokens") {
+	if len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "limits.cost: 3 is ignored") {
 		t.Errorf("warnings are %q", c.Warnings)
 	}
 	file := filepath.Join(h.root, fileName)
@@ -175,13 +173,12 @@ func TestTheProjectWinsOverTheUser(t *testing.T) {
 		origins[o.Key] = o
 	}
 	for key, want := range map[string]Origin{
-		"model":         {"model", "one", file + ":2"},
-		"pools.one":     {"pools.one", "[b/x]", file + ":2"},
-		"thinking":      {"thinking", "low", c.UserFile + ":2"},
-		"limits.cost":   {"limits.cost", "2", c.UserFile + ":3"},
-		"limits.tokens": {"limits.tokens", "1000000", "default"},
-		"small_model":   {"small_model", "two", file + ":2"},
-		"roles.small":   {},
+		"model":       {"model", "one", file + ":2"},
+		"pools.one":   {"pools.one", "[b/x]", file + ":2"},
+		"thinking":    {"thinking", "low", c.UserFile + ":2"},
+		"limits.cost": {"limits.cost", "2", c.UserFile + ":3"},
+		"small_model": {"small_model", "two", file + ":2"},
+		"roles.small": {},
 	} {
 		if origins[key] != want {
 			t.Errorf("%s is from %+v", key, origins[key])
@@ -246,7 +243,7 @@ func TestCallersRecordWhatTheySet(t *testing.T) {
 		{"providers.b.api_key", hidden, "B_API_KEY"},
 		{"sandbox.processes", "4096", "default"},
 	}
-	if !slices.Equal(got[3:], want) {
+	if !slices.Equal(got[1:], want) {
 		t.Errorf("got %v", got)
 	}
 }

@@ -38,9 +38,7 @@ func Example() {
 	key, err := c.Providers["mine"].APIKey.Get(context.Background())
 	fmt.Println(key, err)
 	// Output:
-	// limits.duration 10m0s default
-	// limits.tokens 1000000 default
-	// limits.turns 50 default
+	// limits.cost 20 default
 	// max_tokens 1000 --max-tokens
 	// model mine/qwen3 tenon.json:2
 	// permissions.mode ask default

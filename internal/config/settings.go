@@ -93,14 +93,14 @@ type Skills struct {
 
 // Limits has the fields of the agent's Limits, so that it converts to them. A zero field is not set.
 type Limits struct {
-	Turns       int           `json:"turns" min:"1" layer:"narrow" doc:"Maximum turns of one run. Default 50."`
-	Tokens      int64         `json:"tokens" min:"1" layer:"narrow" doc:"Maximum tokens of one run, including cached ones. Default 1000000."`
-	Time        time.Duration `json:"duration" min:"1" layer:"narrow" doc:"Maximum wall-clock time of one run, such as 10m. Default 10m."`
-	Cost        float64       `json:"cost" min:"0.000001" layer:"narrow" doc:"Maximum US dollars of one run. Default: unlimited."`
+	Turns       int           `json:"turns" min:"1" layer:"narrow" doc:"Maximum turns of one run. Default: unlimited."`
+	Tokens      int64         `json:"tokens" min:"1" layer:"narrow" doc:"Maximum tokens of one run. Tokens read from the cache count a tenth. Default: unlimited."`
+	Time        time.Duration `json:"duration" min:"1" layer:"narrow" doc:"Maximum wall-clock time of one run, such as 10m. Default: unlimited."`
+	Cost        float64       `json:"cost" min:"0.000001" layer:"narrow" doc:"Maximum US dollars of one run. Default 20, which counts only models with a known price."`
 	SessionCost float64       `json:"session_cost" min:"0.000001" layer:"narrow" doc:"Maximum US dollars of a session with all its branches. Default: unlimited."`
 	DayCost     float64       `json:"day_cost" min:"0.000001" layer:"narrow" doc:"Maximum US dollars of all sessions since midnight. Default: unlimited."`
 
-	Unpriced budget.Policy `json:"unpriced" layer:"user" doc:"How Tenon treats a request under a limit of money if the price of the model is unknown: refuse, or notice (send it and report that it does not count). Default: refuse."`
+	Unpriced budget.Policy `json:"unpriced" layer:"user" doc:"How Tenon treats a request under a limit of money that you set if the price of the model is unknown: refuse, or notice (send it and report that it does not count). Default: refuse."`
 }
 
 // Permissions are rules and a mode. Deny beats ask, and ask beats allow. The mode decides about calls that match no rule.
