@@ -119,7 +119,7 @@ func (s *Setup) Choose(flag string) (Model, error) {
 	if ref, why, ok := models.FirstFound(s.looked()); ok {
 		return s.named(ref, "a local server", why)
 	}
-	m := Model{Client: offline.New(), Why: "no other model is set up"}
+	m := Model{Client: offline.Fallback(), Why: "no other model is set up"}
 	if _, err := s.Keys.List(); err != nil { // the person may have meant one of these keys
 		m.Warnings = append(m.Warnings, err.Error())
 	}

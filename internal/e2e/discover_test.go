@@ -34,6 +34,35 @@ func TestWithNothingSetUpTheOfflineModelAnswers(t *testing.T) {
 	}
 }
 
+// A job whose key is missing must not look as if it had done its work.
+func TestWithNothingSetUpARequestThatNeedsAModelFails(t *testing.T) {
+	t.Parallel()
+	nothingListens(t)
+	for _, test := range []struct {
+		args []string
+		code int
+		says string // in the answer if it succeeds, else in the error
+	}{
+		{[]string{"fix the failing test"}, 1, "no model is configured"},
+		{[]string{"fix the failing test"}, 1, "tenon auth login PROVIDER"},
+		{[]string{"fix the failing test", "--output", "json"}, 1, "no model is configured"},
+		{[]string{"read fact.txt, then fix the failing test"}, 1, "ANTHROPIC_API_KEY"},
+		{[]string{"help"}, 0, "What I can do"},
+		{[]string{"read fact.txt"}, 0, fact},
+		{[]string{"-m", "offline", "fix the failing test"}, 0, "I did not understand that."},
+	} {
+		p := newProject(t)
+		r := p.tenon(append([]string{"run"}, test.args...)...)
+		text := r.stderr
+		if test.code == 0 {
+			text = r.stdout
+		}
+		if r.code != test.code || !strings.Contains(text, test.says) || test.code != 0 && strings.Contains(r.stdout, fact) {
+			t.Errorf("%q: exit code %d, answer %q, says %s", test.args, r.code, r.stdout, r.stderr)
+		}
+	}
+}
+
 func TestAServerOnThisMachineIsFound(t *testing.T) {
 	t.Parallel()
 	w := wayOf(t, "ollama")

@@ -9,6 +9,10 @@ const (
 
 ` + abilities + "\n\n" + realModel
 
+	noModel = "no model is configured, and the built-in offline model follows only simple instructions: set the key of a provider, such as " +
+		"ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or run `tenon auth login PROVIDER`; `tenon models --all` lists the models, " +
+		"and `tenon run help` what the offline model can do"
+
 	abilities = "What I can do:\n\n" +
 		"- `describe this project`\n" +
 		"- `list files in src`, `find files named *.go`\n" +

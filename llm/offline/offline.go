@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/tenon-agent/tenon/llm"
 )
@@ -20,7 +21,11 @@ const (
 // ends.
 func New() llm.Client { return client{} }
 
-type client struct{}
+// Fallback returns the offline model for a person who chose no model. Its streams also fail with [llm.KindAuth] for a message with an
+// instruction that no rule matches: the work needs a model that the person has to configure, and nothing of it is done.
+func Fallback() llm.Client { return client{fallback: true} }
+
+type client struct{ fallback bool }
 
 // Model implements [llm.Client].
 func (client) Model() llm.Model {
@@ -55,6 +60,11 @@ func (c client) check(req *llm.Request) error {
 	if len(req.Schema) > 0 {
 		return fail(llm.KindInvalidRequest,
 			"the built-in offline model cannot answer by a JSON schema: ask without one, or choose another model")
+	}
+	if text, _, _ := instructionsOf(req.Messages); c.fallback {
+		if i := slices.IndexFunc(parse(text), func(in instruction) bool { return in.verb == unknown }); i >= 0 {
+			return fail(llm.KindAuth, "%s", noModel)
+		}
 	}
 	return nil
 }
