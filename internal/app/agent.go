@@ -46,6 +46,7 @@ type Agent struct {
 	changes   chan *conversation.Local // carries out requests to change the agent, once it is there
 	titles    *conversation.Titles
 	news      news
+	named     map[string]string // the tools, by their canonical names: the names that the model knows
 }
 
 // New makes an agent with a new session.
@@ -98,9 +99,14 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec, resumed bo
 		Judge: permission.Live(ag.site.policy.Load), Broker: ag.Questions, Keep: s.Keep, Own: []string{artifacts.Dir, outputs.Path()}, Readable: skillDirs(s.Skills.Skills),
 	})
 	ag.window, ag.titles = ag.newWindow(s.Window), ag.newTitles(s.Titles)
+	tools := s.Secrets.Tools(ag.site.tools(ag.tools(s, artifacts), func() []string { return permission.Reachable(ag.Gate.Grants()) }))
+	ag.named = make(map[string]string, len(tools))
+	for _, t := range tools {
+		ag.named[t.Spec().Name] = t.Spec().Name
+	}
 	ag.Agent, err = agent.Open(ctx, a.Store, id, agent.Options{
-		Client: s.Client, System: s.System, Day: a.day, Gate: ag.Gate, Limits: s.Limits, Window: ag.window, Keep: ag.site.keep,
-		Tools:    s.Secrets.Tools(ag.site.tools(ag.tools(s, artifacts), func() []string { return permission.Reachable(ag.Gate.Grants()) })),
+		Client: s.Client, System: ag.system(s.Client), Day: a.day, Gate: ag.Gate, Limits: s.Limits, Window: ag.window, Keep: ag.site.keep,
+		Tools:    tools,
 		Hooks:    []agent.Hook{{Name: "titles", AfterTurn: ag.titles.AfterTurn, AfterRun: ag.titles.AfterRun}},
 		Settings: s.Settings, Change: ag.change,
 		Dir: s.Bounds.Root, Version: a.version, Owner: Owner(s.Owner), TakeOver: s.TakeOver,
@@ -203,9 +209,21 @@ func (a *Agent) Close() error {
 // Kill ends the commands of the tools at once, for a program that exits without Close.
 func (a *Agent) Kill() { a.site.workspace.Kill() }
 
-// SetClient lets another model answer from the next turn on, as [agent.Agent.SetClient] does.
+// system returns the system prompt for a model: that of the spec, or the built-in one.
+func (a *Agent) system(c llm.Client) string {
+	if a.spec.System != "" {
+		return a.spec.System
+	}
+	return Prompt(c.Model(), func(tool string) string { return a.named[tool] })
+}
+
+// SetClient lets another model answer from the next turn on, as [agent.Agent.SetClient] does. The model gets the system prompt of its family.
 func (a *Agent) SetClient(ctx context.Context, c llm.Client) error {
-	if err := a.Agent.SetClient(ctx, c); err != nil {
+	if c == nil {
+		return a.Agent.SetClient(ctx, c) // its error
+	}
+	system := a.system(c)
+	if err := a.Set(ctx, agent.Change{Client: c, System: &system}); err != nil {
 		return err
 	}
 	a.answering.Store(&c)

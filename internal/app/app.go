@@ -117,7 +117,7 @@ type pauser interface {
 // Spec describes one agent.
 type Spec struct {
 	Client llm.Client // retries by itself
-	System string
+	System string     // system prompt; empty: the built-in one, see [Prompt]
 	Limits agent.Limits
 	Owner  string         // the frontend, such as "tenon run"
 	After  session.Origin // of a new session: the session that it follows or, with Fork, continues

@@ -170,25 +170,18 @@ func TestAFolderBringsNoKeys(t *testing.T) {
 	}
 }
 
-func TestTheSystemPromptIsShortAndStatic(t *testing.T) {
-	const maxTokens, bytesPerToken = 270, 4.5
-	if n := float64(len(System)) / bytesPerToken; n > maxTokens {
-		t.Errorf("about %.0f tokens, want at most %d", n, maxTokens)
-	}
-}
-
 func TestFactsSayWhereItIs(t *testing.T) {
 	dir := t.TempDir()
 	day := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	told := facts(dir, filepath.Dir(dir), "looking", day)
+	told := facts(dir, filepath.Dir(dir), "looking", false, day)
 	for _, want := range []string{
-		"Working directory: " + dir, "Repository: " + filepath.Dir(dir) + "\n", "Date: 2026-03-04", "Git: no repository", "Permission: looking\n", runtime.GOOS,
+		"Working directory: " + dir, "Repository: " + filepath.Dir(dir) + "\n", "Date: 2026-03-04", "Git: no repository", "Permission: looking\n", runtime.GOOS, "No one answers questions",
 	} {
 		if !strings.Contains(told, want) {
 			t.Errorf("%q does not have %q", told, want)
 		}
 	}
-	if told := facts(dir, dir, "", day); strings.Contains(told, "Repository") || strings.Contains(told, "Permission") {
+	if told := facts(dir, dir, "", true, day); strings.Contains(told, "Repository") || strings.Contains(told, "Permission") || strings.Contains(told, "questions") {
 		t.Errorf("facts that are unknown or already known appear: %q", told)
 	}
 }

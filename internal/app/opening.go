@@ -36,9 +36,9 @@ type Opening struct {
 	Again              bool // do not rotate an idle session: the person gave no prompt
 	TakeOver           bool // take the session from a living process
 
-	Model       string     // reference or name of a pool; empty: TENON_MODEL, the session or the configuration decides
-	Client      llm.Client // answers instead of any model
-	System      string
+	Model       string       // reference or name of a pool; empty: TENON_MODEL, the session or the configuration decides
+	Client      llm.Client   // answers instead of any model
+	System      string       // replaces the built-in system prompt
 	Settings    llm.Settings // override the configuration
 	Limits      agent.Limits // override the configuration
 	Permissions Permissions

@@ -78,7 +78,7 @@ func (w *workplace) configure() {
 	}
 	w.spec = s.Spec()
 	w.spec.Client = llmtest.Func(w.reply, llmtest.WithModel(llm.Model{Provider: "test", ID: "small", Context: smallWindow}))
-	w.spec.System, w.spec.Bounds = System, s.Bounds(w.repo)
+	w.spec.Bounds = s.Bounds(w.repo)
 	w.spec.Bounds.Sandbox, w.spec.Bounds.Off = nil, "off in this test"
 	if w.spec.Policy, err = s.Policy(w.spec.Bounds, Permissions{Mode: permission.Edits}); err != nil {
 		w.t.Fatal(err)

@@ -130,7 +130,7 @@ func (a *Agent) environment(_ context.Context, shown []session.ContextBlock) ([]
 		now = a.spec.now
 	}
 	may := b.May(a.site.policy.Load().Mode(), a.spec.Ask)
-	blocks := []session.ContextBlock{{Name: environmentBlock, Text: facts(b.Root, guidance.Root(b.Root), may, now())}}
+	blocks := []session.ContextBlock{{Name: environmentBlock, Text: facts(b.Root, guidance.Root(b.Root), may, a.spec.Ask, now())}}
 	if text := skill.Index(a.spec.Skills.Skills); text != "" {
 		blocks = append(blocks, session.ContextBlock{Name: skillsBlock, Text: a.site.secrets.Redact(text)})
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tenon-agent/tenon/internal/app"
 	"github.com/tenon-agent/tenon/internal/cli/command"
 	"github.com/tenon-agent/tenon/internal/term"
 	"github.com/tenon-agent/tenon/session"
@@ -14,7 +13,7 @@ import (
 )
 
 func NewCompact(env *command.Env) *cobra.Command {
-	o := runOptions{output: outputText, system: app.System}
+	o := runOptions{output: outputText}
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "compact ID [FOCUS...]",

@@ -29,7 +29,7 @@ const contextFile = "AGENTS.md"
 const maxContextLines = 150
 
 func NewInit(env *command.Env) *cobra.Command {
-	o := runOptions{output: outputText, system: app.System, rules: command.RuleFlags{Permissions: app.Permissions{Mode: permission.AskMode}}, noInput: true}
+	o := runOptions{output: outputText, rules: command.RuleFlags{Permissions: app.Permissions{Mode: permission.AskMode}}, noInput: true}
 	force := false
 	c := &cobra.Command{
 		Use:   "init",

@@ -51,7 +51,7 @@ const (
 )
 
 func New(env *command.Env) *cobra.Command {
-	o := runOptions{output: outputText, system: app.System}
+	o := runOptions{output: outputText}
 	c := &cobra.Command{
 		Use:   "run [flags] PROMPT...",
 		Short: "Run one prompt to its end",
@@ -94,8 +94,7 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached,
 	f.Var(command.Int64Limit(&o.limits.Tokens), "max-tokens", `largest number of tokens; default "none"`)
 	f.Var(command.CostLimit(&o.limits.Cost), "max-cost", `largest cost in US dollars, or "none"; default 20`)
 	f.Var(command.TimeLimit(&o.limits.Time), "timeout", `longest duration; default "none"`)
-	f.StringVar(&o.system, "system", app.System, "replace the built-in system prompt with this `text`")
-	f.Lookup("system").DefValue = ""
+	f.StringVar(&o.system, "system", "", "replace the built-in system prompt with this `text`")
 	f.StringVar(&o.schema, "schema", "", "require an answer for the JSON Schema in this `file`")
 	f.BoolVar(&o.noSkills, "disable-skills", false, "disable skills")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the answer and errors")

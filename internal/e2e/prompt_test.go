@@ -1,0 +1,56 @@
+package e2e_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
+)
+
+// The system prompt of a session stays byte-identical over turns, modes, days and processes. What differs between them is in messages.
+func TestTheSystemPromptStaysTheSame(t *testing.T) {
+	for _, test := range []struct{ way, has, not string }{
+		{"anthropic", "say in one sentence what you will do", "Make independent calls together"},
+		{"openai-responses", "no one-letter names", "Before the first call"},
+		{"gemini", "state your intent in one sentence", "no one-letter names"},
+		{"ollama", "Code in an answer changes no file.", "Before the first call"},
+	} {
+		t.Run(test.way, func(t *testing.T) {
+			t.Parallel()
+			var steps []modelserver.Step
+			for i := range 20 {
+				p := fmt.Sprintf(`{"path": "fact.txt", "limit": %d}`, i+1)
+				steps = append(steps, modelserver.Call("read", p))
+			}
+			p := newProject(t)
+			w := wayOf(t, test.way)
+			srv := w.serve(p, modelserver.Steps(append(steps, say(), say(), say())...))
+			for _, args := range [][]string{
+				{"run", "--model", w.ref(), "How many keys?"},
+				{"run", "--continue", "--mode", "plan", "And now?"},
+				{"run", "--continue", "--mode", "auto", "And now?"},
+			} {
+				if r := p.tenon(args...); r.code != 0 {
+					t.Fatalf("%q: exit code %d: %s", args, r.code, r.stderr)
+				}
+			}
+			requests := srv.Requests()
+			if len(requests) != 23 || len(srv.Violations()) > 0 {
+				t.Fatalf("%d requests, violations %v", len(requests), srv.Violations())
+			}
+			first := requests[0]
+			if !strings.Contains(first.System, test.has) || strings.Contains(first.System, test.not) || strings.Contains(first.System, "No one answers questions") {
+				t.Errorf("the prompt is %s", first.System)
+			}
+			for i, r := range requests {
+				if r.System != first.System {
+					t.Errorf("request %d has another system prompt: %s", i+1, r.System)
+				}
+			}
+			if text := first.Messages[0].Text(); !strings.Contains(text, "No one answers questions") || strings.Contains(requests[22].System, "intent>") {
+				t.Errorf("the first message is %s", text)
+			}
+		})
+	}
+}
