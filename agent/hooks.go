@@ -21,7 +21,8 @@ import (
 // Order: BeforeRun, Prompt, run started, { BeforeTurn, turn started, BeforeCompaction, message …, { BeforeCall, gate, call started,
 // AfterCall, result }, turn ended, AfterTurn }, BeforeEnd, run ended, AfterRun.
 type Hook struct {
-	Name string // required, and different from those of the other hooks
+	Name    string              // required, and different from those of the other hooks
+	Speaker session.SpeakerKind // the author of its messages; default: a hook
 
 	// BeforeRun can refuse a run. The run starts and ends at once, without its input.
 	BeforeRun func(ctx context.Context, start session.RunStarted) error
@@ -84,7 +85,7 @@ func (h hooks) check() error {
 
 // speaker is the hook as the author of a message or a change.
 func (h Hook) speaker() session.Speaker {
-	return session.Speaker{Kind: session.SpeakerHook, Name: h.Name}
+	return session.Speaker{Kind: firstOf(h.Speaker, session.SpeakerHook), Name: h.Name}
 }
 
 // message is a text of the hook for the model.

@@ -178,7 +178,7 @@ func (s *summaries) plan(d *draft, reason, focus string) (plan, error) {
 	p := plan{through: through, cut: cut, before: v.Summary.ID, task: v.task(cut)}
 	p.task.Live, p.task.Model = d.header.request(v.Messages), d.header.Model
 	p.task.Tail = answersIn(v.entries[cut:])
-	p.task.Reason, p.task.Focus, p.task.Limit = reason, focus, max(d.usable/20, 500)
+	p.task.Reason, p.task.Focus, p.task.Limit = reason, focus, min(max(d.usable/20, 500), 2000)
 	return p, nil
 }
 

@@ -216,15 +216,30 @@ func (r *result) shorter(l later, how Trimming) (reason, text string) {
 	}
 	switch {
 	case r.failed && age >= failedAge && len(r.text) > failedSize:
-		return "failed", "[A failed attempt, shortened.]\n" + excerpt.HeadTail(r.text, failedSize/2)
+		return "failed", fmt.Sprintf("[A failed call of %s, shortened from %s.]\n", r.tool, lines(r.text)) + excerpt.HeadTail(r.text, failedSize/2)
 	case r.file != "":
 		if how.Hard && age >= readAge {
 			return "stale", fmt.Sprintf("[Content of %s (%s) omitted: you read it long ago. Read it again if you need it.]", r.file, lines(r.text))
 		}
 	case r.exec && age >= outputAge && len(r.text) > outputSize, age >= staleAge && len(r.text) > staleSize:
-		return "stale", fmt.Sprintf("[An older result of %s, shortened from %s.]\n", r.tool, lines(r.text)) + excerpt.Of(r.text, staleSize/2)
+		return "stale", r.head() + excerpt.Of(r.text, staleSize/2)
 	}
 	return "", ""
+}
+
+// head describes a shortened result: its call, its size, and how to see the rest. A command can have effects, so it does not suggest to
+// repeat one.
+func (r *result) head() string {
+	const most = 120
+	arguments := r.arguments
+	if len(arguments) > most {
+		arguments = strings.ToValidUTF8(arguments[:most], "") + "..."
+	}
+	rest := " Repeat the call if you need the rest."
+	if r.exec {
+		rest = ""
+	}
+	return fmt.Sprintf("[An older result of %s %s, shortened from %s.%s]\n", r.tool, arguments, lines(r.text), rest)
 }
 
 // discarded is shorter texts for the results that the model discarded. A wish without an entry means the newest result of a call with that

@@ -46,6 +46,7 @@ type Agent struct {
 	changes   chan *conversation.Local // carries out requests to change the agent, once it is there
 	titles    *conversation.Titles
 	news      news
+	reminders reminders
 	named     map[string]string // the tools, by their canonical names: the names that the model knows
 }
 
@@ -77,7 +78,7 @@ func (a *App) Resume(ctx context.Context, id session.SessionID, s Spec) (*Agent,
 func (a *App) open(ctx context.Context, id session.SessionID, s Spec, resumed bool) (_ *Agent, err error) {
 	ag := &Agent{store: a.Store, spec: s, changes: make(chan *conversation.Local, 1)}
 	ag.answering.Store(&s.Client)
-	ag.news = news{agent: ag}
+	ag.news, ag.reminders.agent = news{agent: ag}, ag
 	if ag.site, err = a.openSite(id, s, ag.record, ag.news.ended); err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec, resumed bo
 	ag.Agent, err = agent.Open(ctx, a.Store, id, agent.Options{
 		Client: s.Client, System: ag.system(s.Client), Day: a.day, Gate: ag.Gate, Limits: s.Limits, Window: ag.window, Keep: ag.site.keep,
 		Tools:    tools,
-		Hooks:    []agent.Hook{{Name: "titles", AfterTurn: ag.titles.AfterTurn, AfterRun: ag.titles.AfterRun}},
+		Hooks:    []agent.Hook{{Name: "titles", AfterTurn: ag.titles.AfterTurn, AfterRun: ag.titles.AfterRun}, ag.reminders.hook()},
 		Settings: s.Settings, Change: ag.change,
 		Dir: s.Bounds.Root, Version: a.version, Owner: Owner(s.Owner), TakeOver: s.TakeOver,
 	})
@@ -147,6 +148,7 @@ func (a *Agent) tools(s Spec, artifacts artifact.Options) []tool.Tool {
 }
 
 func (a *Agent) plan(ctx context.Context, items []plan.Item) error {
+	a.reminders.planned(items)
 	t := session.Todo{Items: make([]session.TodoItem, len(items))}
 	for i, item := range items {
 		t.Items[i] = session.TodoItem{Text: item.Text, Status: string(item.Status)}

@@ -84,7 +84,7 @@ func TestPort(t *testing.T) {
 func (p *project) automatic(calls ...modelserver.Step) []string {
 	p.t.Helper()
 	w := wayOf(p.t, "anthropic")
-	srv := w.serve(p, modelserver.Steps(append(calls, modelserver.Say("Done."))...))
+	srv := w.serve(p, modelserver.Steps(append(calls, modelserver.Say("Done."), modelserver.Say("Done."))...))
 	if r := p.tenon("run", "--model", w.ref(), "--mode", "auto", "Go."); r.code != 0 {
 		p.t.Fatalf("%+v", r)
 	}

@@ -136,14 +136,15 @@ func said(m llm.Message) llm.Message {
 // wish is the instruction to write a summary.
 func wish(t window.Task) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The context window is nearly full. Stop the work for now, and do not call tools. Write a summary of this conversation, "+
-		"from which you will continue. You will lose everything that is not in it, except the user's messages, the context files and the "+
-		"current versions of files in use. Write at most %d words. Use exactly these headings:\n\n", t.Limit*2/3)
+	fmt.Fprintf(&b, "The context window is nearly full. Do not call tools, do not continue the task, and do not answer questions now. Write a "+
+		"summary of this conversation, from which you will continue. You will lose everything that is not in it, except the user's messages, the "+
+		"context files and the current versions of files in use. Write exact paths, names, numbers and error messages. Write at most %d words. "+
+		"Use exactly these headings:\n\n", t.Limit*2/3)
 	for _, s := range window.Sections() {
 		fmt.Fprintf(&b, "## %s\n%s\n\n", s, about[s])
 	}
 	if t.Before != nil {
-		b.WriteString("Include the facts of the summary at the beginning that are still true.\n")
+		b.WriteString("Update the summary at the beginning of the conversation: keep the facts that are still true, and remove the others.\n")
 	}
 	if t.Focus != "" {
 		fmt.Fprintf(&b, "Above all, keep: %s\n", t.Focus)
@@ -153,13 +154,13 @@ func wish(t window.Task) string {
 
 // about describes the contents of each section.
 var about = map[string]string{
-	"Goal":      "The goal of the user, with all corrections and conditions.",
-	"Decisions": "Decisions with their reasons; failed attempts with their reasons.",
-	"State":     "Finished and verified work; unfinished work.",
+	"Goal":      "The request in the user's words, with all corrections and constraints of the user.",
+	"Decisions": "Decisions with their reasons. Approaches that failed, with the reasons.",
+	"State":     "Work that is done, with how it was verified. Work in progress. Blocked work, with the blocker.",
 	"Files":     "Changed and relevant files, with the names, functions and lines that matter.",
-	"Errors":    "Open errors, verbatim, and their known causes.",
-	"Open":      "Remaining work, and facts to remember.",
-	"Next step": "The very next action.",
+	"Errors":    "Commands that worked, such as those to build and test. Commands that failed, with the exact error and its known cause.",
+	"Open":      "Remaining work. Facts that are needed for it.",
+	"Next step": "The next action.",
 }
 
 // body is the text of a summary without the tags that models put around it.

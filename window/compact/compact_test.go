@@ -68,7 +68,7 @@ func TestInstructionIsAppended(t *testing.T) {
 		}
 	}
 	last := req.Messages[3].Text()
-	for _, want := range append(window.Sections(), "the stones", "Include the facts") {
+	for _, want := range append(window.Sections(), "the stones", "Update the summary") {
 		if !strings.Contains(last, want) {
 			t.Errorf("the instruction does not mention %q", want)
 		}
