@@ -197,7 +197,7 @@ func (r *run) next(answer llm.Message) (again bool, _ *session.RunEnded, _ error
 		r.concluding = true // one more answer, in which the model says how far it came
 		return true, nil, nil
 	case len(answer.Calls()) > 0:
-		return r.repeated()
+		return r.calls.repeated()
 	}
 	if again, end, err := r.admit(session.FromSteering); again || err != nil {
 		r.steered = again
@@ -213,19 +213,6 @@ func (r *run) next(answer llm.Message) (again bool, _ *session.RunEnded, _ error
 		return again, end, err
 	}
 	return r.keepOn(answer)
-}
-
-// repeated ends a run whose model makes the same calls again and again, after a hint to the model.
-func (r *run) repeated() (again bool, _ *session.RunEnded, _ error) {
-	switch stale := r.calls.repeats.stale; {
-	case stale >= maxRepeats:
-		return false, limitEnd("repetition", "the limit of %d turns that only repeat calls and their results", maxRepeats), nil
-	case stale == hintRepeats:
-		if err := r.hint(repeatHint); err != nil {
-			return false, r.failure(err), err
-		}
-	}
-	return true, nil, nil
 }
 
 // hint adds a message of the loop to the conversation.

@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 	"slices"
 	"time"
+
+	"github.com/tenon-agent/tenon/session"
 )
 
 // The patience of the loop with a model that repeats itself, in turns in a row that brought nothing new.
@@ -57,4 +59,17 @@ func (r *repeats) add(jobs []*job, took time.Duration) {
 	r.stale = 0
 	r.turns[r.next%len(r.turns)] = turn
 	r.next++
+}
+
+// repeated ends a run whose model makes the same calls again and again, after a hint to the model.
+func (r *caller) repeated() (again bool, _ *session.RunEnded, _ error) {
+	switch stale := r.repeats.stale; {
+	case stale >= maxRepeats:
+		return false, limitEnd("repetition", "the limit of %d turns that only repeat calls and their results", maxRepeats), nil
+	case stale == hintRepeats:
+		if err := r.hint(repeatHint); err != nil {
+			return false, r.failure(err), err
+		}
+	}
+	return true, nil, nil
 }

@@ -199,15 +199,15 @@ func (s *Setup) Spec() Spec {
 		Window:   Windowing{Threshold: c.Window.Threshold, Manual: c.Window.Manual, Strategy: c.Window.Strategy, Turns: c.Window.Turns, Writer: writer},
 		Titles:   Titling{Off: c.Titles != nil && !*c.Titles || s.getenv("TENON_TITLES") == "off", Writer: small},
 		Guidance: Guiding{Names: c.Context.Files, MaxFile: c.Context.MaxFile, MaxAll: c.Context.MaxAll, Personal: s.personal()},
-		Limits:   s.limits(),
+		Limits:   limitsOf(s.Config),
 	}
 }
 
-// limits returns the limits of the configuration. The default limit of cost is that of package agent, which does not refuse models without a
+// limitsOf returns the limits of the configuration. The default limit of cost is that of package agent, which does not refuse models without a
 // price.
-func (s *Setup) limits() agent.Limits {
-	l := agent.Limits(s.Config.Limits)
-	if slices.ContainsFunc(s.Config.Origins(), func(o config.Origin) bool { return o.Key == "limits.cost" && o.Where == "default" }) {
+func limitsOf(c *config.Config) agent.Limits {
+	l := agent.Limits(c.Limits)
+	if slices.ContainsFunc(c.Origins(), func(o config.Origin) bool { return o.Key == "limits.cost" && o.Where == "default" }) {
 		l.Cost = 0
 	}
 	return l
