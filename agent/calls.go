@@ -272,7 +272,7 @@ func (r *caller) deny(j *job, d session.Decision) session.Decision {
 // judge applies a verdict of the gate to a call. It returns the decision, and whether the call must be decided about again because its
 // arguments have become others.
 func (r *caller) judge(j *job, v Verdict, round int) (d session.Decision, again bool) {
-	d = session.Decision{Call: j.call.ID, Verdict: "allow", By: v.By, Code: v.Code, Reason: v.Reason, Arguments: v.Arguments}
+	d = session.Decision{Call: j.call.ID, Verdict: "allow", By: v.By, Code: v.Code, Reason: v.Reason, Arguments: v.Arguments, Remedy: v.Remedy}
 	if !v.Allow {
 		return r.deny(j, d), false
 	}

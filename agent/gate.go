@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/tool"
 )
 
@@ -29,10 +30,11 @@ type Proposed struct {
 // Verdict is the decision about one call. The zero value denies it.
 type Verdict struct {
 	Allow     bool
-	By        string // the rule or the person; with it, or with a Reason, the decision is kept in the journal
-	Code      string // the reason, stable and for programs: "permission.outside_read"
-	Reason    string // in words; a denial's goes to the model
-	Arguments string // JSON, when the call is to run with other arguments; with these it is proposed again
+	By        string         // the rule or the person; with it, or with a Reason, the decision is kept in the journal
+	Code      string         // the reason, stable and for programs: "permission.outside_read"
+	Reason    string         // in words; a denial's goes to the model
+	Remedy    session.Remedy // of a denial
+	Arguments string         // JSON, when the call is to run with other arguments; with these it is proposed again
 }
 
 // GateFunc is a function as a [Gate] that decides each call by itself.

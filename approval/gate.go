@@ -94,8 +94,11 @@ func (g *Gate) Decide(ctx context.Context, calls []agent.Proposed) ([]agent.Verd
 		case v.Action == permission.Ask && g.options.Broker != nil:
 			questions = append(questions, question{call: c, verdict: v, answer: &verdicts[i]})
 		default:
+			mode, flags := v.Remedy()
 			v = v.Unattended()
-			verdicts[i] = agent.Verdict{Allow: v.Action == permission.Allow, By: v.Rule, Code: v.Code, Reason: v.Reason}
+			verdicts[i] = agent.Verdict{
+				Allow: v.Action == permission.Allow, By: v.Rule, Code: v.Code, Reason: v.Reason, Remedy: session.Remedy{Mode: string(mode), Flags: flags},
+			}
 		}
 	}
 	if len(questions) == 0 {

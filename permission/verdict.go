@@ -75,19 +75,17 @@ func (v Verdict) Unattended() Verdict {
 	if v.Action != Ask {
 		return v
 	}
+	mode, flags := v.Remedy()
 	v.Action = Deny
 	var ways []string
-	if n := len(v.Suggest); n > 0 {
-		flags, listed := "", ""
-		for _, r := range v.Suggest[n-1].Rules {
-			if flags += " " + r.flag(); r.language == reaching {
-				listed = " (sandbox.network in tenon.json)"
-			}
+	if flags != "" {
+		if strings.Contains(flags, "--network ") {
+			flags += " (sandbox.network in tenon.json)"
 		}
-		ways = append(ways, strings.TrimSpace(flags)+listed)
+		ways = append(ways, flags)
 	}
-	if v.mode != "" {
-		ways = append(ways, "--mode "+string(v.mode))
+	if mode != "" {
+		ways = append(ways, "--mode "+string(mode))
 	}
 	v.Reason += "; this run is not interactive"
 	if len(ways) > 0 {
@@ -96,6 +94,20 @@ func (v Verdict) Unattended() Verdict {
 		v.Reason += ", and no flag overrides the rule that asks or denies"
 	}
 	return v
+}
+
+// Remedy returns what would allow a call about which the policy asks: the narrowest mode, and flags of the program as words for a shell. Both are
+// empty if nothing would.
+func (v Verdict) Remedy() (mode Mode, flags string) {
+	if v.Action != Ask {
+		return "", ""
+	}
+	if n := len(v.Suggest); n > 0 {
+		for _, r := range v.Suggest[n-1].Rules {
+			flags += " " + r.flag()
+		}
+	}
+	return v.mode, strings.TrimSpace(flags)
 }
 
 // flag is the flag that has the effect of an allow rule.

@@ -119,6 +119,13 @@ type Decision struct {
 	Arguments string  `json:"arguments,omitzero"` // JSON, if the decision changed them
 	As        string  `json:"as,omitzero"`        // of a denied call, as in [CallStarted]
 	Title     string  `json:"title,omitzero"`     // of a denied call, as in [CallStarted]
+	Remedy    Remedy  `json:"remedy,omitzero"`    // of a denied call, for people
+}
+
+// Remedy is what a person can do so that a denied call is allowed. Each field is enough; both are empty if nothing is.
+type Remedy struct {
+	Mode  string `json:"mode,omitzero"`  // the narrowest mode that allows the call
+	Flags string `json:"flags,omitzero"` // flags of the program, as words for a shell
 }
 
 // CallStarted begins a call. It is durable before the tool has any effect.

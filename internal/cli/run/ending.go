@@ -69,11 +69,17 @@ func (j *job) last(r *report) {
 	if r.Message != "" && r.StopReason != session.ReasonDone {
 		j.note(r.Message)
 	}
+	next := "tenon run --session " + string(r.Session)
 	if r.denied || r.StopReason == session.ReasonDenied {
-		j.note(fmt.Sprintf("%s denied; --mode and --allow permit more, and tenon permissions explain gives the reasons", transcript.Count(len(r.Denied), "call")))
+		count := transcript.Count(len(r.Denied), "call")
+		if flags := r.remedy(); flags != "" {
+			j.note(count + " denied. To allow and continue: " + next + " " + flags)
+			return
+		}
+		j.note(count + " denied; --mode and --allow permit more, and tenon permissions explain gives the reasons")
 	}
 	if r.ended && r.StopReason != session.ReasonDone && !r.tooLarge() {
-		j.note("continue with: tenon run --session " + string(r.Session))
+		j.note("continue with: " + next)
 	}
 }
 

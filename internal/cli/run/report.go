@@ -43,6 +43,8 @@ type report struct {
 	cut    bool                    // the output limit cut Answer: the next message may continue it
 	ended  bool
 	before *report // the previous run of the same job
+
+	remedies map[string]session.Remedy // of the denied calls, by their IDs
 }
 
 // again begins another run of the same job. The report adds its turns, usage, cost and time to those of the previous run.
@@ -62,14 +64,20 @@ type deniedReport struct {
 	Tool      string `json:"tool"`
 	Arguments string `json:"arguments"`
 	Reason    string `json:"reason"`
+
+	session.Remedy // of a person
 }
 
 func newReport() *report {
-	return &report{Type: "tenon.result", Version: streamVersion, Errors: []errorReport{}, Denied: []deniedReport{}}
+	return &report{Type: "tenon.result", Version: streamVersion, Errors: []errorReport{}, Denied: []deniedReport{}, remedies: map[string]session.Remedy{}}
 }
 
 func (r *report) event(e session.Event) {
 	switch b := e.Body.(type) {
+	case session.Decision:
+		if b.Remedy != (session.Remedy{}) {
+			r.remedies[b.Call] = b.Remedy
+		}
 	case session.Message:
 		r.message(b)
 	case session.FilesChanged:
@@ -121,7 +129,7 @@ func (r *report) message(m session.Message) {
 			break
 		}
 		r.denied = !r.ran
-		r.Denied = append(r.Denied, deniedReport{m.Tool, r.calls[m.CallID].Arguments, m.Text()})
+		r.Denied = append(r.Denied, deniedReport{m.Tool, r.calls[m.CallID].Arguments, m.Text(), r.remedies[m.CallID]})
 	}
 }
 
@@ -160,6 +168,30 @@ func ofStore(err error) bool {
 // tooLarge reports whether the conversation is too long for the model's context window, so that the same request would fail again.
 func (r *report) tooLarge() bool {
 	return slices.ContainsFunc(r.Errors, func(e errorReport) bool { return e.Kind == string(llm.KindContextOverflow) })
+}
+
+// remedy returns the flags that would allow the denied calls, as words for a shell: a mode if one allows them all without giving up the sandbox. It is
+// empty if a call is left that no flag allows.
+func (r *report) remedy() string {
+	mode := permission.Mode("")
+	var flags []string
+	for _, d := range r.Denied {
+		allows := permission.Mode(d.Mode)
+		switch {
+		case allows != "" && allows != permission.Yolo:
+			if slices.Index(permission.Modes(), allows) > slices.Index(permission.Modes(), mode) {
+				mode = allows
+			}
+		case d.Flags == "":
+			return ""
+		case !slices.Contains(flags, d.Flags):
+			flags = append(flags, d.Flags)
+		}
+	}
+	if mode != "" {
+		flags = append([]string{"--mode " + string(mode)}, flags...)
+	}
+	return strings.Join(flags, " ")
 }
 
 // exit returns the exit code for the result of the run.

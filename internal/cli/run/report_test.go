@@ -111,7 +111,7 @@ func TestWhatCameOfAnAnswerBeforeIsNoAnswer(t *testing.T) {
 
 func TestTheReportListsDenials(t *testing.T) {
 	r := reportOf(answer("", llm.StopCalls, one), result(one, session.OutcomeDenied))
-	if want := (deniedReport{"write", `{"path":"a"}`, "because"}); len(r.Denied) != 1 || r.Denied[0] != want {
+	if want := (deniedReport{Tool: "write", Arguments: `{"path":"a"}`, Reason: "because"}); len(r.Denied) != 1 || r.Denied[0] != want {
 		t.Errorf("got %+v, want %+v", r.Denied, want)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/offline"
 	"github.com/tenon-agent/tenon/permission"
+	"github.com/tenon-agent/tenon/session"
 	sessionview "github.com/tenon-agent/tenon/session/view"
 )
 
@@ -277,11 +278,44 @@ func (j *job) begin(ctx context.Context, schema *answerSchema, prompted bool) (d
 	}, nil
 }
 
+// again is the prompt of a person who continues a session with further permissions and without a prompt, after denials ended the last run.
+const again = "I have given you further permissions. Make the denied calls that are still needed, and complete the task."
+
+// permitsMore reports whether the flags of the person give permissions.
+func (j *job) permitsMore() bool {
+	p := j.options.rules.Permissions
+	return p.Mode != "" || len(p.Allow) > 0 || len(p.Network) > 0
+}
+
+// denials reports whether calls of the last run were denied, as far as the newest entries show.
+func (j *job) denials(ctx context.Context) (denied bool) {
+	const most = 500
+	state, err := j.conversation.State(ctx)
+	if err != nil {
+		return false
+	}
+	for e, err := range j.conversation.Follow(ctx, max(state.Seq-most, 0)) {
+		switch b := e.Body.(type) {
+		case session.RunStarted:
+			denied = false
+		case session.Decision:
+			denied = denied || b.Verdict == "deny"
+		}
+		if err != nil || e.Seq >= state.Seq {
+			break
+		}
+	}
+	return denied
+}
+
 // run shows the run of a message to its end. It returns the error that ended the run, or that of a write: then closing the conversation
 // aborts the run and finishes its journal.
 func (j *job) run(ctx context.Context, m llm.Message) error {
 	for e, err := range j.conversation.Run(ctx, conversation.Prompt{Message: m}) {
 		if errors.Is(err, sessionview.ErrAnswered) || errors.Is(err, sessionview.ErrNoMessage) {
+			if len(m.Content) == 0 && j.permitsMore() && j.denials(ctx) {
+				return j.run(ctx, conversation.Message(again, ""))
+			}
 			return command.Usagef(j.command, "session %s has nothing left to do: give a prompt", j.header.Session)
 		}
 		if !j.begun {

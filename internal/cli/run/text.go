@@ -217,6 +217,15 @@ func (v *textView) phase(what string, since time.Time) {
 func (v *textView) result(c *transcript.Call) {
 	v.calling()
 	v.note(v.resultLine(c))
+	if v.screen.Width != nil {
+		var tasks []session.TodoItem
+		if answer := v.model.Answer(); answer != nil {
+			tasks = answer.Todo
+		}
+		for _, line := range details(c, tasks, v.screen.Width(), v.palette) {
+			v.note(line)
+		}
+	}
 }
 
 // resultLine returns the line of a call: name, title, outcome, duration.
