@@ -99,6 +99,21 @@ func TestAStrategyThatIsAProgram(t *testing.T) {
 	}
 }
 
+// With a commit, git copies the files that MERGE_RR names to rr-cache, where the next command would read them.
+func TestGitCopiesNoSecretsForCommands(t *testing.T) {
+	const script = `id=7777777777777777777777777777777777777777; mkdir -p .git/rr-cache/$id; echo x >.git/rr-cache/$id/preimage; ln -s ../../home/secret link
+		[ -e ../../home ] || ln -sf ../home/secret link; printf '%s\tlink\0' $id >.git/MERGE_RR`
+	for place, script := range map[string]string{".": script, "sub": "git init -q sub; cd sub; git commit -q --allow-empty -m x\n" + script} {
+		p := newProject(t, true)
+		write(t, p.home, map[string]string{"secret": "secret"})
+		p.inside(script)
+		out, _ := p.outside(place, "echo more >more; git add more; git commit -qm more; grep -r secret .git/rr-cache")
+		if strings.Contains(out, "postimage:secret") {
+			t.Errorf("in %s git copied a secret: %s", place, out)
+		}
+	}
+}
+
 // A list of steps that runs programs stays behind, and so does an index that a person changed meanwhile.
 func TestWhatDoesNotComeBackFromAView(t *testing.T) {
 	p := newProject(t, true, `git commit -q --allow-empty -m second`)

@@ -25,6 +25,7 @@ type contents struct {
 	common   string   // the directory that it shares most with, as commondir says
 	back     string   // the .git of a linked worktree, as gitdir says
 	remotes  []string // addresses that are paths
+	rerere   string   // files that git copies with the next commit, as MERGE_RR says
 }
 
 // file is a file that can make git run something.
@@ -40,6 +41,10 @@ const (
 	maxKept    = 1 << 20  // size of the largest file that the guard restores
 	maxTotally = 64 << 20 // size of all files that it restores
 )
+
+// mergeRR lists files whose contents git copies to rr-cache when a person commits, through links too: those of a command could be secret ones,
+// which the next command would read there.
+const mergeRR = "MERGE_RR"
 
 // reader reads git directories. inside reports whether a path lies in the trees that are guarded.
 type reader struct {
@@ -79,6 +84,9 @@ func (r reader) read(root *os.Root, at string) (contents, error) {
 	}
 	if f, err := load(root, "gitdir"); err == nil && f.mode.IsRegular() {
 		c.back, _ = real(at, line(f.data))
+	}
+	if f, err := load(root, mergeRR); err == nil {
+		c.rerere = fmt.Sprintf("%v %x", f.mode.Type(), sha256.Sum256(f.data))
 	}
 	return c, r.hooks(root, c.files)
 }

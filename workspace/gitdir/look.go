@@ -194,6 +194,11 @@ func (l *look) contents(root *os.Root, at string) (c contents, err error) {
 // judge disarms a git directory of what is new in it.
 func (l *look) judge(root *os.Root, at string, c contents) (contents, error) {
 	before := l.before(at, c)
+	if c.rerere != before.rerere && c.rerere != "" && !l.guard.isFixed(filepath.Join(at, "config")) {
+		if info, err := root.Lstat(mergeRR); err == nil && info.Size() > 0 {
+			l.leave(root, filepath.Join(at, mergeRR), "it made git copy files with the next commit")
+		}
+	}
 	fixed := func(name string) bool { return l.guard.isFixed(filepath.Join(at, filepath.FromSlash(name))) }
 	what, moved, err := l.disarm(root, at, before, c, fixed)
 	if len(what) == 0 {
@@ -322,7 +327,7 @@ func (l *look) index(root *os.Root, at, worktree string) {
 		}
 		paths, shared, bad, unknown := gitlinks(data)
 		if bad && err == nil && !l.accept {
-			l.putIndexAside(root, filepath.Join(at, name))
+			l.leave(root, filepath.Join(at, name), "it made git write files in git directories, or outside the worktree")
 		}
 		if err != nil || unknown != nil {
 			l.walk(worktree)
@@ -337,13 +342,14 @@ func (l *look) index(root *os.Root, at, worktree string) {
 	}
 }
 
-func (l *look) putIndexAside(root *os.Root, at string) {
+// leave puts a file aside.
+func (l *look) leave(root *os.Root, at, why string) {
 	place, err := putAside(root, filepath.Base(at))
 	if err != nil {
 		l.errs = append(l.errs, notDisarmed(at, err))
 		return
 	}
-	l.told = append(l.told, Disarmed{at, "it made git write files in git directories, or outside the worktree. It is now " + filepath.Join(filepath.Dir(at), place)})
+	l.told = append(l.told, Disarmed{at, why + ". It is now " + filepath.Join(filepath.Dir(at), place)})
 }
 
 // maxIndex is the size of the largest index that is read.

@@ -361,7 +361,7 @@ func (v *View) changes(private *os.Root) (changed map[string]bool, wrong map[str
 		}
 		switch {
 		case name == "index" && err == nil && info.Mode().IsRegular() && v.sameIndex(private):
-		case passing(name):
+		case passing(name), path.Base(name) == mergeRR && err == nil && info.Size() > 0: // git records one resolution less
 		case err != nil || !comesBack(name) || !info.Mode().IsRegular() || info.Size() > maxIndex:
 			leave(name, forgotten)
 		default:
