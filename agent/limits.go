@@ -237,7 +237,7 @@ func (m *meter) limitOf(err error) *session.RunEnded {
 }
 
 func limitEnd(limit, format string, args ...any) *session.RunEnded {
-	end := ended(session.ReasonLimit, "stopped at "+fmt.Sprintf(format, args...)+"; continue to go on")
+	end := ended(session.ReasonLimit, "stopped at "+fmt.Sprintf(format, args...))
 	end.Limit = limit
 	return end
 }

@@ -230,7 +230,7 @@ func TestTimeLimit(t *testing.T) {
 // A limit is not the end: the run can be continued, and the next has its own turns.
 func TestContinueAfterLimit(t *testing.T) {
 	b := newBench(t, "call look {\"path\":\"/a\"}\n---\ntext Done.", func(o *agent.Options) { o.Limits.Turns = 1 })
-	endsWith(t, b.run("go"), session.ReasonLimit, "the limit of 1 turn;")
+	endsWith(t, b.run("go"), session.ReasonLimit, "the limit of 1 turn")
 	endsWith(t, collect(t, b.Continue(t.Context(), agent.Continuation{})), session.ReasonDone, "")
 }
 

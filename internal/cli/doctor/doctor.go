@@ -60,7 +60,7 @@ Exit codes: 0 no problem prevents work, 1 a problem does, 2 usage.`,
 		},
 	}
 	command.DirFlag(c, &dir, "working `directory`; default: here")
-	c.Flags().BoolVar(&test, "test", false, "also send a short request to the model, which costs a fraction of a cent")
+	c.Flags().BoolVar(&test, "test", false, "also send a short request to the model")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.AddCommand(box.NewReport(env))
 	return c

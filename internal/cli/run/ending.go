@@ -58,6 +58,9 @@ func (j *job) advise(err error) {
 	}
 }
 
+// limitFlags has the flag of each limit of a run.
+var limitFlags = map[string]string{"turns": "--max-turns", "tokens": "--max-tokens", "cost": "--max-cost", "time": "--timeout"}
+
 // last prints the changed files that other programs run, and advice if the run did not end well.
 func (j *job) last(r *report) {
 	if len(r.RunsLater) > 0 {
@@ -70,6 +73,9 @@ func (j *job) last(r *report) {
 		j.note(r.Message)
 	}
 	next := "tenon run --session " + string(r.Session)
+	if flag := limitFlags[r.Limit]; flag != "" {
+		j.note("raise the limit with " + flag + ", or limits in tenon.json")
+	}
 	if r.denied || r.StopReason == session.ReasonDenied {
 		count := transcript.Count(len(r.Denied), "call")
 		if flags := r.remedy(); flags != "" {
