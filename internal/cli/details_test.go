@@ -26,6 +26,8 @@ func TestAPersonSeesWhatCallsDo(t *testing.T) {
 		call todo {"items":[{"text":"mend it","status":"in_progress"},{"text":"test it","status":"pending"}]}
 		---
 		text Done.
+		---
+		text No more.
 	`)
 	code, lines := onTerminal(t, client, map[string]string{"NO_COLOR": "1"}, "run", "--yes", "-C", dir, "mend it")
 	want := regexp.MustCompile(`(?s)✓ edit a\.txt · \+1 -1 · TIME
