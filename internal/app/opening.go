@@ -36,11 +36,12 @@ type Opening struct {
 	Again              bool // do not rotate an idle session: the person gave no prompt
 	TakeOver           bool // take the session from a living process
 
-	Model       string       // reference or name of a pool; empty: TENON_MODEL, the session or the configuration decides
-	Client      llm.Client   // answers instead of any model
-	System      string       // replaces the built-in system prompt
-	Settings    llm.Settings // override the configuration
-	Limits      agent.Limits // override the configuration
+	Model       string                      // reference or name of a pool; empty: TENON_MODEL, the session or the configuration decides
+	Client      llm.Client                  // answers instead of any model
+	Wrap        func(llm.Client) llm.Client // gets the client that answers the conversation, and returns the one to use; may be nil
+	System      string                      // replaces the built-in system prompt
+	Settings    llm.Settings                // override the configuration
+	Limits      agent.Limits                // override the configuration
 	Permissions Permissions
 	NoSkills    bool
 	Ask         bool          // people can answer questions, through the conversation
@@ -246,6 +247,9 @@ func (out *Opened) open(ctx context.Context, o Opening, c conversation.Chosen) (
 		if err := out.choose(ctx, o, out.Dir, c.Model); err != nil {
 			return err
 		}
+	}
+	if o.Wrap != nil {
+		out.Model.Client = o.Wrap(out.Model.Client)
 	}
 	spec, err := out.spec(o)
 	if err != nil {

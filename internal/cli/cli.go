@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -52,12 +53,20 @@ func Main(ctx context.Context, args []string, env command.Env) int {
 		env.Getenv = func(string) string { return "" }
 	}
 	root := newRoot(&env)
-	root.SetArgs(args)
+	root.SetArgs(asRun(args))
 	root.SetIn(env.Stdin)
 	help := &remembering{Writer: env.Stdout}
 	root.SetOut(help)
 	root.SetErr(env.Stderr)
 	return env.Report(cmp.Or(root.ExecuteContext(ctx), help.err))
+}
+
+// asRun turns the spelling of other agents for one prompt, "-p PROMPT" and "--print PROMPT", into tenon run.
+func asRun(args []string) []string {
+	if len(args) > 0 && (args[0] == "-p" || args[0] == "--print") {
+		return append([]string{"run"}, args[1:]...)
+	}
+	return args
 }
 
 // remembering keeps the first error of a writer, because cobra ignores errors of help.
@@ -109,6 +118,9 @@ func top(env *command.Env) func(*cobra.Command, []string) error {
 		if asked, err := c.Flags().GetBool("version"); err == nil && asked && len(args) == 0 {
 			_, err := fmt.Fprintln(env.Stdout, command.BuildOf(env.Version))
 			return err
+		}
+		if len(args) > 0 && strings.ContainsAny(args[0], " \n") {
+			return command.Usagef(c, "unknown command %q; for a prompt, write: tenon run %q", args[0], strings.Join(args, " "))
 		}
 		return command.Group(c, args)
 	}

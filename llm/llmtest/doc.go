@@ -1,5 +1,5 @@
 // Package llmtest has a language model for tests: it answers from a script or from a function, with any delay or failure that
-// a test needs. [Record] writes down what goes through a client, and [Replay] plays it again.
+// a test needs. Package recording writes down what goes through a client, and plays it again.
 //
 //	client := llmtest.New(t, `
 //		text I will look.

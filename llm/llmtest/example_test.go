@@ -1,7 +1,6 @@
 package llmtest_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -54,27 +53,4 @@ func ExampleStream() {
 	// llm.TextDelta
 	// llm.TextDelta
 	// llm.Done
-}
-
-func ExampleRecord() {
-	ctx := context.Background()
-	req := &llm.Request{Messages: []llm.Message{llm.UserText("What is two and two?")}}
-
-	var recording bytes.Buffer // a file, most often
-	recorder := llmtest.Record(llmtest.Must(`text Four.`), &recording)
-	if _, err := llm.Collect(ctx, recorder, req); err != nil {
-		fmt.Println(err)
-	}
-	if err := recorder.Err(); err != nil {
-		fmt.Println(err)
-	}
-
-	player, err := llmtest.Replay(&recording)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	answer, err := llm.Collect(ctx, player, req)
-	fmt.Println(answer.Text(), err)
-	// Output: Four. <nil>
 }

@@ -95,8 +95,8 @@ func CompleteProviders(env *command.Env) cobra.CompletionFunc {
 	}
 }
 
-// completeModels completes pools and references of usable models, or of all others if no usable one has the prefix.
-func completeModels(env *command.Env) cobra.CompletionFunc {
+// Complete completes pools and references of usable models, or of all others if no usable one has the prefix.
+func Complete(env *command.Env) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		s, err := env.SetUp("")

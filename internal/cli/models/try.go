@@ -52,7 +52,7 @@ Exit codes: 0 all models answer, 1 a model does not, 2 usage, 130 interrupted.`,
 			}
 			return Test(env, c, s, args, asJSON, retry)
 		},
-		ValidArgsFunction: completeModels(env),
+		ValidArgsFunction: Complete(env),
 	}
 	f := c.Flags()
 	f.SortFlags = false

@@ -9,7 +9,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/tenon-agent/tenon/internal/cli/command"
+	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/tool"
+	"github.com/tenon-agent/tenon/tool/files"
 )
 
 // maxPrompt is the longest prompt, in bytes. A longer text is data and not an instruction, and hardly fits any context window.
@@ -58,4 +60,16 @@ func readStdin(env *command.Env, ctx context.Context, tell func(string)) (string
 		err = fmt.Errorf("cannot read standard input: %w", err)
 	}
 	return text, err
+}
+
+// attach reads the files of --file for the message, as the tool read shows them.
+func attach(ctx context.Context, names []string) (parts llm.Content, err error) {
+	for _, name := range names {
+		content, err := files.Attach(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("cannot attach %s: %w", name, err)
+		}
+		parts = append(parts, content...)
+	}
+	return parts, nil
 }

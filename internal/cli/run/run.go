@@ -2,6 +2,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -38,6 +39,9 @@ type runOptions struct {
 	noSkills      bool
 
 	// Of commands that run a prompt of their own.
+	files        []string
+	record       string
+	replay       string
 	noInput      bool   // do not read standard input
 	offline      string // the prompt for the offline model, which follows only simple instructions; empty: the same
 	after        func(ctx context.Context, j *job) error
@@ -54,8 +58,9 @@ const (
 func New(env *command.Env) *cobra.Command {
 	o := runOptions{output: outputText}
 	c := &cobra.Command{
-		Use:   "run [flags] PROMPT...",
-		Short: "Run one prompt to its end",
+		Use:     "run [flags] PROMPT...",
+		Aliases: []string{"exec"},
+		Short:   "Run one prompt to its end",
 		Long: `Run one prompt to its end. The arguments are the prompt. Standard input is data for it,
 or the prompt itself if there are no arguments. The answer goes to standard output;
 everything else goes to standard error.
@@ -86,6 +91,7 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached,
 	f.Var(thinkingFlag(&o.thinking), "thinking", "off, minimal, low, medium, high, xhigh, max or default")
 	f.Var(command.Choice(&o.output, []string{outputText, outputJSON, outputStream}, "FORMAT"), "output", "text, json (at the end) or stream-json (event per line)")
 	f.StringVarP(&o.dir, "dir", "C", "", "work in this `directory`; default: here, or the session's")
+	f.StringArrayVar(&o.files, "file", nil, "attach this `file` to the prompt: text, an image or a PDF; may be repeated")
 	f.BoolVar(&o.resume, "continue", false, "continue the most recent session of the directory")
 	f.StringVar(&o.session, "session", "", "continue the session with this `ID` or unique ID prefix")
 	f.BoolVar(&o.takeOver, "take-over", false, "with --session: take it from the process that has it open")
@@ -98,11 +104,14 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached,
 	f.StringVar(&o.system, "system", "", "replace the built-in system prompt with this `text`")
 	f.StringVar(&o.schema, "schema", "", "require an answer for the JSON Schema in this `file`")
 	f.BoolVar(&o.noSkills, "disable-skills", false, "disable skills")
+	f.StringVar(&o.record, "record", "", "write the requests and answers of the model to this new `file`")
+	f.StringVar(&o.replay, "replay", "", "answer from a `file` of --record instead of a model")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the answer and errors")
 	f.BoolVar(&o.debug, "debug", false, "print every event and the final state to standard error")
 	env.CompleteSessions(c, "session")
 	command.CompleteWith(c, "output", cobra.FixedCompletions([]string{outputText, outputJSON, outputStream}, cobra.ShellCompDirectiveNoFileComp))
 	command.CompleteWith(c, "dir", command.Directories)
+	command.CompleteWith(c, "model", models.Complete(env))
 	command.CompleteWith(c, "thinking", cobra.FixedCompletions(thinkingLevels(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
@@ -173,9 +182,11 @@ type job struct {
 	screen  *term.Screen
 	view    view
 	report  *report
-	wrote   error                      // of a write to standard output
-	begun   bool                       // the view has begun
-	opened  atomic.Pointer[app.Opened] // for the second interrupt
+	wrote   error                       // of a write to standard output
+	begun   bool                        // the view has begun
+	replay  llm.Client                  // of --replay
+	record  func(llm.Client) llm.Client // of --record
+	opened  atomic.Pointer[app.Opened]  // for the second interrupt
 
 	// Of the open conversation.
 	conversation conversation.Conversation
@@ -198,10 +209,19 @@ func (j *job) do(ctx context.Context, args []string) error {
 	if prompt == "" && !j.options.resume && j.options.session == "" {
 		return command.Usagef(j.command, "there is no prompt: pass one as arguments or on standard input")
 	}
+	attached, err := attach(ctx, j.options.files)
+	if err != nil {
+		return err
+	}
 	schema, err := j.readSchema()
 	if err != nil {
 		return err
 	}
+	closed, err := j.tape()
+	if err != nil {
+		return err
+	}
+	defer closed()
 	done, err := j.begin(ctx, schema, prompt != "")
 	if err != nil {
 		return err
@@ -216,6 +236,7 @@ func (j *job) do(ctx context.Context, args []string) error {
 	var message llm.Message // empty: continue the session
 	if prompt != "" {
 		message = conversation.Message(schema.instruct(prompt), data)
+		message.Content = append(message.Content, attached...)
 	}
 	err = j.run(ctx, message)
 	if j.options.debug {
@@ -241,7 +262,7 @@ func (j *job) begin(ctx context.Context, schema *answerSchema, prompted bool) (d
 	opening := app.Opening{
 		Waiting: j.env.Waiting, Getenv: j.env.Getenv, Version: version, Owner: "tenon run",
 		Which: conversation.Which{Dir: o.dir, ID: o.session, Last: o.resume},
-		Again: !prompted, TakeOver: o.takeOver, Model: o.model, Client: j.env.Client, System: o.system,
+		Again: !prompted, TakeOver: o.takeOver, Model: o.model, Client: cmp.Or(j.replay, j.env.Client), Wrap: j.record, System: o.system,
 		Settings: llm.Settings{Thinking: o.thinking}, Limits: o.limits, Permissions: o.rules.Permissions, NoSkills: o.noSkills,
 	}
 	if schema != nil {

@@ -1,10 +1,11 @@
-package llmtest_test
+package recording_test
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"reflect"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
+	"github.com/tenon-agent/tenon/llm/recording"
 )
 
 const recordScript = `
@@ -34,6 +36,29 @@ const recordScript = `
 	end
 `
 
+// undent returns lines without their indentation.
+func undent(s string) string {
+	var b strings.Builder
+	for line := range strings.Lines(strings.TrimPrefix(s, "\n")) {
+		b.WriteString(strings.TrimSpace(line) + "\n")
+	}
+	return b.String()
+}
+
+// trace returns the events of an answer in lines.
+func trace(ctx context.Context, c llm.Client, req *llm.Request) string {
+	var b strings.Builder
+	for e, err := range c.Stream(ctx, req) {
+		if err != nil {
+			fmt.Fprintf(&b, "error %v\n", err)
+			continue
+		}
+		data, err := llm.MarshalEvent(e)
+		fmt.Fprintf(&b, "%s %v\n", data, err)
+	}
+	return b.String()
+}
+
 func ask(text string) *llm.Request {
 	return &llm.Request{Messages: []llm.Message{llm.UserText(text)}}
 }
@@ -42,7 +67,7 @@ func TestRecordFormat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
 		model := llm.Model{Provider: "test", ID: "m"}
-		c := llmtest.Record(llmtest.New(t, "text a\ndelay 20ms\ntext b\n---\nerror auth \"no\"\n---\nend\n---\ntext x", llmtest.WithModel(model)), &b)
+		c := recording.Record(llmtest.New(t, "text a\ndelay 20ms\ntext b\n---\nerror auth \"no\"\n---\nend\n---\ntext x", llmtest.WithModel(model)), &b)
 		for range 3 {
 			_, _ = llm.Collect(t.Context(), c, ask("hi"))
 		}
@@ -75,12 +100,12 @@ func TestRecordFormat(t *testing.T) {
 func TestReplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
-		rec := llmtest.Record(llmtest.New(t, recordScript), &b)
+		rec := recording.Record(llmtest.New(t, recordScript), &b)
 		var want []string
 		for _, q := range []string{"1", "2", "3"} {
 			want = append(want, trace(t.Context(), rec, ask(q)))
 		}
-		kept := replay(t, b.String(), llmtest.KeepTimes())
+		kept := replay(t, b.String(), recording.KeepTimes())
 		quick := replay(t, b.String())
 		for i, q := range []string{"1", "2", "3"} {
 			if got := trace(t.Context(), kept, ask(q)); got != want[i] {
@@ -100,9 +125,9 @@ func TestReplay(t *testing.T) {
 	})
 }
 
-func replay(t *testing.T, recording string, opts ...llmtest.ReplayOption) llm.Client {
+func replay(t *testing.T, text string, opts ...recording.ReplayOption) llm.Client {
 	t.Helper()
-	c, err := llmtest.Replay(strings.NewReader(recording), opts...)
+	c, err := recording.Replay(strings.NewReader(text), opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +136,7 @@ func replay(t *testing.T, recording string, opts ...llmtest.ReplayOption) llm.Cl
 
 func TestReplayFindsTheRequest(t *testing.T) {
 	var b bytes.Buffer
-	rec := llmtest.Record(llmtest.New(t, "text to 1\n---\ntext to 2\n---\ntext to 2 again"), &b)
+	rec := recording.Record(llmtest.New(t, "text to 1\n---\ntext to 2\n---\ntext to 2 again"), &b)
 	for _, q := range []string{"1", "2", "2"} {
 		if _, err := llm.Collect(t.Context(), rec, ask(q)); err != nil {
 			t.Fatal(err)
@@ -131,7 +156,7 @@ func TestReplayFindsTheRequest(t *testing.T) {
 	if got, want := answers(replay(t, b.String()), "2", "3", "2"), "to 2,to 1,to 2 again"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	strict := replay(t, b.String(), llmtest.MatchRequests())
+	strict := replay(t, b.String(), recording.MatchRequests())
 	if got, want := answers(strict, "2", "3", "1"), "to 2,other,,to 1"; got != want {
 		t.Errorf("strictly: got %s, want %s", got, want)
 	}
@@ -152,17 +177,17 @@ func TestReplayOfWhatBrokeOff(t *testing.T) {
 }
 
 func TestReplayEndsWithTheContext(t *testing.T) {
-	const recording = `{"version":1,"n":1,"model":{"provider":"a","id":"b"},"request":{"messages":[]}}
+	const text = `{"version":1,"n":1,"model":{"provider":"a","id":"b"},"request":{"messages":[]}}
 {"n":1,"ms":60000,"event":{"type":"text","text":"x"}}`
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
-		_, err := llm.Collect(ctx, replay(t, recording, llmtest.KeepTimes()), &llm.Request{})
+		_, err := llm.Collect(ctx, replay(t, text, recording.KeepTimes()), &llm.Request{})
 		if err == nil || !strings.HasPrefix(err.Error(), "a/b: cancelled") || time.Since(start) != time.Second {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
-		for range replay(t, recording).Stream(t.Context(), &llm.Request{}) {
+		for range replay(t, text).Stream(t.Context(), &llm.Request{}) {
 			break
 		}
 	})
@@ -183,27 +208,27 @@ func TestReplayErrors(t *testing.T) {
 		`{"version":2,"n":1,"request":{"messages":[]}}`:                          "line 1: its format has version 2; this program reads version 1",
 		begin + strings.Repeat("x", 64<<20+1):                                    "line 2: it is longer than 67108864 bytes",
 	}
-	for recording, want := range tests {
-		_, err := llmtest.Replay(strings.NewReader(recording))
-		if err == nil || !strings.HasPrefix(err.Error(), "llmtest: recording: "+want) {
-			t.Errorf("%.80s: got %v, want %s", recording, err, want)
+	for text, want := range tests {
+		_, err := recording.Replay(strings.NewReader(text))
+		if err == nil || !strings.HasPrefix(err.Error(), "recording: "+want) {
+			t.Errorf("%.80s: got %v, want %s", text, err, want)
 		}
 	}
-	_, err := llmtest.Replay(io.MultiReader(strings.NewReader(begin), iotest.ErrReader(errors.New("bad disk"))))
-	if err == nil || err.Error() != "llmtest: recording: after line 1: bad disk" {
+	_, err := recording.Replay(io.MultiReader(strings.NewReader(begin), iotest.ErrReader(errors.New("bad disk"))))
+	if err == nil || err.Error() != "recording: after line 1: bad disk" {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestAFailingWriterDoesNotBreakAnAnswer(t *testing.T) {
 	w := &failingWriter{after: 2}
-	c := llmtest.Record(llmtest.New(t, "text a\ntext b\n---\ntext c"), w)
+	c := recording.Record(llmtest.New(t, "text a\ntext b\n---\ntext c"), w)
 	for _, want := range []string{"ab", "c"} {
 		if m, err := llm.Collect(t.Context(), c, ask("hi")); err != nil || m.Text() != want {
 			t.Errorf("got %q, %v", m.Text(), err)
 		}
 	}
-	if want := "llmtest: the recording stopped: disk full, try 1"; c.Err() == nil || c.Err().Error() != want {
+	if want := "the recording stopped: disk full, try 1"; c.Err() == nil || c.Err().Error() != want {
 		t.Errorf("got %v, want %s", c.Err(), want)
 	}
 }
@@ -229,7 +254,7 @@ func TestWhatCannotBeEncodedStopsTheRecording(t *testing.T) {
 		"event":   {event, ask("hi")},
 	}
 	for name, tt := range tests {
-		c := llmtest.Record(tt.client, io.Discard)
+		c := recording.Record(tt.client, io.Discard)
 		if _, err := llm.Collect(t.Context(), c, tt.req); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -243,7 +268,7 @@ func TestWhatCannotBeEncodedStopsTheRecording(t *testing.T) {
 func TestRecordConcurrently(t *testing.T) {
 	const n = 20
 	var b bytes.Buffer
-	rec := llmtest.Record(llmtest.Func(func(_ context.Context, r *llm.Request) (llm.Message, error) {
+	rec := recording.Record(llmtest.Func(func(_ context.Context, r *llm.Request) (llm.Message, error) {
 		return llm.AssistantText("to " + r.Messages[0].Text()), nil
 	}), &b)
 	everyone := func(c llm.Client) {
@@ -264,7 +289,7 @@ func TestRecordConcurrently(t *testing.T) {
 			t.Errorf("broken line %s", line)
 		}
 	}
-	everyone(replay(t, b.String(), llmtest.MatchRequests()))
+	everyone(replay(t, b.String(), recording.MatchRequests()))
 }
 
 func FuzzReplay(f *testing.F) {
@@ -275,7 +300,7 @@ func FuzzReplay(f *testing.F) {
 {"n":2,"end":"left"}
 `))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := llmtest.Replay(bytes.NewReader(data))
+		c, err := recording.Replay(bytes.NewReader(data))
 		if err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-package llmtest
+package recording
 
 import (
 	"bufio"
@@ -43,7 +43,7 @@ func Replay(r io.Reader, opts ...ReplayOption) (llm.Client, error) {
 		o(c)
 	}
 	if err := c.read(r); err != nil {
-		return nil, fmt.Errorf("llmtest: recording: %w", err)
+		return nil, fmt.Errorf("recording: %w", err)
 	}
 	return c, nil
 }
@@ -214,4 +214,16 @@ func (r *replay) take(req *llm.Request) (*exchange, *llm.Error) {
 
 func (r *replay) other(format string, args ...any) *llm.Error {
 	return &llm.Error{Kind: llm.KindOther, Model: r.model.Ref(), Message: fmt.Sprintf(format, args...)}
+}
+
+// wait waits for d and reports whether ctx is still alive.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

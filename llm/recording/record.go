@@ -1,4 +1,4 @@
-package llmtest
+package recording
 
 import (
 	"context"
@@ -138,7 +138,7 @@ func (r *Recorder) write(line recordLine) {
 		return
 	}
 	if _, err := r.w.Write(append(data, '\n')); err != nil {
-		r.err = fmt.Errorf("llmtest: the recording stopped: %w", err)
+		r.err = fmt.Errorf("the recording stopped: %w", err)
 	}
 }
 
@@ -147,6 +147,6 @@ func (r *Recorder) stop(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err == nil {
-		r.err = fmt.Errorf("llmtest: the recording stopped: %w", err)
+		r.err = fmt.Errorf("the recording stopped: %w", err)
 	}
 }
