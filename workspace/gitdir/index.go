@@ -115,12 +115,15 @@ type indexParser struct {
 // outside reports whether a path of an index leads out of the worktree, or to a git directory. Git makes no such index, and does not refuse one: it
 // writes these files when a person discards changes.
 func outside(name []byte) bool {
+	if len(name) == 0 || name[0] != '.' && name[0] != '/' && !bytes.Contains(name, []byte("/.")) {
+		return false // nearly all
+	}
 	for part := range bytes.SplitSeq(name, []byte("/")) {
 		if string(part) == ".." || len(part) == 4 && bytes.EqualFold(part, []byte(".git")) {
 			return true
 		}
 	}
-	return bytes.HasPrefix(name, []byte("/"))
+	return name[0] == '/'
 }
 
 // plainIndex reports whether an index can be read with certainty, and has only paths of files in the worktree.
