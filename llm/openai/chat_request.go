@@ -96,7 +96,7 @@ func (c *Chat) request(req *llm.Request) *chatRequest {
 	if p.AskUsage {
 		body.Usage = &chatAskUsage{Include: true}
 	}
-	c.think(body, c.model.Level(req.Thinking))
+	c.think(body, c.level(req.Thinking))
 	c.tools(body, req)
 	system := req.System + c.structured(body, req)
 	if system != "" && c.model.Has(llm.QuirkNoSystem) {

@@ -188,6 +188,28 @@ func TestChatCacheMarks(t *testing.T) {
 	}
 }
 
+// The default of a model for coding is in the request, unless the model has nothing to choose from.
+func TestChatThinkingByDefault(t *testing.T) {
+	for _, tt := range []struct {
+		thinks []llm.Thinks
+		level  llm.Thinks
+		want   any
+	}{
+		{[]llm.Thinks{llm.ThinkLow, llm.ThinkMedium, llm.ThinkHigh}, llm.ThinkDefault, "medium"},
+		{[]llm.Thinks{llm.ThinkLow, llm.ThinkMedium, llm.ThinkHigh}, llm.ThinkProvider, nil},
+		{[]llm.Thinks{llm.ThinkLow, llm.ThinkMedium, llm.ThinkHigh}, llm.ThinkLow, "low"},
+		{[]llm.Thinks{llm.ThinkOff, llm.ThinkMedium}, llm.ThinkDefault, nil},
+		{[]llm.Thinks{llm.ThinkOff, llm.ThinkMedium}, llm.ThinkMedium, "medium"},
+		{[]llm.Thinks{llm.ThinkOff, llm.ThinkMedium}, llm.ThinkOff, "none"},
+	} {
+		model := llm.Model{Provider: "groq", ID: "m", Thinks: tt.thinks, Thinking: llm.ThinkMedium}
+		body := chatBody(t, model, chatOptions(t, "groq"), &llm.Request{Messages: recorded.Ask().Messages, Settings: llm.Settings{Thinking: tt.level}})
+		if body["reasoning_effort"] != tt.want {
+			t.Errorf("%q of %v: %v, want %v", tt.level, tt.thinks, body["reasoning_effort"], tt.want)
+		}
+	}
+}
+
 func TestChatThinking(t *testing.T) {
 	all := []llm.Thinks{llm.ThinkOff, llm.ThinkMinimal, llm.ThinkLow, llm.ThinkMedium, llm.ThinkHigh}
 	three := []llm.Thinks{llm.ThinkLow, llm.ThinkMedium, llm.ThinkHigh}

@@ -12,6 +12,16 @@ import (
 	"github.com/tenon-agent/tenon/llm/wire"
 )
 
+// level returns the level that a request asks for. A model with a single level above off thinks at it by itself, and some servers refuse the
+// parameter for it, so the default of such a model asks for nothing.
+func (c *Chat) level(asked llm.Thinks) llm.Thinks {
+	on := slices.DeleteFunc(slices.Clone(c.model.Thinks), func(l llm.Thinks) bool { return l == llm.ThinkOff })
+	if asked == llm.ThinkDefault && len(on) == 1 {
+		return llm.ThinkDefault
+	}
+	return c.model.Level(asked)
+}
+
 // think asks for a level of thinking.
 func (c *Chat) think(body *chatRequest, level llm.Thinks) {
 	p := &c.o.Profile
