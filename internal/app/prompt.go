@@ -50,12 +50,17 @@ func (b Bounds) May(mode permission.Mode, asks bool) string {
 	case len(n.Hosts) > 0:
 		reach = "only these hosts: " + strings.Join(n.Hosts, ", ")
 	}
-	text += ". Commands run in a sandbox: they can write here"
-	if s := b.scratch(); len(s.Names) > 0 {
-		text += " and to " + s.Names[0] + " (private to this session and kept between calls; file tools see the same files there)"
+	writes := mode != permission.Inspect && mode != permission.Plan // those deny every command that writes
+	text += ". Commands run in a sandbox: they can "
+	if writes {
+		text += "write here"
+		if s := b.scratch(); len(s.Names) > 0 {
+			text += " and to " + s.Names[0] + " (private to this session and kept between calls; file tools see the same files there)"
+		}
+		text += ", "
 	}
-	text += ", read all but secrets, and reach " + reach
-	if b.Sandbox.Shares() {
+	text += "read all but secrets, and reach " + reach
+	if writes && b.Sandbox.Shares() {
 		text += ". Commands and jobs share a private network: start a server as a job, and reach it at 127.0.0.1 with later commands and fetch"
 	}
 	return text

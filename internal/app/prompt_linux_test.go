@@ -17,6 +17,9 @@ func TestWhatIsPrivateForTheModel(t *testing.T) {
 	}
 	open := policy.Show()
 	open.Network.Open = true
+	if text := (Bounds{Sandbox: policy}).May(permission.Plan, false); strings.Contains(text, "write") {
+		t.Errorf("mode plan: %s", text)
+	}
 	for name, test := range map[string]struct {
 		policy         *sandbox.Policy
 		mode           permission.Mode
@@ -26,6 +29,9 @@ func TestWhatIsPrivateForTheModel(t *testing.T) {
 		"an open network":   {open, permission.Auto, true, false},
 		"no session":        {policy.Session("", nil), permission.Auto, false, false},
 		"mode yolo":         {policy, permission.Yolo, false, false},
+		"mode ask":          {policy, permission.AskMode, true, true},
+		"mode plan":         {policy, permission.Plan, false, false},
+		"mode inspect":      {policy, permission.Inspect, false, false},
 		"without a sandbox": {nil, permission.Edits, false, false},
 	} {
 		text := Bounds{Sandbox: test.policy}.May(test.mode, true)
