@@ -40,6 +40,9 @@ func TestTheSystemPromptStaysTheSame(t *testing.T) {
 				t.Fatalf("%d requests, violations %v", len(requests), srv.Violations())
 			}
 			first := requests[0]
+			if n := len(first.Body); n > 24_000 {
+				t.Errorf("the first request has %d bytes", n)
+			}
 			if !strings.Contains(first.System, test.has) || strings.Contains(first.System, test.not) || strings.Contains(first.System, "No one answers questions") {
 				t.Errorf("the prompt is %s", first.System)
 			}
