@@ -50,3 +50,13 @@ Done\.
 		t.Errorf("exit code %d, shows\n%s", code, got)
 	}
 }
+
+// The answer is drawn block by block on a terminal, and is unchanged elsewhere.
+func TestAnAnswerInMarkdownOnATerminal(t *testing.T) {
+	client := llmtest.New(t, `text "Look **here**:\n\n- one\n- two\n\n`+"```"+`\ncode\n`+"```"+`\n"`)
+	code, lines := onTerminal(t, client, map[string]string{"NO_COLOR": "1"}, "run", "hello")
+	want := regexp.MustCompile(`(?s)Look here:\n\n• one\n• two\n\n  code\ndone`)
+	if got := steady(lines); code != command.ExitDone || !want.MatchString(got) {
+		t.Errorf("exit code %d, shows\n%s", code, got)
+	}
+}

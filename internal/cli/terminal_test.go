@@ -109,7 +109,7 @@ func TestADumbTerminalHasNoStatusLine(t *testing.T) {
 }
 
 func TestAnAnswerThatRestartsOnATerminal(t *testing.T) {
-	client := llmtest.New(t, "text Half an\nreset network \"it broke\"\ntext The whole answer.")
+	client := llmtest.New(t, "text \"Half an\\n\\nanswer\\n\"\nreset network \"it broke\"\ntext The whole answer.")
 	code, lines := onTerminal(t, client, map[string]string{}, "run", "hello")
 	text := strings.Join(lines, "\n")
 	for _, want := range []string{"Half an", "! the answer above broke off (test/script: network: it broke); it starts again", "The whole answer."} {

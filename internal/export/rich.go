@@ -12,6 +12,7 @@ import (
 	ghtml "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
 
+	"github.com/tenon-agent/tenon/internal/markdown"
 	"github.com/tenon-agent/tenon/internal/markup"
 )
 
@@ -37,44 +38,10 @@ func newRich() rich {
 func (r rich) html(text string) markup.Trusted {
 	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "\uFFFD"), "\uFFFD")
 	var b bytes.Buffer
-	if laborious(text) || r.md.Convert([]byte(text), &b) != nil {
+	if markdown.Laborious(text) || r.md.Convert([]byte(text), &b) != nil {
 		return markup.Trusted(`<pre class="plain">` + html.EscapeString(text) + "</pre>\n")
 	}
 	return markup.Trusted(b.String())
-}
-
-// laborious reports whether a text is too long, or has a paragraph with so many brackets, stars or nested blocks that the parser needs
-// quadratic time.
-func laborious(text string) bool {
-	const (
-		maxText     = 256 << 10
-		maxBrackets = 400
-		maxMarks    = 1500
-		maxNested   = 60
-	)
-	if len(text) > maxText {
-		return true
-	}
-	brackets, marks := 0, 0
-	for line := range strings.Lines(text) {
-		content := strings.TrimLeft(line, "> \t-+*.)0123456789")
-		if strings.TrimSpace(content) == "" && strings.TrimSpace(line) == "" {
-			brackets, marks = 0, 0 // the next paragraph
-		}
-		nested := 0
-		for _, c := range line[:len(line)-len(content)] {
-			if c == '>' || c == '-' || c == '+' || c == '*' || c == '.' || c == ')' {
-				nested++
-			}
-		}
-		brackets += strings.Count(content, "[") + strings.Count(content, "<")
-		marks += strings.Count(content, "*") + strings.Count(content, "_") + strings.Count(content, "~") + strings.Count(content, "`")
-		rule := strings.Trim(strings.TrimSpace(line), "-*_ ") == "" // a line across the page
-		if nested > maxNested && !rule || brackets > maxBrackets || marks > maxMarks {
-			return true
-		}
-	}
-	return false
 }
 
 type harmless struct{}

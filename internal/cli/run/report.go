@@ -64,8 +64,8 @@ type deniedReport struct {
 	Tool      string `json:"tool"`
 	Arguments string `json:"arguments"`
 	Reason    string `json:"reason"`
-
-	session.Remedy // of a person
+	Mode      string `json:"mode,omitzero"`  // that would allow it
+	Flags     string `json:"flags,omitzero"` // that would allow it
 }
 
 func newReport() *report {
@@ -129,7 +129,8 @@ func (r *report) message(m session.Message) {
 			break
 		}
 		r.denied = !r.ran
-		r.Denied = append(r.Denied, deniedReport{m.Tool, r.calls[m.CallID].Arguments, m.Text(), r.remedies[m.CallID]})
+		remedy := r.remedies[m.CallID]
+		r.Denied = append(r.Denied, deniedReport{m.Tool, r.calls[m.CallID].Arguments, m.Text(), remedy.Mode, remedy.Flags})
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/app"
 	"github.com/tenon-agent/tenon/internal/cli/command"
 	"github.com/tenon-agent/tenon/internal/cli/models"
+	"github.com/tenon-agent/tenon/internal/markdown"
 	"github.com/tenon-agent/tenon/internal/term"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/offline"
@@ -91,7 +92,7 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached,
 	f.Var(thinkingFlag(&o.thinking), "thinking", "off, minimal, low, medium, high, xhigh, max or default")
 	f.Var(command.Choice(&o.output, []string{outputText, outputJSON, outputStream}, "FORMAT"), "output", "text, json (at the end) or stream-json (event per line)")
 	f.StringVarP(&o.dir, "dir", "C", "", "work in this `directory`; default: here, or the session's")
-	f.StringArrayVar(&o.files, "file", nil, "attach this `file` to the prompt: text, an image or a PDF; may be repeated")
+	f.StringArrayVar(&o.files, "file", nil, "attach this `file`: text, an image or a PDF (repeatable)")
 	f.BoolVar(&o.resume, "continue", false, "continue the most recent session of the directory")
 	f.StringVar(&o.session, "session", "", "continue the session with this `ID` or unique ID prefix")
 	f.BoolVar(&o.takeOver, "take-over", false, "with --session: take it from the process that has it open")
@@ -168,10 +169,14 @@ func viewOf(env *command.Env, o runOptions, s *term.Screen) view {
 	case outputStream:
 		return streamView{env.Stdout}
 	default:
-		return &textView{
+		v := &textView{
 			screen: s, quiet: o.quiet, atEnd: o.quiet || o.schema != "", safe: term.Width(env.Stdout) != nil,
 			palette: term.PaletteFor(env.Stderr, env.Getenv),
 		}
+		if v.safe && o.schema == "" && env.Getenv("TERM") != "dumb" {
+			v.blocks = markdown.NewStream(term.Width(env.Stdout), term.PaletteFor(env.Stdout, env.Getenv))
+		}
+		return v
 	}
 }
 

@@ -1,10 +1,12 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/tenon-agent/tenon/internal/markdown"
 	"github.com/tenon-agent/tenon/internal/term"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
@@ -29,6 +31,7 @@ type textView struct {
 	atEnd   bool // show the answer after the run
 	safe    bool // the answer goes to a terminal
 	palette term.Palette
+	blocks  *markdown.Stream // draws the answer; nil: it is shown as it is
 
 	intent  transcript.IntentFilter
 	runes   term.WholeRunes
@@ -113,8 +116,23 @@ func (v *textView) delta(d live.Delta, at time.Time) error {
 	return nil
 }
 
-// show writes text of the answer.
+// show writes text of the answer, on a terminal the blocks that are complete.
 func (v *textView) show(text string) error {
+	if v.blocks != nil {
+		text = v.blocks.Next(text)
+	}
+	return v.write(text)
+}
+
+// flush writes the rest of a message.
+func (v *textView) flush() error {
+	if v.blocks == nil {
+		return nil
+	}
+	return v.write(v.blocks.Flush())
+}
+
+func (v *textView) write(text string) error {
 	if !v.begun && !v.cut {
 		text = strings.TrimLeft(text, "\r\n")
 		if v.before && text != "" {
@@ -122,7 +140,7 @@ func (v *textView) show(text string) error {
 		}
 	}
 	v.begun = v.begun || text != ""
-	if v.safe {
+	if v.safe && v.blocks == nil {
 		text = term.Harmless(text)
 	}
 	return v.screen.Answer(text)
@@ -145,11 +163,13 @@ func (v *textView) answer(m session.Message) error {
 	if err := v.show(text); err != nil {
 		return err
 	}
-	v.message()
 	if v.cut = m.Stop == llm.StopLength && calls == 0; v.cut {
+		v.message()
 		return nil
 	}
-	return v.screen.EndLine()
+	err := v.flush()
+	v.message()
+	return cmp.Or(err, v.screen.EndLine())
 }
 
 // remark shows the text of the model before its calls if standard output is for the answer only.
@@ -163,6 +183,9 @@ func (v *textView) remark(text string) {
 func (v *textView) reset(cause *llm.Error) error {
 	begun := v.begun
 	v.message()
+	if v.blocks != nil {
+		v.blocks.Drop()
+	}
 	if !begun || v.atEnd {
 		return nil
 	}
@@ -270,6 +293,7 @@ func (v *textView) end(r *report) error {
 	if v.atEnd && r.Answer != "" {
 		err = v.show(r.Answer)
 	}
+	err = cmp.Or(err, v.flush())
 	if e := v.screen.EndLine(); err == nil {
 		err = e
 	}

@@ -34,7 +34,7 @@ type house struct {
 // name comes before a pattern, and the first row before others. The table of internal/rules is stricter.
 var levels = [][]string{
 	{"internal/markup", "internal/spelling", "internal/term"},
-	{"llm", "llm/...", "workspace/host", "workspace/path", "workspace/sandbox", "workspace/gitdir", "workspace/contents", "permission/command"},
+	{"llm", "llm/...", "internal/markdown", "workspace/host", "workspace/path", "workspace/sandbox", "workspace/gitdir", "workspace/contents", "permission/command"},
 	{"tool", "session", "session/...", "budget", "redact", "window/tokens", "workspace", "workspace/..."},
 	{"window", "window/...", "permission", "tool/...", "transcript"},
 	{"agent", "models"},
