@@ -57,7 +57,7 @@ func TestMultiEdit(t *testing.T) {
 		})
 	}
 	p := newProject(t, map[string]string{"f": "a\nb\n"})
-	p.fails("multi_edit", multiEdit(t, "a", "x"), "was not read yet")
+	p.fails("multi_edit", multiEdit(t, "a", "x", "b ", "y"), "was not read yet")
 	p.call("read", `{"path":"f"}`)
 	p.fails("multi_edit", multiEdit(t, "a", "x", "a", "y"), "f: edit 2 of 2: old_text not found", "an earlier edit of this call changed it",
 		"no edit was made")
@@ -146,6 +146,7 @@ func TestRecall(t *testing.T) {
 	before.put("parts", "1\n2\n3\n")
 	before.put("gone", "g\n")
 	before.put("changed", "c\n")
+	before.put("unread", "a\n b\n")
 	type record struct {
 		tool    string
 		details json.RawMessage
@@ -166,6 +167,7 @@ func TestRecall(t *testing.T) {
 	did("read", `{"path":"parts","offset":2}`)
 	did("read", `{"path":"gone"}`)
 	did("read", `{"path":"changed"}`)
+	did("edit", `{"path":"unread","old_text":"a\n","new_text":"c\n"}`)
 	did("write", `{"path":"made","content":"m\n"}`)
 	did("patch", patchArguments(t, envelope("*** Update File: gone\n*** Move to: moved\n*** Update File: whole\n-w\n+W\n")))
 	before.put("changed", "by someone else\n")
@@ -182,7 +184,8 @@ func TestRecall(t *testing.T) {
 	after.ok("write", `{"path":"parts","content":"x\n"}`, "replaced parts: 1 line added, 3 removed")
 	after.fails("write", `{"path":"part","content":"x\n"}`, "part was read only in part (lines 1-1 of 3)")
 	after.ok("edit", `{"path":"part","old_text":"1","new_text":"2"}`, "edited part: 1 line added, 1 removed")
-	after.fails("edit", `{"path":"changed","old_text":"c","new_text":"x"}`, "changed has changed since it was read")
+	after.fails("edit", `{"path":"changed","old_text":"by  someone","new_text":"x"}`, "changed has changed since it was read")
+	after.fails("edit", `{"path":"unread","old_text":"b  ","new_text":"x"}`, "unread exists and was not read yet")
 }
 
 func TestPreview(t *testing.T) {
@@ -206,8 +209,8 @@ func TestPreview(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := call.Preview(t.Context()); err == nil && test.tool != "write" {
-				t.Error("what was not read can be shown as changed")
+			if _, err := call.Preview(t.Context()); (err == nil) != (test.tool != "delete") {
+				t.Errorf("before the read: %v", err)
 			}
 			p.call("read", `{"path":"f"}`)
 			for range 2 {

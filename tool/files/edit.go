@@ -49,9 +49,10 @@ func (e editor) planEdits(ctx context.Context, name string, edits []replacement)
 		return plan{}, err
 	}
 	var p plan
-	text := f.text
+	text, proof := f.text, true
 	for i, one := range edits {
-		after, notes, err := substitute(text, one.OldText, one.NewText, one.ReplaceAll)
+		after, exact, notes, err := substitute(text, one.OldText, one.NewText, one.ReplaceAll)
+		proof = proof && exact
 		of := ""
 		if len(edits) > 1 {
 			of = fmt.Sprintf("edit %d of %d: ", i+1, len(edits))
@@ -64,12 +65,15 @@ func (e editor) planEdits(ctx context.Context, name string, edits []replacement)
 			if len(edits) > 1 {
 				err = fmt.Errorf("%w; no edit was made", err)
 			}
-			return plan{}, err
+			return plan{}, e.proven(f, false, err)
 		}
 		for _, note := range notes {
 			p.notes = append(p.notes, of+note)
 		}
 		text = after
+	}
+	if err := e.proven(f, proof, nil); err != nil {
+		return plan{}, err
 	}
 	if text == f.text {
 		return plan{notes: []string{"the edits leave " + workspace.Quote(name) + " as it was; nothing was changed"}}, nil
@@ -79,8 +83,9 @@ func (e editor) planEdits(ctx context.Context, name string, edits []replacement)
 	return p, err
 }
 
-// substitute replaces old with new in the content of a file. The notes report an inexact match.
-func substitute(content, old, new string, all bool) (after string, notes []string, err error) {
+// substitute replaces old with new in the content of a file. exact reports that old occurs exactly, apart from the line endings, and only once.
+// The notes report an inexact match.
+func substitute(content, old, new string, all bool) (after string, exact bool, notes []string, err error) {
 	f := parseFormat(content)
 	text := f.strip(content)
 	if f.crlf || !strings.Contains(text, "\r") {
@@ -93,16 +98,16 @@ func substitute(content, old, new string, all bool) (after string, notes []strin
 		old = rest
 	}
 	if old == new {
-		return "", nil, tool.Codef("tool.arguments", "old_text and new_text are the same; nothing to do")
+		return "", false, nil, tool.Codef("tool.arguments", "old_text and new_text are the same; nothing to do")
 	}
 	switch n := occurrences(text, old); {
 	case n == 1 || n > 1 && all:
 		if n = strings.Count(text, old); n > 1 {
 			notes = append(notes, fmt.Sprintf("%d occurrences were replaced", n))
 		}
-		return f.apply(strings.ReplaceAll(text, old, new)), notes, nil
+		return f.apply(strings.ReplaceAll(text, old, new)), n == 1, notes, nil
 	case n > 1:
-		return "", nil, tool.Codef("tool.ambiguous", "old_text occurs %d times, at lines %s; include more of the lines around the one you mean, or set replace_all",
+		return "", false, nil, tool.Codef("tool.ambiguous", "old_text occurs %d times, at lines %s; include more of the lines around the one you mean, or set replace_all",
 			n, linesOf(text, old))
 	}
 	for _, level := range levels {
@@ -111,17 +116,17 @@ func substitute(content, old, new string, all bool) (after string, notes []strin
 		case len(found) == 1:
 			m := found[0]
 			notes = append(notes, fmt.Sprintf("old_text matches line %d only without regard to %s; it was replaced there", lineAt(text, m.start), level.name))
-			return f.apply(text[:m.start] + m.new + text[m.end:]), notes, nil
+			return f.apply(text[:m.start] + m.new + text[m.end:]), false, notes, nil
 		case len(found) > 1:
 			var at []string
 			for _, m := range found[:min(len(found), maxPlaces)] {
 				at = append(at, fmt.Sprint(lineAt(text, m.start)))
 			}
-			return "", nil, tool.Codef("tool.ambiguous", "old_text does not occur exactly; without regard to %s it occurs %d times, at lines %s; copy the text of the one you mean exactly",
+			return "", false, nil, tool.Codef("tool.ambiguous", "old_text does not occur exactly; without regard to %s it occurs %d times, at lines %s; copy the text of the one you mean exactly",
 				level.name, len(found), strings.Join(at, ", "))
 		}
 	}
-	return "", nil, notFound("old_text", text, old, new)
+	return "", false, nil, notFound("old_text", text, old, new)
 }
 
 // maxPlaces is how many line numbers an error lists.

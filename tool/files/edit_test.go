@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/tool"
+	"github.com/tenon-agent/tenon/tool/files"
 )
 
 func editArguments(t testing.TB, old, new string, all bool) string {
@@ -113,22 +114,39 @@ func TestEditThatFails(t *testing.T) {
 	}
 }
 
-func TestEditNeedsTheCurrentVersion(t *testing.T) {
-	p := newProject(t, map[string]string{"f": "a\n"})
-	p.fails("edit", editArguments(t, "a", "b", false), "f exists and was not read yet")
+// A text that fits exactly and only once proves that the model knows what it changes. For everything else it must have read the version.
+func TestEditNeedsTheVersionOrProof(t *testing.T) {
+	p := newProject(t, map[string]string{"f": "a  b\nc\nc\n", "dos": "a\r\nb\r\n"})
+	const unread = "does not fit exactly and only once, and f exists and was not read yet; read it first"
+	p.fails("edit", editArguments(t, "a b", "x", false), unread)
+	p.fails("edit", editArguments(t, "c", "x", true), unread)
+	p.fails("edit", editArguments(t, "c", "x", false), "occurs 2 times, at lines 2, 3", "was not read yet")
+	p.fails("edit", editArguments(t, "a  bb", "x", false), "the most similar lines are 1-1", "was not read yet")
+	p.ok("edit", editArguments(t, "a  b", "a  x", false), "edited f: 1 line added, 1 removed")
+	p.ok("edit", `{"path":"dos","old_text":"a\nb","new_text":"x\ny"}`, "edited dos: 2 lines added, 2 removed")
+	p.ok("multi_edit", multiEdit(t, "a  x", "a  y", "a  y\nc", "a  b\nd"), "edited f: 2 lines added, 2 removed")
+	// The proof is about its place only.
+	p.fails("edit", editArguments(t, "a b", "x", false), unread)
+	p.fails("delete", `{"paths":["f"]}`, "f exists and was not read yet")
+	p.fails("write", `{"path":"f","content":""}`, "f exists and was not read yet")
+	if _, result, err := p.call("edit", editArguments(t, "d", "c", false)); err != nil || result.Details.([]files.Change)[0].Hash != "" {
+		t.Errorf("details %+v, %v", result.Details, err)
+	}
+
 	p.call("read", `{"path":"f"}`)
-	p.put("f", "a\nmore\n")
-	p.fails("edit", editArguments(t, "a", "b", false), "f has changed since it was read")
+	p.put("f", "a  b\nc\nc\nmore\n") // a formatter of the model, or another program
+	p.fails("edit", editArguments(t, "a b", "x", false), "does not fit exactly and only once, and f has changed since it was read; read it again")
+	p.fails("write", `{"path":"f","content":""}`, "f has changed since it was read")
+	p.ok("edit", editArguments(t, "more", "less", false), "edited f: 1 line added, 1 removed")
+	p.fails("edit", editArguments(t, "a b", "x", false), "f has changed since it was read")
 	p.call("read", `{"path":"f"}`)
-	p.ok("edit", editArguments(t, "a", "b", false), "edited f: 1 line added, 1 removed")
-	p.ok("edit", editArguments(t, "b", "c", false), "edited f: 1 line added, 1 removed") // its own change it has seen
+	p.ok("edit", editArguments(t, "less", "least", false), "edited f: 1 line added, 1 removed")
+	p.ok("edit", editArguments(t, "a b", "x", false), "edited f: 1 line added, 1 removed\n"+
+		"old_text matches line 1 only without regard to white space and indentation; it was replaced there") // its own change it has seen
 	if err := os.Remove(filepath.Join(p.dir, "f")); err != nil {
 		t.Fatal(err)
 	}
 	p.fails("edit", editArguments(t, "c", "d", false), "f not found")
-	// Another set has seen nothing.
-	other := newProject(t, map[string]string{"f": "a\n"})
-	other.fails("edit", editArguments(t, "a", "b", false), "was not read yet")
 }
 
 func TestEditKeepsTheModeAndTellsTheDifference(t *testing.T) {

@@ -28,10 +28,10 @@ func Example() {
 	defer ws.Close()
 
 	tools := files.New(ws)
-	edit, read := tools[0], tools[2]
-	change := `{"path": "greeting", "old_text": "world", "new_text": "gophers"}`
+	read, write := tools[2], tools[3]
+	change := `{"path": "greeting", "content": "hello\ngophers\n"}`
 
-	call, err := edit.Prepare(ctx, change)
+	call, err := write.Prepare(ctx, change)
 	if err != nil {
 		panic(err)
 	}
@@ -53,7 +53,7 @@ func Example() {
 	// 1	hello
 	// 2	world
 	// [lines 1-2 of 2] <nil>
-	// edited greeting: 1 line added, 1 removed <nil>
+	// replaced greeting: 1 line added, 1 removed <nil>
 	// --- a/greeting
 	// +++ b/greeting
 	// @@ -1,2 +1,2 @@

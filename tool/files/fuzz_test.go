@@ -27,7 +27,7 @@ func FuzzHunks(f *testing.F) {
 			t.Fatalf("%d sections, error %v", len(sections), err)
 		}
 		for _, one := range sections {
-			after, _, err := applyHunks(text, one.hunks)
+			after, _, _, err := applyHunks(text, one.hunks)
 			if err != nil {
 				continue
 			}

@@ -120,9 +120,12 @@ func (e editor) planUpdate(ctx context.Context, one section) (plan, error) {
 		return plan{}, err
 	}
 	name := workspace.Quote(one.path)
-	after, notes, err := applyHunks(f.text, one.hunks)
+	after, exact, notes, err := applyHunks(f.text, one.hunks)
 	if err != nil {
-		return plan{}, fmt.Errorf("%s: %w", name, err)
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	if err := e.proven(f, exact, err); err != nil {
+		return plan{}, err
 	}
 	var p plan
 	for _, note := range notes {

@@ -194,7 +194,8 @@ func TestPatchThatFails(t *testing.T) {
 		{"moved to what is there", "a\n", head + "*** Move to: other\n@@\n-a\n+b\n", []string{"cannot move f: other exists"}},
 		{"one file in two ways", "a\n", head + "@@\n-a\n+b\n*** Delete File: f\n", []string{"f is changed twice at once"}},
 		{"added over what was not read", "a\n", "*** Add File: other\n+b\n", []string{"other exists and was not read yet"}},
-		{"a file that was not read", "a\n", "*** Update File: other\n-x\n+b\n", []string{"other exists and was not read yet"}},
+		{"loosely in a file that was not read", "a\n", "*** Update File: other\n-x \n+b\n", []string{"other exists and was not read yet"}},
+		{"only new lines in a file that was not read", "a\n", "*** Update File: other\n@@ x\n+b\n", []string{"other exists and was not read yet"}},
 		{"deletes what was not read", "a\n", "*** Delete File: other\n", []string{"other exists and was not read yet"}},
 	}
 	for _, test := range tests {
@@ -207,6 +208,19 @@ func TestPatchThatFails(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Hunks that fit exactly and only once prove that the model knows what it changes, also in files that a formatter changed after a patch.
+func TestPatchOfFilesThatWereNotRead(t *testing.T) {
+	p := newProject(t, map[string]string{"f": "a\nb\nc\nd\nb\n", "g": "x\r\ny\r\n", "h": "1\n"})
+	first := "*** Update File: f\n@@\n a\n-b\n+B\n c\n@@\n d\n-b\n+D\n*** Update File: g\n@@\n-x\n+X\n*** Update File: h\n*** Move to: i\n"
+	p.ok("patch", patchArguments(t, envelope(first)), "edited f: 2 lines added, 2 removed\nedited g: 1 line added, 1 removed\nmoved h to i")
+	p.put("f", "a\n\nB\nc\nd\nD\n")
+	p.ok("patch", patchArguments(t, envelope("*** Update File: f\n@@\n \n-B\n+b\n")), "edited f: 1 line added, 1 removed")
+	if f, g := p.get("f"), p.get("g"); f != "a\n\nb\nc\nd\nD\n" || g != "X\r\ny\r\n" {
+		t.Errorf("f is %q, g is %q", f, g)
+	}
+	p.fails("patch", patchArguments(t, envelope("*** Delete File: f\n")), "f exists and was not read yet")
 }
 
 func TestPatchOfSeveralFiles(t *testing.T) {

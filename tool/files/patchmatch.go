@@ -26,7 +26,8 @@ type patched struct {
 	lines  []string   // of the original text, without line endings
 	normed [][]string // the same for each way to compare, made on demand
 	done   []placed
-	cursor int // after the last hunk
+	cursor int  // after the last hunk
+	loose  bool // a hunk does not fit exactly and only once
 	notes  []string
 }
 
@@ -35,9 +36,9 @@ type placed struct {
 	new      []string
 }
 
-// applyHunks returns a text with all hunks applied. It looks for each hunk in the original text. The error lists every hunk that fits
-// nowhere, or in several places.
-func applyHunks(content string, hunks []hunk) (after string, notes []string, err error) {
+// applyHunks returns a text with all hunks applied. It looks for each hunk in the original text. exact reports that each fits exactly, apart
+// from the line endings, and only once. The error lists every hunk that fits nowhere, or in several places.
+func applyHunks(content string, hunks []hunk) (after string, exact bool, notes []string, err error) {
 	f := parseFormat(content)
 	text := f.strip(content)
 	open := text != "" && !strings.HasSuffix(text, "\n")
@@ -53,13 +54,13 @@ func applyHunks(content string, hunks []hunk) (after string, notes []string, err
 		}
 	}
 	if len(problems) > 0 {
-		return "", nil, errors.Join(problems...)
+		return "", false, nil, errors.Join(problems...)
 	}
 	text = p.text()
 	if open {
 		text = strings.TrimSuffix(text, "\n")
 	}
-	return f.apply(text), p.notes, nil
+	return f.apply(text), !p.loose, p.notes, nil
 }
 
 func (p *patched) text() string {
@@ -115,6 +116,7 @@ func (p *patched) place(h *hunk, number int) error {
 			if note != "" {
 				p.notes = append(p.notes, fmt.Sprintf("%s was applied at line %d: %s", name, at+1, note))
 			}
+			p.loose = p.loose || level > 0 || len(found) > 1 || len(lines) < len(h.lines)
 			p.put(&one, at, level)
 			return nil
 		}
@@ -274,6 +276,7 @@ func (p *patched) insert(h *hunk, name string, start int, anchored bool) error {
 	if p.taken(at, at) {
 		return tool.Codef("tool.ambiguous", "%s adds lines between those that an earlier hunk changes; join the two hunks", name)
 	}
+	p.loose = true
 	p.done = append(p.done, placed{from: at, to: at, new: h.new()})
 	p.cursor = max(p.cursor, at)
 	return nil

@@ -18,7 +18,7 @@ import (
 type Change struct {
 	Path  string `json:"path"`           // from the root of the workspace
 	From  string `json:"from,omitzero"`  // the path before a move
-	Hash  string `json:"hash,omitzero"`  // SHA-256 of the new content, in hex; empty for a deleted file
+	Hash  string `json:"hash,omitzero"`  // SHA-256 of the new content, in hex; empty if the model does not know it
 	Whole bool   `json:"whole,omitzero"` // the model knows all of it
 }
 
@@ -35,10 +35,11 @@ type step struct {
 	kind  fs.FileMode // of a removed link or directory
 	base  *version    // of the file that is replaced, moved or removed; nil: there is none
 	after *version    // nil: no file is left
-	whole bool        // the model knows all of the new content
+	known bool        // the model knows the new content, at least in part
+	whole bool        // the model knows all of it
 }
 
-// editor plans and makes changes of files that the model has read.
+// editor plans and makes changes of files that the model knows.
 type editor struct{ *memory }
 
 // source is a file that a plan changes.
@@ -59,7 +60,7 @@ func (e editor) load(abs string) (data []byte, v version, err error) {
 	return data, sha256.Sum256(data), err
 }
 
-// open reads a file to change a part of it. The model must have read this version.
+// open reads a file to change a part of it. The caller checks with proven what the model knows of it.
 func (e editor) open(ctx context.Context, name string) (source, error) {
 	f := source{name: name}
 	var data []byte
@@ -72,7 +73,20 @@ func (e editor) open(ctx context.Context, name string) (source, error) {
 	}
 	f.base = sha256.Sum256(data)
 	f.text, f.coding = decodeText(data)
-	return f, e.fresh(name, f.abs, f.base, false)
+	return f, nil
+}
+
+// proven returns an error unless the model knows what it changes: it has read this version of the file, or its old texts fit exactly and
+// only once. An error of the match itself gets the advice to read a file that the model has not read, or that has changed since.
+func (e editor) proven(f source, exact bool, err error) error {
+	stale := e.fresh(f.name, f.abs, f.base, false)
+	switch {
+	case stale == nil || err == nil && exact:
+		return err
+	case err != nil:
+		return fmt.Errorf("%w\n%w", err, stale)
+	}
+	return fmt.Errorf("the old text does not fit exactly and only once, and %w", stale)
 }
 
 // replaced is the step that gives a file a new text and keeps its encoding.
@@ -82,7 +96,11 @@ func (e editor) replaced(f source, text string) (step, error) {
 		return step{}, fmt.Errorf("%s: %w", workspace.Quote(f.name), err)
 	}
 	k, _ := e.knows(f.abs)
-	return e.step(f.abs, &f.base, f.text, text, data, k.whole), nil
+	one := e.step(f.abs, &f.base, f.text, text, data, k.whole)
+	if k.version != f.base { // the old text proved its place only
+		one.known, one.whole = false, false
+	}
+	return one, nil
 }
 
 // step is the step that writes data to a file; without a base it creates the file.
@@ -93,7 +111,7 @@ func (e editor) step(abs string, base *version, before, after string, data []byt
 	}
 	one := step{
 		Edit: workspace.Edit{Path: abs, Data: data, Exact: true}, diff: diffOf(e.ws.Rel(abs), before, after, base == nil, false),
-		verb: "edited", base: base, after: &v, whole: whole,
+		verb: "edited", base: base, after: &v, known: true, whole: whole,
 	}
 	if base == nil {
 		one.verb = "created"
@@ -115,7 +133,7 @@ func (e editor) apply(ctx context.Context, p plan) error {
 			if err := e.check(one); err != nil {
 				return err
 			}
-			if one.after != nil { // before any other call can read the new version
+			if one.after != nil && one.known { // before any other call can read the new version
 				undo = append(undo, e.wrote(one.Edit.Path, *one.after, one.whole))
 			}
 			return nil
@@ -177,7 +195,7 @@ func (p plan) text() string {
 func (p plan) changes() (all []Change) {
 	for _, one := range p.steps {
 		c := Change{Path: one.diff.Path, From: one.diff.From, Whole: one.whole}
-		if one.after != nil {
+		if one.after != nil && one.known {
 			c.Hash = one.after.String()
 		}
 		all = append(all, c)
