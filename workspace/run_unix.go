@@ -3,15 +3,28 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"time"
 )
 
 func shell(line string) *exec.Cmd {
 	return exec.Command(shellPath("bash", "sh"), "-c", line)
+}
+
+// SyntaxError returns what the shell says against the syntax of a command line, with the place; "" if it says nothing. The shell reads the line
+// and executes nothing of it.
+func SyntaxError(ctx context.Context, line string) string {
+	c := shell(line)
+	c = exec.CommandContext(ctx, c.Path, "-n", "-c", line)
+	c.Args[0], c.Env = "shell", []string{"LC_ALL=C"} // no file of BASH_ENV
+	out, _ := c.CombinedOutput()
+	text := strings.ReplaceAll("\n"+strings.TrimSpace(string(out)), "\nshell: ", "\n")
+	return strings.ReplaceAll(text, "\n-c: ", "\n")[1:]
 }
 
 func exitStatus(state *os.ProcessState) (code int, signal string) {

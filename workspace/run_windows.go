@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,9 @@ func shell(line string) *exec.Cmd {
 	}
 	return exec.Command(path, "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", line)
 }
+
+// SyntaxError finds nothing here: these shells cannot read a line without executing it.
+func SyntaxError(context.Context, string) string { return "" }
 
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}

@@ -137,6 +137,37 @@ text Reported twice.`)
 	}
 }
 
+// Lines that the shell cannot read are errors for the model to correct, and no denials, of which three in a row end a run.
+func TestSyntaxErrorsAreNoDenials(t *testing.T) {
+	const wrong = "call shell {\"command\": \"echo \\\"open\"}\n---\n"
+	ag := openAgent(t, strings.Repeat(wrong, 4)+"text Done.", permission.Edits)
+	defer ag.Close()
+	results := 0
+	for e, err := range ag.Run(t.Context(), llm.UserText("go")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch b := e.Body.(type) {
+		case session.Message:
+			if b.Role != llm.RoleTool {
+				continue
+			}
+			if results++; !b.IsError || b.Outcome != session.OutcomeInvalid || !strings.Contains(b.Text(), "unexpected") && !strings.Contains(b.Text(), "nterminated") {
+				t.Errorf("%+v", b)
+			}
+		case session.Decision:
+			t.Errorf("%+v", b)
+		case session.RunEnded:
+			if b.Reason != session.ReasonDone {
+				t.Errorf("%+v", b)
+			}
+		}
+	}
+	if results != 4 {
+		t.Errorf("%d results", results)
+	}
+}
+
 // Eight times the same harmless command in one message are eight runs, side by side.
 func TestEightSleeps(t *testing.T) {
 	const calls = 8

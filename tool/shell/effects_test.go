@@ -4,6 +4,8 @@ package shell_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,6 +94,38 @@ func TestALineIsAnalyzedOnce(t *testing.T) {
 		if _, err := c.Run(t.Context(), nil); err != nil || n != 1 {
 			t.Errorf("background %t: analyzed %d times, %v", background, n, err)
 		}
+	}
+}
+
+// A line that the shell cannot read is a mistake to correct. The shell says what and where, and executes nothing.
+func TestSyntaxErrors(t *testing.T) {
+	ws := open(t)
+	run := shell.New(ws, shell.Options{})[0]
+	t.Setenv("BASH_ENV", filepath.Join(ws.Dir(), "env"))
+	if err := os.WriteFile(filepath.Join(ws.Dir(), "env"), []byte("touch ran\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"touch ran; echo \"unterminated", "touch ran\nif true; then", "touch ran\n$(touch ran)\necho )\n", "cat > ran <<'EOF'\ntext without an end"} {
+		data, err := json.Marshal(map[string]any{"command": line})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = run.Prepare(t.Context(), string(data))
+		coded, ok := errors.AsType[interface {
+			error
+			Code() string
+		}](err)
+		if !ok || coded.Code() != "tool.syntax" || !strings.Contains(err.Error(), "cannot read the command, and ran nothing of it: ") || !strings.Contains(err.Error(), "line ") && !strings.Contains(err.Error(), "sh: ") ||
+			strings.Contains(err.Error(), "shell: ") || strings.Contains(err.Error(), "-c: ") {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(ws.Dir(), "ran")); !errors.Is(err, os.ErrNotExist) {
+		t.Error("something ran")
+	}
+	// A line that only the parser of Tenon refuses is judged as one that cannot be judged.
+	if e := prepare(t, run, map[string]any{"command": "a=(1 2); echo ${a[-1]@K}"}).Effects; !e.Unknown {
+		t.Errorf("%+v", e)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 const (
 	defaultTimeout = 120       // seconds
 	maxText        = 50 << 10  // bytes of output for the model
+	maxSyntax      = 2 << 10   // bytes of what the shell says against a line
 	maxCapture     = 256 << 10 // bytes of output in memory, and of live output
 )
 
@@ -50,13 +51,15 @@ type Options struct {
 func New(ws *workspace.Workspace, o Options) []tool.Tool {
 	s := &set{Workspace: ws, analyze: o.Analyze, ended: o.Reported, seen: map[string]int64{}}
 	run := tool.New("shell", shellText,
-		func(_ context.Context, a arguments) (tool.Effects, error) { return s.effects(sandboxed{arguments: a}) },
+		func(ctx context.Context, a arguments) (tool.Effects, error) {
+			return s.effects(ctx, sandboxed{arguments: a})
+		},
 		func(ctx context.Context, a arguments, report tool.Report) (tool.Result, error) {
 			return s.run(ctx, sandboxed{arguments: a}, report)
 		})
 	if ws.Confined() {
 		run = tool.New("shell", shellText+sandboxText,
-			func(_ context.Context, a sandboxed) (tool.Effects, error) { return s.effects(a) }, s.run)
+			s.effects, s.run)
 	}
 	return []tool.Tool{run, tool.New("job", jobText, jobEffects, s.job, tool.WithTitle(jobArguments.title))}
 }
@@ -71,7 +74,7 @@ type set struct {
 	seen map[string]int64 // bytes of the output of each job that the model has seen
 }
 
-func (s *set) effects(a sandboxed) (tool.Effects, error) {
+func (s *set) effects(ctx context.Context, a sandboxed) (tool.Effects, error) {
 	dir, err := s.Resolve(cmp.Or(a.Dir, "."))
 	if err != nil {
 		return tool.Effects{}, err
@@ -81,7 +84,14 @@ func (s *set) effects(a sandboxed) (tool.Effects, error) {
 		e = s.analyze(a.Command, dir)
 	}
 	e.Command = cmp.Or(e.Command, a.Command)
-	if advice := interactive(parsed(e)); advice != "" {
+	tree := parsed(e)
+	if tree == nil { // the shell decides whether that is a mistake of the line or of the parser
+		if wrong := workspace.SyntaxError(ctx, e.Command); wrong != "" {
+			wrong, _ = tool.Bound(wrong, maxSyntax)
+			return tool.Effects{}, tool.Codef("tool.syntax", "the shell cannot read the command, and ran nothing of it: %s", wrong)
+		}
+	}
+	if advice := interactive(tree); advice != "" {
 		return tool.Effects{}, tool.Codef("tool.interactive", "%s", advice)
 	}
 	if a.Unconfined && strings.TrimSpace(a.Reason) == "" {
