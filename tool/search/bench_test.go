@@ -86,11 +86,11 @@ func sourceOfGo(b *testing.B) (string, *workspace.Workspace) {
 
 // all is a search without bounds.
 func all(b *testing.B, ws *workspace.Workspace, pattern string) *grep {
-	p, invalid, err := lines.Compile(pattern, false, false)
+	p, invalid, err := lines.Compile(pattern, lines.Options{})
 	if err != nil || invalid != nil {
 		b.Fatal(err, invalid)
 	}
-	return &grep{set: set{ws}, start: ".", pattern: p, filter: nameFilter{"**", true}, limits: limits{math.MaxInt, math.MaxInt}}
+	return &grep{set: set{ws}, start: ".", pattern: p, limits: limits{math.MaxInt, math.MaxInt, math.MaxInt}}
 }
 
 // both measures the medians of ours and of ripgrep.

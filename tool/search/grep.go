@@ -1,9 +1,13 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/tool/search/internal/lines"
@@ -11,7 +15,8 @@ import (
 )
 
 const (
-	maxMatches = 120      // matching lines that grep shows
+	maxMatches = 120      // matches that grep shows
+	maxCount   = 10_000   // matches that grep counts
 	maxText    = 12 << 10 // bytes that grep shows
 	maxShown   = 300      // bytes of one line
 	maxExact   = 64 << 10 // bytes of the longest line in which grep locates the match
@@ -22,18 +27,31 @@ type grepArguments struct {
 	Pattern    string `json:"pattern" min:"1"`
 	Path       string `json:"path,omitempty" jsonschema:"file or directory, default: the root"`
 	Include    string `json:"include,omitempty" jsonschema:"glob of the files to search"`
+	Type       string `json:"type,omitempty" jsonschema:"kind of file: go, py, js, ts, rust, java, c, cpp, md, ..."`
+	OutputMode string `json:"output_mode,omitempty" jsonschema:"default content" enum:"content,files_with_matches,count"`
 	Literal    bool   `json:"literal,omitempty" jsonschema:"pattern is plain text"`
 	IgnoreCase bool   `json:"ignore_case,omitempty"`
-	Context    int    `json:"context,omitempty" jsonschema:"lines around each match" min:"0" max:"10"`
+	Multiline  bool   `json:"multiline,omitempty" jsonschema:"matches may span lines, and . matches newlines"`
+	Context    int    `json:"context,omitempty" jsonschema:"lines before and after each match" min:"0" max:"20"`
+	Before     int    `json:"before,omitempty" jsonschema:"lines before each match" min:"0" max:"20"`
+	After      int    `json:"after,omitempty" jsonschema:"lines after each match" min:"0" max:"20"`
+	Limit      int    `json:"limit,omitempty" jsonschema:"most matches or files to show, default 120" min:"1" max:"1000"`
 }
+
+// The output modes.
+const (
+	showFiles  = "files_with_matches"
+	showCounts = "count"
+)
 
 // Matched is the details of a grep.
 type Matched struct {
-	Matches  int  `json:"matches"` // shown lines
-	Files    int  `json:"files"`   // with a shown line
-	Searched int  `json:"searched"`
+	Matches  int  `json:"matches"`          // of all files; files_with_matches counts one for each file
+	Files    int  `json:"files"`            // with a match
+	Shown    int  `json:"shown"`            // matches, or files in the other modes
+	More     bool `json:"more,omitzero"`    // there are more than it counted
+	Searched int  `json:"searched"`         // files
 	Skipped  int  `json:"skipped,omitzero"` // files and directories that are too large or unreadable
-	More     bool `json:"more,omitzero"`    // there are more matches
 }
 
 func (s set) grep() tool.Tool {
@@ -44,50 +62,67 @@ func (s set) grep() tool.Tool {
 			if err != nil {
 				return tool.Result{}, err
 			}
-			g := grep{set: s, start: start, context: args.Context, filter: nameFilter{"**", true}, limits: limits{maxMatches, maxText}}
+			g := grep{
+				set: s, start: start, mode: args.OutputMode, before: max(args.Before, args.Context), after: max(args.After, args.Context),
+				kinds: kindsOf(args.Type), limits: limits{cmp.Or(args.Limit, maxMatches), maxText, maxCount},
+			}
 			if args.Include != "" {
-				if g.filter, err = newNameFilter(s.ws, args.Include); err != nil {
+				filter, err := newNameFilter(s.ws, args.Include)
+				if err != nil {
 					return tool.Result{}, err
 				}
+				g.filter = &filter
+			}
+			o := lines.Options{Literal: args.Literal, IgnoreCase: args.IgnoreCase, Multiline: args.Multiline}
+			if strings.Contains(args.Pattern, "\n") || !args.Literal && strings.Contains(args.Pattern, `\n`) {
+				o.Newlines = true
 			}
 			var invalid error
-			if g.pattern, invalid, err = lines.Compile(args.Pattern, args.Literal, args.IgnoreCase); err != nil {
+			if g.pattern, invalid, err = lines.Compile(args.Pattern, o); err != nil {
 				return tool.Result{}, err
 			}
 			if invalid != nil {
 				g.notes = append(g.notes, fmt.Sprintf("the pattern was read as plain text: %v", invalid))
 			}
-			if strings.Contains(args.Pattern, "\n") || !args.Literal && strings.Contains(args.Pattern, `\n`) {
-				g.notes = append(g.notes, "a match is within one line; newlines never match")
-			}
 			if err := g.run(ctx); err != nil {
 				return tool.Result{}, err
 			}
-			brief := tool.Count(g.found.Matches, "match")
-			if g.found.More {
-				brief += " and more"
-			}
-			return tool.TextResult(g.text()).With(brief, g.found), nil
+			return tool.TextResult(g.result()).With(g.total(), g.found), nil
 		}, tool.WithTitle(func(args grepArguments) string { return title(args.Pattern, args.Path) }))
 }
 
-type limits struct{ matches, text int }
+// limits bound the shown matches or files, the bytes that show them, and the counted matches.
+type limits struct{ matches, text, count int }
 
 type grep struct {
 	set
 	limits
-	pattern *lines.Pattern
-	filter  nameFilter
-	start   string
-	context int
+	pattern       *lines.Pattern
+	filter        *nameFilter // nil: all files
+	kinds         []string    // patterns of names; none: all files
+	start         string
+	mode          string
+	before, after int // lines of context
 
 	out   strings.Builder
+	full  atomic.Bool // out has no room; from now on grep only counts
 	found Matched
 	notes []string
 	skips []string
 }
 
-// show adds the lines of one file and reports whether there is room for more.
+// wants reports whether a file is to be searched.
+func (g *grep) wants(name string) bool {
+	if g.filter != nil && !g.filter.match(g.start, name) {
+		return false
+	}
+	return len(g.kinds) == 0 || slices.ContainsFunc(g.kinds, func(pattern string) bool {
+		ok, _ := path.Match(pattern, path.Base(name))
+		return ok
+	})
+}
+
+// show counts and shows the hits of one file, and reports whether to go on.
 func (g *grep) show(h hits) bool {
 	if h.skipped != nil {
 		if g.found.Skipped++; len(g.skips) < maxUnseen {
@@ -96,10 +131,36 @@ func (g *grep) show(h hits) bool {
 		return true
 	}
 	g.found.Searched++
-	if len(h.lines) == 0 {
+	if h.matches == 0 {
 		return true
 	}
 	g.found.Files++
+	g.found.Matches += h.matches
+	switch {
+	case g.full.Load():
+	case g.mode == showFiles:
+		g.entry(workspace.Quote(h.path) + "\n")
+	case g.mode == showCounts:
+		g.entry(fmt.Sprintf("%s:%d\n", workspace.Quote(h.path), h.matches))
+	default:
+		g.lines(h)
+	}
+	g.found.More = h.more || g.found.Matches >= g.count
+	return !g.found.More
+}
+
+// entry shows a file.
+func (g *grep) entry(line string) {
+	if g.out.Len()+len(line) > g.text || g.found.Shown == g.matches {
+		g.full.Store(true)
+		return
+	}
+	g.out.WriteString(line)
+	g.found.Shown++
+}
+
+// lines shows the lines of a file.
+func (g *grep) lines(h hits) {
 	header := workspace.Quote(h.path) + "\n"
 	if g.out.Len() > 0 {
 		header = "\n" + header
@@ -111,32 +172,58 @@ func (g *grep) show(h hits) bool {
 			mark = "-"
 		}
 		text := fmt.Sprintf("%s%d%s%s\n", header, line.number, mark, line.text)
-		if last > 0 && line.number > last+1 && g.context > 0 {
+		if last > 0 && line.number > last+1 && g.before+g.after > 0 {
 			text = "--\n" + text
 		}
-		if g.out.Len()+len(text) > g.limits.text || !line.around && g.found.Matches == g.limits.matches {
-			g.found.More = true
-			if header != "" {
-				g.found.Files--
-			}
-			return false
+		if g.out.Len()+len(text) > g.text || line.first && g.found.Shown == g.matches {
+			g.full.Store(true)
+			return
 		}
 		g.out.WriteString(text)
 		header, last = "", line.number
-		if !line.around {
-			g.found.Matches++
+		if line.first {
+			g.found.Shown++
 		}
 	}
-	g.found.More = h.more
-	return !h.more
 }
 
-func (g *grep) text() string {
-	if g.found.Matches == 0 {
-		g.notes = append([]string{fmt.Sprintf("no match in %s", tool.Count(g.found.Searched, "file"))}, g.notes...)
+// total is the result in one line: "3 matches in 2 files", or "120 of 873 matches in 41 files".
+func (g *grep) total() string {
+	f := g.found
+	all, noun := f.Matches, "match"
+	if g.mode == showFiles {
+		noun = "file"
 	}
-	if g.found.More {
-		g.notes = append(g.notes, fmt.Sprintf("only the first %d matches are shown; narrow the search with path, include or a longer pattern", g.found.Matches))
+	text := tool.Count(all, noun)
+	if f.More {
+		text = "at least " + text
+	}
+	shown := all
+	switch {
+	case g.mode == showCounts && f.Shown < f.Files:
+		return fmt.Sprintf("%s in %d files, of which %d are shown", text, f.Files, f.Shown)
+	case g.mode != showCounts:
+		shown = f.Shown
+	}
+	if shown < all {
+		text = fmt.Sprintf("%d of %s", shown, text)
+	}
+	if g.mode != showFiles && f.Files > 0 {
+		text += " in " + tool.Count(f.Files, "file")
+	}
+	return text
+}
+
+func (g *grep) result() string {
+	switch f := g.found; {
+	case f.Searched == 0:
+		g.notes = append([]string{"no file was searched; check path, include and type"}, g.notes...)
+	case f.Matches == 0:
+		g.notes = append([]string{fmt.Sprintf("no match in %s", tool.Count(f.Searched, "file"))}, g.notes...)
+	case g.full.Load() || f.More || g.mode != showFiles && g.mode != showCounts && f.Shown < f.Matches:
+		g.notes = append(g.notes, g.total()+"; narrow the search with path, include, type or a longer pattern, or list the files with output_mode")
+	case g.mode == showCounts:
+		g.notes = append(g.notes, g.total())
 	}
 	if len(g.skips) > 0 {
 		g.notes = append(g.notes, unseen(g.skips, g.found.Skipped))

@@ -12,8 +12,9 @@ import (
 type hits struct {
 	path    string
 	lines   []hit
-	matches int
+	matches int // all of them, up to the limit
 	size    int // of the lines
+	last    int // the number of the last line in lines
 	more    bool
 	skipped error
 }
@@ -22,37 +23,58 @@ type hit struct {
 	number int
 	text   string
 	around bool // a context line
+	first  bool // the first line of a match
 }
 
-// search finds the matching lines of one file with their context. After the end of ctx the result is incomplete.
-func (g *grep) search(ctx context.Context, searcher *lines.Searcher, path string, data []byte) hits {
+// search finds the matches of one file with their context, or only counts them. After the end of ctx the result is incomplete.
+func (g *grep) search(ctx context.Context, searcher *lines.Searcher, path string, data []byte, only bool) hits {
 	h := hits{path: path}
-	number, counted, last := 1, 0, 0 // of the line at counted; last: the last line in h
+	data = searcher.Plain(data)
+	number, counted := 1, 0 // the line at counted
 	searcher.Each(ctx, data, func(start, end, place int) bool {
-		if h.matches == g.limits.matches || h.size > g.limits.text {
+		h.matches++
+		switch {
+		case g.mode == showFiles:
+			return false
+		case h.matches == g.limits.count:
 			h.more = true
 			return false
+		case only || g.mode == showCounts || h.matches > g.matches || h.size > g.text:
+			return true
 		}
 		number += bytes.Count(data[counted:start], []byte{'\n'})
 		counted = start
-		if last >= number { // it is already there as context
-			line := &h.lines[len(h.lines)-1-(last-number)]
-			line.around, line.text = false, g.cut(data[start:end], place-start)
-		} else {
-			h.before(data, start, number, min(g.context, number-last-1))
-			h.add(hit{number: number, text: g.cut(data[start:end], place-start)})
-			last = number
+		h.before(data, start, number, min(g.before, number-h.last-1))
+		last := number
+		for at := start; ; last++ { // a match has several lines only across lines
+			stop := end
+			if i := bytes.IndexByte(data[at:end], '\n'); i >= 0 {
+				stop = at + i
+			}
+			h.match(hit{number: last, text: g.cut(data[at:stop], place-at), first: at == start})
+			if at = stop + 1; stop == end || h.size > g.text {
+				break
+			}
 		}
-		h.matches++
-		last = h.after(data, end, number, last, number+g.context)
+		h.after(data, end, last, last+g.after)
 		return true
 	})
 	return h
 }
 
+// match adds a line of a match, which may be there as context.
+func (h *hits) match(line hit) {
+	if line.number <= h.last {
+		h.lines[len(h.lines)-1-(h.last-line.number)] = line
+		return
+	}
+	h.add(line)
+}
+
 func (h *hits) add(line hit) {
 	h.lines = append(h.lines, line)
 	h.size += len(line.text)
+	h.last = line.number
 }
 
 // before adds the n lines above the line that starts at start.
@@ -62,19 +84,19 @@ func (h *hits) before(data []byte, start, number, n int) {
 		end := start - 1
 		start = bytes.LastIndexByte(data[:end], '\n') + 1
 		number--
-		above = append(above, hit{number, clip(bytes.TrimSuffix(data[start:end], []byte{'\r'}), 0), true})
+		above = append(above, hit{number: number, text: clip(bytes.TrimSuffix(data[start:end], []byte{'\r'}), 0), around: true})
 	}
 	for i := len(above) - 1; i >= 0; i-- {
 		h.add(above[i])
 	}
 }
 
-// after adds the lines below line number, which ends at end: from line shown+1 to line last. It returns the last line in h.
-func (h *hits) after(data []byte, end, number, shown, last int) int {
+// after adds the lines below line number, which ends at end, up to line last.
+func (h *hits) after(data []byte, end, number, last int) {
 	for number++; number <= last; number++ {
 		i := bytes.IndexByte(data[end:], '\n')
 		if i < 0 || end+i+1 >= len(data) {
-			break
+			return
 		}
 		start := end + i + 1
 		if end = len(data); bytes.IndexByte(data[start:], '\n') >= 0 {
@@ -83,12 +105,10 @@ func (h *hits) after(data []byte, end, number, shown, last int) int {
 		if end > start && data[end-1] == '\r' {
 			end--
 		}
-		if number > shown {
-			h.add(hit{number, clip(data[start:end], 0), true})
-			shown = number
+		if number > h.last {
+			h.add(hit{number: number, text: clip(data[start:end], 0), around: true})
 		}
 	}
-	return shown
 }
 
 // cut cuts a long matching line around the match.
@@ -96,7 +116,7 @@ func (g *grep) cut(line []byte, place int) string {
 	from := 0
 	switch {
 	case len(line) > maxExact:
-		from = max(0, place-maxShown/2)
+		from = min(max(0, place-maxShown/2), len(line))
 	case len(line) > maxShown:
 		from = max(0, g.pattern.Find(line)-maxShown/3)
 	}

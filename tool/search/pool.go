@@ -36,7 +36,7 @@ type file struct {
 	err   error
 }
 
-// run searches files concurrently and shows the hits in the order of the walk. It stops when the result is full.
+// run searches files concurrently and shows the hits in the order of the walk. It stops when it has counted enough.
 func (g *grep) run(parent context.Context) error {
 	ctx, cancel := context.WithCancel(parent)
 	workers := min(runtime.GOMAXPROCS(0), 8)
@@ -93,7 +93,7 @@ func (g *grep) walk(ctx context.Context, todo, ordered chan<- job) {
 		return true
 	}
 	for entry, err := range g.ws.Walk(ctx, g.start, workspace.WalkOptions{}) {
-		if err == nil && (!entry.Type.IsRegular() || !g.filter.match(g.start, entry.Path)) {
+		if err == nil && (!entry.Type.IsRegular() || !g.wants(entry.Path)) {
 			continue
 		}
 		if files = append(files, file{entry, err}); len(files) >= size && !send() {
@@ -112,22 +112,22 @@ type worker struct {
 	data     []byte
 }
 
-// do searches files until its hits exceed the limits of the result.
+// do searches files. Once its hits exceed the limits of the result, it only counts.
 func (w *worker) do(ctx context.Context, files []file) []hits {
 	var out []hits
 	matches, size := 0, 0
 	for _, f := range files {
-		if ctx.Err() != nil || matches > w.limits.matches || size > w.limits.text {
+		if ctx.Err() != nil || matches >= w.count {
 			break
 		}
-		h := w.one(ctx, f)
+		h := w.one(ctx, f, w.full.Load() || matches > w.limits.matches || size > w.text)
 		out = append(out, h)
 		matches, size = matches+h.matches, size+h.size
 	}
 	return out
 }
 
-func (w *worker) one(ctx context.Context, f file) hits {
+func (w *worker) one(ctx context.Context, f file, only bool) hits {
 	path := f.entry.Path
 	if f.err != nil {
 		return hits{path: cmp.Or(path, ".") + "/", skipped: f.err}
@@ -139,7 +139,7 @@ func (w *worker) one(ctx context.Context, f file) hits {
 	case err != nil:
 		return hits{path: path, skipped: err}
 	}
-	return w.search(ctx, w.searcher, path, data)
+	return w.search(ctx, w.searcher, path, data, only)
 }
 
 var (

@@ -161,8 +161,25 @@ func TestGrep(t *testing.T) {
 		{"context with a gap", args{"pattern": "Say|more", "path": "b", "context": 1}, "b/notes\n1:Say hello.\n2-No\n--\n4-and\n5:more\n6-hello"},
 		{"context within context", args{"pattern": "No|hello", "path": "b", "context": 3}, "b/notes\n1:Say hello.\n2:No\n3:hello again\n4-and\n5-more\n6:hello"},
 		{"nothing", args{"pattern": "zzz"}, "[no match in 10 files]"},
-		{"line ends", args{"pattern": `main\n`}, "[no match in 10 files]\n[a match is within one line; newlines never match]"},
-		{"literal line ends", args{"pattern": "No\nhello", "literal": true}, "[no match in 10 files]\n[a match is within one line; newlines never match]"},
+		{"line ends", args{"pattern": `main\n`}, "main.go\n1:package main"},
+		{"literal line ends", args{"pattern": "No\nhello", "literal": true}, "b/notes\n2:No\n3:hello again"},
+		{"line ends of Windows", args{"pattern": `package a\n// h.*`}, "a/a_test.go\n1:package a\n2:// hello"},
+		{"across lines", args{"pattern": "func.*}", "multiline": true, "before": 1}, "main.go\n2-\n3:func main() {\n4:\tprintln(\"Hello\")\n5:}"},
+		{"the ends of a line, across lines", args{"pattern": "^No$|^more$", "path": "b", "multiline": true}, "b/notes\n2:No\n5:more"},
+		{"a type", args{"pattern": "hello", "type": "ts"}, "a/deep/x.ts\n1:let hello"},
+		{"another name of a type", args{"pattern": "(?i)hello", "type": "TypeScript"}, "a/deep/x.ts\n1:let hello"},
+		{"a type and a glob", args{"pattern": "package", "type": "go", "include": "a/*"}, "a/a.go\n1:package a\n\na/a_test.go\n1:package a"},
+		{"a type that no file has", args{"pattern": "package", "type": "rust"}, "[no file was searched; check path, include and type]"},
+		{"files", args{"pattern": "hello", "output_mode": "files_with_matches"}, "a/a_test.go\na/deep/x.ts\nb/notes\nlatin"},
+		{"some of the files", args{"pattern": "hello", "output_mode": "files_with_matches", "limit": 3}, "a/a_test.go\na/deep/x.ts\nb/notes\n" +
+			"[3 of 4 files; narrow the search with path, include, type or a longer pattern, or list the files with output_mode]"},
+		{"counts", args{"pattern": "hello", "output_mode": "count"}, "a/a_test.go:1\na/deep/x.ts:1\nb/notes:3\nlatin:1\n[6 matches in 4 files]"},
+		{"some of the counts", args{"pattern": "hello", "output_mode": "count", "limit": 1}, "a/a_test.go:1\n" +
+			"[6 matches in 4 files, of which 1 are shown; narrow the search with path, include, type or a longer pattern, or list the files with output_mode]"},
+		{"some of the matches", args{"pattern": "hello", "path": "b", "limit": 2}, "b/notes\n1:Say hello.\n3:hello again\n" +
+			"[2 of 3 matches in 1 file; narrow the search with path, include, type or a longer pattern, or list the files with output_mode]"},
+		{"lines before", args{"pattern": "hello again", "path": "b", "before": 1}, "b/notes\n2-No\n3:hello again"},
+		{"lines after", args{"pattern": "Say|more", "path": "b", "after": 1}, "b/notes\n1:Say hello.\n2-No\n--\n5:more\n6-hello"},
 		{"empty match", args{"pattern": "x*", "path": "b/notes", "context": 0}, "b/notes\n1:Say hello.\n2:No\n3:hello again\n4:and\n5:more\n6:hello"},
 	}
 	for _, test := range tests {
@@ -192,22 +209,22 @@ func TestGrepIsBounded(t *testing.T) {
 	p := newProject(t, content)
 	t.Run("matches", func(t *testing.T) {
 		text, details, err := p.call(t.Context(), "grep", args{"pattern": "pin"})
-		if want := (search.Matched{Matches: 120, Files: 12, Searched: 14, More: true, Skipped: 1}); err != nil || details != want {
+		if want := (search.Matched{Matches: 500, Files: 50, Shown: 120, Searched: 101, Skipped: 1}); err != nil || details != want {
 			t.Errorf("%+v, %v; want %+v", details, err, want)
 		}
-		if !strings.Contains(text, "[only the first 120 matches are shown; narrow the search") {
+		if !strings.Contains(text, "[120 of 500 matches in 50 files; narrow the search") {
 			t.Errorf("the result does not report the limit: %q", text[len(text)-200:])
 		}
 	})
 	t.Run("matches of one file", func(t *testing.T) {
 		_, details, err := p.call(t.Context(), "grep", args{"pattern": ".", "path": "many"})
-		if m := details.(search.Matched); err != nil || m.Matches != 120 || !m.More {
+		if m := details.(search.Matched); err != nil || m.Shown != 120 || m.Matches != 500 || m.More {
 			t.Errorf("%+v, %v", details, err)
 		}
 	})
 	t.Run("text", func(t *testing.T) {
 		text, details, err := p.call(t.Context(), "grep", args{"pattern": "tack", "path": "wide"})
-		if m := details.(search.Matched); err != nil || !m.More || m.Matches < 40 || len(text) > 13<<10 {
+		if m := details.(search.Matched); err != nil || m.Matches != 250 || m.Shown < 40 || m.Shown == 250 || len(text) > 13<<10 {
 			t.Errorf("%d bytes, %+v, %v", len(text), details, err)
 		}
 	})
@@ -215,6 +232,24 @@ func TestGrepIsBounded(t *testing.T) {
 		text, _, err := p.call(t.Context(), "grep", args{"pattern": "needle"})
 		if err != nil || len(text) > 600 || !strings.Contains(text, "…x") || !strings.Contains(text, "needley") || !strings.Contains(text, "[not searched: large (larger than 16 MB)]") {
 			t.Errorf("%q, %v", text, err)
+		}
+	})
+	t.Run("more than it counts", func(t *testing.T) {
+		content := map[string]string{"a": "x\n"}
+		for i := range 20 {
+			content[fmt.Sprintf("f%02d", i)] = strings.Repeat("x\n", 1000)
+		}
+		for range 5 {
+			text, details, err := newProject(t, content).call(t.Context(), "grep", args{"pattern": "x", "output_mode": "count", "limit": 1})
+			if m := details.(search.Matched); err != nil || !m.More || m.Matches != 10_001 || m.Files != 11 || !strings.Contains(text, "[at least 10001 matches in 11 files, of which 1 are shown; ") {
+				t.Errorf("%+v, %v: %q", details, err, text)
+			}
+		}
+	})
+	t.Run("a match of many lines", func(t *testing.T) {
+		text, details, err := p.call(t.Context(), "grep", args{"pattern": "tack.*", "path": "wide", "multiline": true})
+		if m := details.(search.Matched); err != nil || m.Matches != 50 || len(text) > 13<<10 {
+			t.Errorf("%d bytes, %+v, %v", len(text), details, err)
 		}
 	})
 	t.Run("cancelled", func(t *testing.T) {

@@ -169,7 +169,7 @@ func TestHiddenIsNotSearched(t *testing.T) {
 		want      string
 	}{
 		{"grep", args{"pattern": "needle"}, "c\n1:needle"},
-		{"grep", args{"pattern": "needle", "path": "a"}, "[no match in 0 files]"},
+		{"grep", args{"pattern": "needle", "path": "a"}, "[no file was searched; check path, include and type]"},
 		{"glob", args{"pattern": "**"}, "c"},
 		{"glob", args{"pattern": "*", "path": "a"}, "[no matching file]"},
 	} {

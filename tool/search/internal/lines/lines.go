@@ -1,4 +1,4 @@
-// Package lines finds the lines of a text that match a regular expression, fast.
+// Package lines finds the lines of a text that match a regular expression, fast, or matches that span lines.
 //
 // Most matches contain literal text. The package looks for the rarest byte of this text, and package regexp reads only the lines that have
 // the text. It reads all lines if the pattern requires no text. The result is always the lines that package regexp finds.
@@ -16,23 +16,43 @@ import (
 type Pattern struct {
 	re    *regexp.Regexp
 	texts texts // every match contains one of them; none: unknown
+	spans bool  // a match may span lines
+}
+
+// Options say how to read a pattern.
+type Options struct {
+	Literal    bool // plain text, not a regular expression
+	IgnoreCase bool
+	Newlines   bool // a match may span lines
+	Multiline  bool // the same, and . matches newlines
 }
 
 // Compile compiles a pattern. It reads an invalid regular expression as plain text; invalid is the reason.
-func Compile(pattern string, literal, ignoreCase bool) (p *Pattern, invalid, err error) {
+func Compile(pattern string, o Options) (p *Pattern, invalid, err error) {
 	pattern = strings.ToValidUTF8(pattern, "\ufffd")
-	if !literal {
-		if p, invalid = compile(pattern, ignoreCase); invalid == nil {
+	if !o.Literal {
+		if p, invalid = compile(pattern, o); invalid == nil {
 			return p, nil, nil
 		}
 	}
-	p, err = compile(regexp.QuoteMeta(pattern), ignoreCase)
+	p, err = compile(regexp.QuoteMeta(pattern), o)
 	return p, invalid, err
 }
 
-func compile(expr string, ignoreCase bool) (*Pattern, error) {
-	if ignoreCase {
-		expr = "(?i)" + expr
+func compile(expr string, o Options) (*Pattern, error) {
+	flags := ""
+	if o.IgnoreCase {
+		flags = "i"
+	}
+	spans := o.Newlines || o.Multiline
+	if spans {
+		flags += "m"
+	}
+	if o.Multiline {
+		flags += "s"
+	}
+	if flags != "" {
+		expr = "(?" + flags + ")" + expr
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {
@@ -42,7 +62,7 @@ func compile(expr string, ignoreCase bool) (*Pattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pattern{re: re, texts: required(parsed.Simplify())}, nil
+	return &Pattern{re: re, texts: required(parsed.Simplify()), spans: spans}, nil
 }
 
 // Find returns the offset of the first match in a line, or -1. It is much slower than finding the line.
@@ -66,11 +86,23 @@ func (p *Pattern) Searcher() *Searcher {
 	return s
 }
 
+// Plain returns the data that Each reads. If a match may span lines, its lines end without a carriage return.
+func (p *Pattern) Plain(data []byte) []byte {
+	if p.spans {
+		return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+	}
+	return data
+}
+
 // Each calls yield for each matching line until yield returns false or ctx ends. The arguments are the bounds of the line without its
-// newline, and a place in the line near the match.
+// newline, and a place in the line near the match. If a match may span lines, the bounds are those of its lines.
 func (s *Searcher) Each(ctx context.Context, data []byte, yield func(start, end, place int) bool) {
 	likely := len(s.probes) > 0 && !s.otherForms(data)
 	s.reset()
+	if s.spans {
+		s.eachSpan(ctx, data, likely, yield)
+		return
+	}
 	for at := 0; at < len(data) && ctx.Err() == nil; {
 		place := at
 		if likely {
@@ -80,6 +112,29 @@ func (s *Searcher) Each(ctx context.Context, data []byte, yield func(start, end,
 		}
 		start, end, after := around(data, place)
 		if (likely && s.texts.pure || s.re.Match(data[start:end])) && !yield(start, end, place) {
+			return
+		}
+		at = after
+	}
+}
+
+// eachSpan is Each for matches that may span lines. The next match begins on a later line.
+func (s *Searcher) eachSpan(ctx context.Context, data []byte, likely bool, yield func(start, end, place int) bool) {
+	for at := 0; at < len(data) && ctx.Err() == nil; {
+		if likely && s.next(data, at) == len(data) {
+			return
+		}
+		m := s.re.FindIndex(data[at:])
+		if m == nil || at+m[0] == len(data) {
+			return
+		}
+		first, last := at+m[0], at+m[1]
+		if last > first && data[last-1] == '\n' { // the line after it is not a part of it
+			last--
+		}
+		start, _, _ := around(data, first)
+		_, end, after := around(data, last)
+		if !yield(start, end, first) {
 			return
 		}
 		at = after

@@ -37,7 +37,7 @@ func TestRequired(t *testing.T) {
 		{"(a|b|c)(d|e|f)gh", "dgh|egh|fgh", false, false},
 	}
 	for _, test := range tests {
-		p, invalid, err := Compile(test.pattern, false, false)
+		p, invalid, err := Compile(test.pattern, Options{})
 		if err != nil || invalid != nil {
 			t.Fatal(err, invalid)
 		}
@@ -54,7 +54,7 @@ func TestCompileOfLargePatterns(t *testing.T) {
 		"many parts":          strings.Repeat("(a|b)(c|d)", 5000),
 		"many letters":        strings.Repeat(`\pL`, 1000),
 	} {
-		if _, invalid, err := Compile(pattern, false, false); invalid != nil || err != nil {
+		if _, invalid, err := Compile(pattern, Options{}); invalid != nil || err != nil {
 			t.Errorf("%s: %v, %v", name, invalid, err)
 		}
 	}
@@ -63,7 +63,7 @@ func TestCompileOfLargePatterns(t *testing.T) {
 func TestEachIsStopped(t *testing.T) {
 	data := bytes.Repeat([]byte("some text\n"), 100_000)
 	for _, pattern := range []string{"text", `\w+`, `(?i)t[^x]`} {
-		p, _, err := Compile(pattern, false, false)
+		p, _, err := Compile(pattern, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func FuzzLines(f *testing.F) {
 		f.Add(pattern, []byte("élan xx x5 _x\n\nabcd\nFOO\nBar é\r\nxxxxy\n5\n"), false, false)
 	}
 	f.Fuzz(func(t *testing.T, pattern string, data []byte, literal, ignoreCase bool) {
-		p, invalid, err := Compile(pattern, literal, ignoreCase)
+		p, invalid, err := Compile(pattern, Options{Literal: literal, IgnoreCase: ignoreCase})
 		if err != nil {
 			t.Skip("too large")
 		}
@@ -122,6 +122,16 @@ func FuzzLines(f *testing.F) {
 			if re.Match(line) {
 				want = append(want, string(line))
 			}
+		}
+		if spans, _, err := Compile(pattern, Options{Literal: literal, IgnoreCase: ignoreCase, Multiline: true}); err == nil {
+			text, after := spans.Plain(data), 0
+			spans.Searcher().Each(t.Context(), text, func(start, end, place int) bool {
+				if start < after || place < start || end < start || end > len(text) || start > 0 && text[start-1] != '\n' || end < len(text) && text[end] != '\n' && text[end] != '\r' {
+					t.Errorf("%q in %q: from %d to %d after %d", pattern, text, start, end, after)
+				}
+				after = end + 1
+				return true
+			})
 		}
 		for way, s := range ways(p) {
 			var got []string
