@@ -42,7 +42,7 @@ func TestMultiEdit(t *testing.T) {
 			"an inexact match is reported with its number", "a \nb\n",
 			[]string{"b", "x", "a\nx", "y\nx"},
 			"y\nx\n",
-			"edited f: 2 lines added, 2 removed\nedit 2 of 2: old_text matches line 1 only without regard to trailing white space; it was replaced there",
+			"edited f: 2 lines added, 2 removed\nedit 2 of 2: old_text fits line 1 only without regard to trailing white space; it was replaced there, and the lines are now:\n1\ty\n2\tx",
 		},
 		{"back and forth", "a\n", []string{"a", "b", "b", "a"}, "a\n", "the edits leave f as it was; nothing was changed"},
 	}

@@ -87,8 +87,11 @@ func (e editor) planEdits(ctx context.Context, name string, edits []replacement)
 // The notes report an inexact match.
 func substitute(content, old, new string, all bool) (after string, exact bool, notes []string, err error) {
 	f := parseFormat(content)
+	if f.mixed != "" && strings.Contains(old, "\r\n") {
+		f.mixed = "" // the line endings are meant
+	}
 	text := f.strip(content)
-	if f.crlf || !strings.Contains(text, "\r") {
+	if f.crlf || f.mixed != "" || !strings.Contains(text, "\r") {
 		if strings.Contains(old, "\r\n") && !f.crlf {
 			notes = append(notes, "CRLF in the texts was read as the line ending of the file")
 		}
@@ -115,8 +118,14 @@ func substitute(content, old, new string, all bool) (after string, exact bool, n
 		switch {
 		case len(found) == 1:
 			m := found[0]
-			notes = append(notes, fmt.Sprintf("old_text matches line %d only without regard to %s; it was replaced there", lineAt(text, m.start), level.name))
-			return f.apply(text[:m.start] + m.new + text[m.end:]), false, notes, nil
+			after := text[:m.start] + m.new + text[m.end:]
+			first, n := lineAt(after, m.start), 0
+			if m.new != "" {
+				n = lineAt(after, m.start+len(strings.TrimSuffix(m.new, "\n"))) - first + 1
+			}
+			notes = append(notes, fmt.Sprintf("old_text fits line %d only without regard to %s", first, level.name)+
+				made(splitLines(after)[first-1:], first, n))
+			return f.apply(after), false, notes, nil
 		case len(found) > 1:
 			var at []string
 			for _, m := range found[:min(len(found), maxPlaces)] {

@@ -41,29 +41,49 @@ func TestEdit(t *testing.T) {
 		{"mixed line ends stay", "a\r\nb\nc\r\n", "b\n", "x\n", false, "a\r\nx\nc\r\n", done},
 		{
 			"punctuation", "say “hello” — now\n", `"hello" - now`, `"hello" - then`, false, "say “hello” — then\n",
-			done + "\nold_text matches line 1 only without regard to Unicode punctuation; it was replaced there",
+			done + "\nold_text fits line 1 only without regard to Unicode punctuation; it was replaced there, and the lines are now:\n1\tsay “hello” — then",
 		},
 		{
+			"ellipsis", "“wait…” and so on…\n", `"wait..." and so on...`, `"wait..." and not so on...`, false, "“wait…” and not so on…\n",
+			done + "\nold_text fits line 1 only without regard to Unicode punctuation; it was replaced there, and the lines are now:\n1\t“wait…” and not so on…",
+		},
+		{
+			"ellipsis in the wish", "wait... \n", "wait…", "stop…", false, "stop... \n",
+			done + "\nold_text fits line 1 only without regard to Unicode punctuation; it was replaced there, and the lines are now:\n1\tstop... ",
+		},
+		{
+			"long dash", "a — b\n", "a -- b", "a -- c", false, "a — c\n",
+			done + "\nold_text fits line 1 only without regard to Unicode punctuation; it was replaced there, and the lines are now:\n1\ta — c",
+		},
+		{
+			"removed in another form", "a\n  b\n", "   b\n", "", false, "a\n",
+			"edited f: 0 lines added, 1 removed\nold_text fits line 2 only without regard to white space and indentation; it was removed there",
+		},
+		{"mixed line ends of several lines", "one\r\ntwo\nthree\r\n", "one\ntwo\n", "1\n2\n", false, "1\r\n2\nthree\r\n", "edited f: 2 lines added, 2 removed"},
+		{"more lines with mixed ends", "one\r\ntwo\nthree\r\nfour\n", "one\n", "1\n1a\n1b\n", false, "1\r\n1a\r\n1b\r\ntwo\nthree\r\nfour\n", "edited f: 3 lines added, 1 removed"},
+		{"fewer lines with mixed ends", "\ufeffone\r\ntwo\nthree\r\nfour\n", "one\ntwo\n", "", false, "\ufeffthree\r\nfour\n", "edited f: 1 line added, 3 removed"},
+		{"mixed line ends, meant", "one\r\ntwo\n", "one\r\n", "one\n", false, "one\ntwo\n", done},
+		{
 			"no-break space", "a\u00a0b\n", "a b", "a c", false, "a\u00a0c\n",
-			done + "\nold_text matches line 1 only without regard to Unicode punctuation; it was replaced there",
+			done + "\nold_text fits line 1 only without regard to Unicode punctuation; it was replaced there, and the lines are now:\n1\ta\u00a0c",
 		},
 		{
 			"trailing white space", "a \t\nb\nc\n", "a\nb\n", "x\nb\n", false, "x\nb\nc\n",
-			done + "\nold_text matches line 1 only without regard to trailing white space; it was replaced there",
+			done + "\nold_text fits line 1 only without regard to trailing white space; it was replaced there, and the lines are now:\n1\tx\n2\tb",
 		},
 		{
 			"indentation", "func f() {\n\tif a {\n\t\tb()\n\t}\n}\n", "if a {\n    b()\n}\n", "if a {\n    c()\n}\n", false,
 			"func f() {\n\tif a {\n\t\tc()\n\t}\n}\n",
-			done + "\nold_text matches line 2 only without regard to white space and indentation; it was replaced there",
+			done + "\nold_text fits line 2 only without regard to white space and indentation; it was replaced there, and the lines are now:\n2\t\tif a {\n3\t\t\tc()\n4\t\t}",
 		},
 		{
 			"deeper indentation than before", "\tif a {\n\t\tb()\n\t}\n", "if a {\n  b()\n}", "if a {\n  for {\n    b()\n  }\n}", false,
 			"\tif a {\n\t\tfor {\n\t\t  b()\n\t\t}\n\t}\n",
-			"edited f: 3 lines added, 1 removed\nold_text matches line 1 only without regard to white space and indentation; it was replaced there",
+			"edited f: 3 lines added, 1 removed\nold_text fits line 1 only without regard to white space and indentation; it was replaced there, and the lines are now:\n1\t\tif a {\n2\t\t\tfor {\n3\t\t\t  b()\n4\t\t\t}\n5\t\t}",
 		},
 		{
 			"no line end at the end", "a\n  b", "b\n", "x\n", false, "a\n  x",
-			done + "\nold_text matches line 2 only without regard to white space and indentation; it was replaced there",
+			done + "\nold_text fits line 2 only without regard to white space and indentation; it was replaced there, and the lines are now:\n2\t  x",
 		},
 	}
 	for _, test := range tests {
@@ -92,7 +112,9 @@ func TestEditThatFails(t *testing.T) {
 		{"same", "a\n", "a", "a", []string{"are the same"}},
 		{"nothing like it", "a\nb\n", "zzzzzz", "y", []string{"no line of the file is similar"}},
 		{"line numbers", "a\nb\n", "1\ta\n2\tb\n", "y", []string{"contains the line numbers of read"}},
-		{"done before", "a\nnew line\n", "old line\n", "new line\n", []string{"its new text is already at line 2"}},
+		{"done before", "a\nthe new line\n", "the old line\n", "the new line\n", []string{"its new text is already at line 2"}},
+		{"a short text is there by chance", "a\nx = y\n", "x  = z", "x", []string{"the most similar lines are 2-2:\n2\tx = y"}},
+		{"a part of the old text is there, too", "b = 1\nreturn b + 1, nil\n", "b = 1\nc = 2\n", "return b + 1, nil", []string{"the most similar lines are 1-2:\n1\tb = 1"}},
 		{"nearly", "package x\n\nfunc sum(a, b int) int {\n\treturn a + b\n}\n", "func sum(a, c int) int {\n\treturn a + b\n}\n", "y", []string{
 			"the most similar lines are 3-5:\n3\tfunc sum(a, b int) int {\n4\t\treturn a + b\n5\t}\n",
 			`line 3 is "func sum(a, b int) int {", old_text has "func sum(a, c int) int {"`,
@@ -142,7 +164,7 @@ func TestEditNeedsTheVersionOrProof(t *testing.T) {
 	p.call("read", `{"path":"f"}`)
 	p.ok("edit", editArguments(t, "less", "least", false), "edited f: 1 line added, 1 removed")
 	p.ok("edit", editArguments(t, "a b", "x", false), "edited f: 1 line added, 1 removed\n"+
-		"old_text matches line 1 only without regard to white space and indentation; it was replaced there") // its own change it has seen
+		"old_text fits line 1 only without regard to white space and indentation; it was replaced there, and the lines are now:\n1\tx") // its own change it has seen
 	if err := os.Remove(filepath.Join(p.dir, "f")); err != nil {
 		t.Fatal(err)
 	}
@@ -213,6 +235,7 @@ func FuzzEdit(f *testing.F) {
 	f.Add("a\r\n  b\r\n", "a\nb\n", "x\n", true)
 	f.Add("“a” — b\n", `"a" - b`, `"a" - c`, false)
 	f.Add("\tif x {\n\t}\n", "if x {\n}", "if y {\n}", false)
+	f.Add("a…b\r\n—…\n", "a...b\n--.", "a…\r\n", true)
 	f.Add("\ufeff\xff\x00", "\xff", "é", false)
 	p := newProject(f, nil)
 	f.Fuzz(func(t *testing.T, before, old, new string, all bool) {

@@ -17,80 +17,128 @@ var levels = []struct {
 	name string
 	find func(text, old, new string) []match
 }{
-	{"Unicode punctuation", findFolded},
+	{"Unicode punctuation", func(text, old, new string) []match { return findFolded(text, old, new, fold) }},
+	{"Unicode punctuation", func(text, old, new string) []match { return findFolded(text, old, new, foldLong) }},
 	{"trailing white space", func(text, old, new string) []match { return findLines(text, old, new, trimRight) }},
 	{"white space and indentation", func(text, old, new string) []match { return findLines(text, old, new, squeeze) }},
 }
 
-// fold maps typographic punctuation to ASCII.
-func fold(r rune) rune {
+// fold maps typographic punctuation to ASCII, and every other rune beyond ASCII to itself.
+func fold(r rune) string {
 	switch {
-	case r < utf8.RuneSelf:
-		return r
 	case strings.ContainsRune("‘’‚‛′", r):
-		return '\''
+		return "'"
 	case strings.ContainsRune("“”„‟″«»", r):
-		return '"'
+		return `"`
 	case strings.ContainsRune("‐‑‒–—―−", r):
-		return '-'
+		return "-"
+	case r == '…':
+		return "..."
 	case unicode.Is(unicode.Zs, r):
-		return ' '
+		return " "
 	}
-	return r
+	return string(r)
+}
+
+// foldLong is fold, with long dashes as two hyphens.
+func foldLong(r rune) string {
+	if strings.ContainsRune("–—―", r) {
+		return "--"
+	}
+	return fold(r)
+}
+
+// folded returns a text with its punctuation in ASCII.
+func folded(text string, fold func(rune) string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return text
+	}
+	var b strings.Builder
+	for i, r := range text {
+		if n, _ := widths(text[i:], fold); n == 1 { // ASCII, or not UTF-8
+			b.WriteByte(text[i])
+		} else {
+			b.WriteString(fold(r))
+		}
+	}
+	return b.String()
 }
 
 // findFolded finds old with any punctuation. The parts that new shares with old keep the punctuation of the text.
-func findFolded(text, old, new string) []match {
-	folded, want := strings.Map(fold, text), strings.Map(fold, old)
-	if folded == text && want == old {
+func findFolded(text, old, new string, fold func(rune) string) []match {
+	plain, want := folded(text, fold), folded(old, fold)
+	if plain == text && want == old {
 		return nil
 	}
 	var found []match
-	// Folded runes are shorter: walk both texts together.
-	at, foldedAt := 0, 0
-	advance := func(to int) {
-		for foldedAt < to {
-			_, n := utf8.DecodeRuneInString(text[at:])
-			_, m := utf8.DecodeRuneInString(folded[foldedAt:])
-			at, foldedAt = at+n, foldedAt+m
+	at, plainAt := 0, 0 // the same place in both texts
+	advance := func(to int) bool {
+		for plainAt < to {
+			n, m := widths(text[at:], fold)
+			at, plainAt = at+n, plainAt+m
 		}
+		return plainAt == to
 	}
 	for from := 0; len(found) <= maxPlaces; {
-		i := strings.Index(folded[from:], want)
+		i := strings.Index(plain[from:], want)
 		if i < 0 {
 			break
 		}
-		advance(from + i)
+		whole := advance(from + i) // and not from within an ellipsis
 		start := at
 		from += i + len(want)
-		advance(from)
-		found = append(found, match{start, at, keepPunctuation(text[start:at], old, new)})
+		if whole = advance(from) && whole; whole {
+			found = append(found, match{start, at, keepPunctuation(text[start:at], old, new, fold)})
+		}
+		from = max(from, plainAt)
 	}
 	return found
 }
 
-// keepPunctuation returns new with the punctuation of the text at the start and end that new shares with old.
-func keepPunctuation(text, old, new string) string {
-	t, o, n := []rune(text), []rune(old), []rune(new)
-	head := 0
-	for head < min(len(t), len(o), len(n)) && o[head] == n[head] {
-		head++
+// widths returns the bytes of the first rune of a text, and of its folded form.
+func widths(text string, fold func(rune) string) (n, plain int) {
+	r, n := utf8.DecodeRuneInString(text)
+	if n == 1 {
+		return 1, 1 // ASCII, or not UTF-8
 	}
-	tail := 0
-	for tail < min(len(t), len(o), len(n))-head && o[len(o)-1-tail] == n[len(n)-1-tail] {
-		tail++
+	return n, len(fold(r))
+}
+
+// keepPunctuation returns new with the punctuation of the text at the start and end that new shares with old. The text and old are equal when
+// they are folded.
+func keepPunctuation(text, old, new string, fold func(rune) string) string {
+	type piece struct{ text, old string }
+	var pieces []piece
+	for i, k := 0, 0; i < len(text); {
+		from, fromOld := i, k
+		for ahead := 0; i == from || ahead != 0; {
+			if ahead <= 0 {
+				n, m := widths(text[i:], fold)
+				i, ahead = i+n, ahead+m
+				continue
+			}
+			n, m := widths(old[k:], fold)
+			k, ahead = k+n, ahead-m
+		}
+		pieces = append(pieces, piece{text[from:i], old[fromOld:k]})
 	}
-	if len(t) != len(o) {
-		return new
+	var head, tail string
+	for len(pieces) > 0 && strings.HasPrefix(new, pieces[0].old) {
+		head += pieces[0].text
+		new, pieces = new[len(pieces[0].old):], pieces[1:]
 	}
-	return string(t[:head]) + string(n[head:len(n)-tail]) + string(t[len(t)-tail:])
+	for last := len(pieces) - 1; last >= 0 && strings.HasSuffix(new, pieces[last].old); last-- {
+		tail = pieces[last].text + tail
+		new = new[:len(new)-len(pieces[last].old)]
+	}
+	return head + new + tail
 }
 
 func trimRight(line string) string {
-	return strings.TrimRightFunc(strings.Map(fold, line), unicode.IsSpace)
+	return strings.TrimRightFunc(folded(line, fold), unicode.IsSpace)
 }
 
-func squeeze(line string) string { return strings.Join(strings.Fields(strings.Map(fold, line)), " ") }
+func squeeze(line string) string { return strings.Join(strings.Fields(folded(line, fold)), " ") }
 
 // findLines finds the places where norm makes the lines of the text equal to those of old.
 func findLines(text, old, new string, norm func(string) string) []match {

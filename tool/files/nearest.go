@@ -22,7 +22,7 @@ func notFound(name, text, old, new string) error {
 	if len(oldLines) > 0 && !slices.ContainsFunc(oldLines, func(line string) bool { return !numbered().MatchString(line) }) {
 		return tool.Codef("tool.no_match", "%s not found; it contains the line numbers of read: leave out each number and the tab after it", name)
 	}
-	if strings.TrimSpace(new) != "" && strings.Count(text, new) == 1 {
+	if madeBefore(text, old, new) {
 		return tool.Codef("tool.no_match", "%s not found, but its new text is already at line %d; was this edit made before?", name, lineAt(text, strings.Index(text, new)))
 	}
 	lines := splitLines(text)
@@ -30,15 +30,45 @@ func notFound(name, text, old, new string) error {
 	if n == 0 {
 		return tool.Codef("tool.no_match", "%s not found, and no line of the file is similar; read the file again", name)
 	}
+	return tool.Codef("tool.no_match", "%s not found; the most similar lines are %d-%d:\n%s\n%s", name, first+1, first+n,
+		numberedLines(lines[first:], first+1, n), difference(name, lines[first:first+n], oldLines, first))
+}
+
+// madeBefore reports whether a text has the result of the edit and nothing of what it removes. A short text is no sign of it.
+func madeBefore(text, old, new string) bool {
+	const least = 12 // bytes
+	if len(strings.TrimSpace(new)) < least || strings.Count(text, new) != 1 {
+		return false
+	}
+	have := map[string]bool{}
+	for _, line := range splitLines(text) {
+		have[squeeze(line)] = true
+	}
+	kept := normLines(new, squeeze)
+	return !slices.ContainsFunc(normLines(old, squeeze), func(line string) bool {
+		return line != "" && have[line] && !slices.Contains(kept, line)
+	})
+}
+
+// made ends the note about an inexact match with the lines that it made.
+func made(lines []string, first, n int) string {
+	if n == 0 {
+		return "; it was removed there"
+	}
+	return "; it was replaced there, and the lines are now:\n" + numberedLines(lines, first, n)
+}
+
+// numberedLines shows the first n lines as read does, from a number on.
+func numberedLines(lines []string, first, n int) string {
+	const most = 12
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s not found; the most similar lines are %d-%d:\n", name, first+1, first+n)
-	for i, line := range lines[first:min(first+n, first+12)] {
-		fmt.Fprintf(&b, "%d\t%s\n", first+i+1, clip(line))
+	for i, line := range lines[:min(n, most, len(lines))] {
+		fmt.Fprintf(&b, "%d\t%s\n", first+i, clip(line))
 	}
-	if n > 12 {
-		fmt.Fprintf(&b, "[%s]\n", tool.Count(n-12, "more line"))
+	if n > most {
+		fmt.Fprintf(&b, "[%s]\n", tool.Count(n-most, "more line"))
 	}
-	return tool.Codef("tool.no_match", "%s%s", b.String(), difference(name, lines[first:first+n], oldLines, first))
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func difference(name string, lines, old []string, first int) string {

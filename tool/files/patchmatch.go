@@ -34,6 +34,7 @@ type patched struct {
 type placed struct {
 	from, to int // lines of the original text
 	new      []string
+	note     string // if it fits only inexactly
 }
 
 // applyHunks returns a text with all hunks applied. It looks for each hunk in the original text. exact reports that each fits exactly, apart
@@ -66,8 +67,12 @@ func applyHunks(content string, hunks []hunk) (after string, exact bool, notes [
 func (p *patched) text() string {
 	slices.SortStableFunc(p.done, func(a, b placed) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
 	var b strings.Builder
-	at := 0
-	for _, d := range append(p.done, placed{from: len(p.lines)}) {
+	at, shift := 0, 0
+	for _, d := range append(p.done, placed{from: len(p.lines), to: len(p.lines)}) {
+		if d.note != "" {
+			p.notes = append(p.notes, d.note+made(d.new, d.from+shift+1, len(d.new)))
+		}
+		shift += len(d.new) - (d.to - d.from)
 		for _, line := range p.lines[at:d.from] {
 			b.WriteString(line + "\n")
 		}
@@ -110,14 +115,15 @@ func (p *patched) place(h *hunk, number int) error {
 			if err != nil {
 				return fmt.Errorf("%s %w", name, err)
 			}
-			if level > 0 {
-				note = strings.TrimPrefix(note+"; it fits only without regard to "+loosely[level].name, "; ")
-			}
-			if note != "" {
-				p.notes = append(p.notes, fmt.Sprintf("%s was applied at line %d: %s", name, at+1, note))
-			}
 			p.loose = p.loose || level > 0 || len(found) > 1 || len(lines) < len(h.lines)
 			p.put(&one, at, level)
+			applied := fmt.Sprintf("%s was applied at line %d: ", name, at+1)
+			switch {
+			case level > 0:
+				p.done[len(p.done)-1].note = applied + strings.TrimPrefix(note+"; it fits only without regard to "+loosely[level].name, "; ")
+			case note != "":
+				p.notes = append(p.notes, applied+note)
+			}
 			return nil
 		}
 	}
@@ -244,19 +250,11 @@ func (p *patched) put(h *hunk, at, level int) {
 			if level > 1 {
 				l.text = indentLike(here, old, l.text)
 			}
-			d.new = append(d.new, l.text+p.ending(at))
+			d.new = append(d.new, l.text)
 		}
 	}
 	p.done = append(p.done, d)
 	p.cursor = d.to
-}
-
-// ending is the carriage return of a line in a file with mixed line endings.
-func (p *patched) ending(at int) string {
-	if at < len(p.lines) && strings.HasSuffix(p.lines[at], "\r") {
-		return "\r"
-	}
-	return ""
 }
 
 // insert places a hunk that only adds lines: after its anchor, at its line number, or at the end.
