@@ -40,7 +40,7 @@ func New(ctx context.Context, store index.Store, o Options) (*Agent, error) {
 	if store == nil {
 		return nil, errNoStore
 	}
-	if _, err := newToolset(o.Tools); err != nil {
+	if _, err := newToolset(o.Tools, o.Offer); err != nil {
 		return nil, err
 	}
 	id, err := store.Create(ctx, session.Created{
@@ -68,7 +68,7 @@ func Open(ctx context.Context, store index.Store, id session.SessionID, o Option
 	if store == nil {
 		return nil, errNoStore
 	}
-	tools, err := newToolset(o.Tools)
+	tools, err := newToolset(o.Tools, o.Offer)
 	if err != nil {
 		return nil, err
 	}

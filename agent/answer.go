@@ -67,7 +67,7 @@ func (r *run) exchangeOnce(client llm.Client) (llm.Message, error) {
 func (r *run) header() window.Header {
 	now := r.setup
 	return window.Header{
-		Model: now.client.Model(), System: now.system, Tools: now.tools.specs, Settings: now.settings, BeforeSummary: r.a.hooks.beforeCompaction,
+		Model: now.client.Model(), System: now.system, Tools: now.tools.specs, Late: now.tools.late, Settings: now.settings, BeforeSummary: r.a.hooks.beforeCompaction,
 	}
 }
 

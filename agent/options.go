@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tenon-agent/tenon/budget"
@@ -19,7 +18,8 @@ import (
 type Options struct {
 	Client llm.Client
 	Tools  []tool.Tool
-	System string // system prompt; keep it the same for as long as possible, for the provider's cache
+	Offer  func(tool string) Offer // when the model gets a tool; nil: always
+	System string                  // system prompt; keep it the same for as long as possible, for the provider's cache
 
 	Window Window // makes requests from the journal; default window.Full
 	Gate   Gate   // decides which calls may run; default ReadOnly
@@ -134,14 +134,27 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
+// Offer says when a model gets the description of a tool. It can call every tool at any time: models know some by their training.
+type Offer int
+
+// The offers.
+const (
+	Always   Offer = iota
+	WhenFull       // from the first trim or summary of the conversation on, see [window.Header.Late]
+	Never
+)
+
 // toolset is the tools of an agent by name, and their descriptions for the model.
 type toolset struct {
 	byName map[string]tool.Tool
-	specs  []llm.Tool // sorted by name
 	names  []string
+	offers func(string) Offer
+
+	specs []llm.Tool // of the tools that the model always gets, sorted by name
+	late  []llm.Tool // of those that it gets when the window is full, sorted by name
 }
 
-func newToolset(tools []tool.Tool) (toolset, error) {
+func newToolset(tools []tool.Tool, offers func(string) Offer) (toolset, error) {
 	s := toolset{byName: make(map[string]tool.Tool, len(tools))}
 	for _, t := range tools {
 		spec := t.Spec()
@@ -149,11 +162,22 @@ func newToolset(tools []tool.Tool) (toolset, error) {
 			return s, fmt.Errorf("agent: two tools are named %q", spec.Name)
 		}
 		s.byName[spec.Name] = t
-		s.specs = append(s.specs, spec)
-	}
-	slices.SortFunc(s.specs, func(a, b llm.Tool) int { return strings.Compare(a.Name, b.Name) })
-	for _, spec := range s.specs {
 		s.names = append(s.names, spec.Name)
 	}
-	return s, nil
+	slices.Sort(s.names)
+	return s.offering(offers), nil
+}
+
+// offering returns the tools with other offers.
+func (s toolset) offering(offers func(string) Offer) toolset {
+	s.offers, s.specs, s.late = offers, nil, nil
+	for _, name := range s.names {
+		switch spec := s.byName[name].Spec(); {
+		case offers == nil || offers(name) == Always:
+			s.specs = append(s.specs, spec)
+		case offers(name) == WhenFull:
+			s.late = append(s.late, spec)
+		}
+	}
+	return s
 }

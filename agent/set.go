@@ -12,6 +12,7 @@ import (
 type Change struct {
 	Client   llm.Client
 	Tools    []tool.Tool // all of them; an empty list that is not nil is none
+	Offer    func(tool string) Offer
 	System   *string
 	Settings *llm.Settings
 	Limits   *Limits
@@ -36,9 +37,12 @@ func (a *Agent) Set(ctx context.Context, c Change) error {
 	next := *a.setup.Load()
 	if c.Tools != nil {
 		var err error
-		if next.tools, err = newToolset(c.Tools); err != nil {
+		if next.tools, err = newToolset(c.Tools, next.tools.offers); err != nil {
 			return err
 		}
+	}
+	if c.Offer != nil {
+		next.tools = next.tools.offering(c.Offer)
 	}
 	if c.System != nil {
 		next.system = *c.System

@@ -119,6 +119,12 @@ func (m Mode) ForModel() string { return m.row().model }
 // Free reports whether only rules that deny limit the mode: it runs commands without the sandbox, and no path is secret or protected.
 func (m Mode) Free() bool { return m.row().free }
 
+// Changes reports whether the mode lets tools change files, perhaps with approval.
+func (m Mode) Changes() bool { return m.row().on(writeInside) != Deny }
+
+// Reaches reports whether the mode lets tools reach hosts, perhaps with approval.
+func (m Mode) Reaches() bool { return m.row().on(listedHost) != Deny }
+
 // In returns the mode that decides: the mode itself, or the one that takes its place where the operating system does not confine
 // commands.
 func (m Mode) In(sandboxed bool) Mode {

@@ -177,8 +177,20 @@ func (d *draft) trim(ctx context.Context) error {
 
 // begin notes why an epoch begins. The first reason counts.
 func (d *draft) begin(reason string) {
-	if d.reason == "" {
-		d.reason, d.before = reason, d.estimate().Tokens
+	if d.reason != "" {
+		return
+	}
+	d.reason, d.before = reason, d.estimate().Tokens
+	if reason == "trim" || reason == "compaction" {
+		d.addLate()
+	}
+}
+
+// addLate adds the tools for a window that has been full.
+func (d *draft) addLate() {
+	if len(d.header.Late) > 0 {
+		d.header = d.header.withLate()
+		d.counted = nil
 	}
 }
 

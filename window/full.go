@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
@@ -16,6 +17,9 @@ type Header struct {
 	System string
 	Tools  []llm.Tool // sorted by name
 	llm.Settings
+
+	// Late are tools that a [Window] adds with the first epoch that begins because it trims or summarizes the conversation.
+	Late []llm.Tool
 
 	// BeforeSummary can refuse a summary before the window writes it, by returning an error. Nil: it refuses none.
 	BeforeSummary func(ctx context.Context, reason string) error
@@ -76,6 +80,21 @@ func (v *View) changed(h Header) string {
 	default:
 		return v.loose
 	}
+}
+
+// withLate returns the header with its late tools among the others.
+func (h Header) withLate() Header {
+	h.Tools, h.Late = slices.Concat(h.Tools, h.Late), nil
+	slices.SortFunc(h.Tools, func(a, b llm.Tool) int { return strings.Compare(a.Name, b.Name) })
+	return h
+}
+
+// hasLate reports whether the current epoch has late tools.
+func (v *View) hasLate(h Header) bool {
+	epoch, _ := v.Epoch.Body.(session.Epoch)
+	return slices.ContainsFunc(epoch.Tools, func(t llm.Tool) bool {
+		return slices.ContainsFunc(h.Late, func(late llm.Tool) bool { return late.Name == t.Name })
+	})
 }
 
 func sameTool(a, b llm.Tool) bool {

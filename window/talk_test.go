@@ -404,6 +404,29 @@ func TestALongSession(t *testing.T) {
 	}
 }
 
+// Late tools come with the first epoch that makes the conversation shorter, and stay. No epoch begins because of them.
+func TestLateTools(t *testing.T) {
+	k := newTalk(t, window.Options{Cooldown: 1})
+	defer k.window.Close()
+	k.header.Late = []llm.Tool{{Name: "cleanup", Description: "Clean up.", Schema: json.RawMessage(`{"type":"object"}`)}}
+	k.say("Find the needle.")
+	late := false
+	for i := range 60 {
+		if i == 50 {
+			k.header.System = "Be better."
+		}
+		k.call("shell", fmt.Sprintf(`{"command":"look %d"}`, i), output(i, 40), `{"unknown":true,"exclusive":true}`)
+		r := k.reasons()
+		late = late || strings.Contains(r, "trim") || strings.Contains(r, "compaction")
+		if has := len(k.last.Tools) == 2 && k.last.Tools[0].Name == "cleanup" && k.last.Tools[1].Name == "look"; has != late {
+			t.Fatalf("request %d has the tools %v after the epochs %s", i, k.last.Tools, r)
+		}
+	}
+	if r := k.reasons(); !late || strings.Contains(r, "tools") || !strings.Contains(r, "system") {
+		t.Errorf("epochs: %s", r)
+	}
+}
+
 var errTired = errors.New("the model is tired")
 
 // slowly is a summarizer that takes a minute.

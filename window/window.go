@@ -303,6 +303,9 @@ func (w *Window) draft(ctx context.Context, p view.Path, h Header) (*draft, erro
 	d := &draft{path: p, header: h, about: int(w.entries.Load()), pins: w.options.Pins, reads: w.options.Reads}
 	err := d.look(ctx)
 	if err == nil {
+		if d.view.hasLate(h) {
+			d.header = h.withLate()
+		}
 		d.limit = w.limits.restore(d.view, h)
 		d.usable = w.limits.usable(h)
 	}

@@ -109,6 +109,7 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec, resumed bo
 		Client: s.Client, System: ag.system(s.Client), Day: a.day, Gate: ag.Gate, Limits: s.Limits, Window: ag.window, Keep: ag.site.keep,
 		Tools:    tools,
 		Hooks:    []agent.Hook{{Name: "titles", AfterTurn: ag.titles.AfterTurn, AfterRun: ag.titles.AfterRun}, ag.reminders.hook()},
+		Offer:    offers(s.Policy.Mode(), s.Tools),
 		Settings: s.Settings, Change: ag.change,
 		Dir: s.Bounds.Root, Version: a.version, Owner: Owner(s.Owner), TakeOver: s.TakeOver,
 	})
@@ -216,7 +217,15 @@ func (a *Agent) system(c llm.Client) string {
 	if a.spec.System != "" {
 		return a.spec.System
 	}
-	return Prompt(c.Model(), func(tool string) string { return a.named[tool] })
+	return Prompt(c.Model(), a.name)
+}
+
+// name returns the name of a tool for the model; empty if the model does not get the tool.
+func (a *Agent) name(tool string) string {
+	if offers(a.site.policy.Load().Mode(), a.spec.Tools)(tool) != agent.Always {
+		return ""
+	}
+	return a.named[tool]
 }
 
 // SetClient lets another model answer from the next turn on, as [agent.Agent.SetClient] does. The model gets the system prompt of its family.

@@ -133,6 +133,7 @@ type Spec struct {
 
 	Web    web.Options
 	Editor files.Editing // the best way to edit for the model
+	Tools  []string      // tools that the model gets in addition to the usual ones
 
 	Window   Windowing
 	Titles   Titling

@@ -195,7 +195,7 @@ func (s *Setup) Spec() Spec {
 	}
 	return Spec{
 		Settings: llm.Settings(c.Request), Secrets: s.Secrets,
-		Web: s.Web(), Keep: s.Keep,
+		Web: s.Web(), Tools: c.Tools, Keep: s.Keep,
 		Window:   Windowing{Threshold: c.Window.Threshold, Manual: c.Window.Manual, Strategy: c.Window.Strategy, Turns: c.Window.Turns, Writer: writer},
 		Titles:   Titling{Off: c.Titles != nil && !*c.Titles || s.getenv("TENON_TITLES") == "off", Writer: small},
 		Guidance: Guiding{Names: c.Context.Files, MaxFile: c.Context.MaxFile, MaxAll: c.Context.MaxAll, Personal: s.personal()},

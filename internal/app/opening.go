@@ -155,7 +155,7 @@ func (o *Opened) set(ctx context.Context, c session.Change) error {
 		client = choice.Client
 	}
 	if c.Mode != "" || c.Network != "" {
-		if err := o.limit(permission.Mode(c.Mode), c.Network); err != nil {
+		if err := o.limit(ctx, permission.Mode(c.Mode), c.Network); err != nil {
 			return err
 		}
 	}
@@ -165,8 +165,9 @@ func (o *Opened) set(ctx context.Context, c session.Change) error {
 	return nil
 }
 
-// limit changes the mode, the network or both: the policy, the limits of the workspace and the text for the model change together.
-func (o *Opened) limit(m permission.Mode, network string) error {
+// limit changes the mode, the network or both: the policy, the limits of the workspace and the text for the model change together. In a wider
+// mode the model gets the tools of that mode. In a narrower one it keeps its tools, so that the provider's cache stays valid.
+func (o *Opened) limit(ctx context.Context, m permission.Mode, network string) error {
 	s, p := o.agent.site, o.permissions
 	if m != "" && !slices.Contains(permission.Modes(), m) {
 		return fmt.Errorf("cannot change the mode: unknown mode %q: %w", m, conversation.ErrUnsupported)
@@ -181,10 +182,16 @@ func (o *Opened) limit(m permission.Mode, network string) error {
 		b = b.reaching(strings.Split(network, ","))
 	}
 	policy, err := o.Setup.Policy(b, p)
-	if err == nil {
-		s.limit(b, policy)
+	if err != nil {
+		return err
 	}
-	return err
+	before, now := s.policy.Load().Mode(), policy.Mode()
+	s.limit(b, policy)
+	if now.Changes() && !before.Changes() || now.Reaches() && !before.Reaches() {
+		system := o.agent.system(o.agent.client())
+		return o.agent.Set(ctx, agent.Change{Offer: offers(now, o.agent.spec.Tools), System: &system})
+	}
+	return nil
 }
 
 // store opens the store. It creates none for a session that must exist.

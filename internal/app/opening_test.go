@@ -4,11 +4,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/tenon-agent/tenon/conversation"
+	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
 	"github.com/tenon-agent/tenon/permission"
@@ -119,6 +121,76 @@ func TestTheModeOfAnOpenConversationChanges(t *testing.T) {
 	if err := c.Set(t.Context(), session.Change{Mode: "wild"}); !errors.Is(err, conversation.ErrUnsupported) {
 		t.Errorf("to an unknown mode: %v", err)
 	}
+}
+
+// A mode hides the tools that it always denies. A wider mode shows them in a new epoch; a narrower one leaves the prefix of requests as it is.
+func TestAModeHidesWhatItDenies(t *testing.T) {
+	c := opened(t, strings.Repeat("text Done.\n---\n", 6)+"text Done.", Opening{Permissions: Permissions{Mode: permission.Inspect}}).Conversation
+	for i, step := range []struct {
+		mode           permission.Mode
+		epoch          string // the reason of the new one
+		edits, fetches bool
+	}{
+		{"", "start", false, false},
+		{permission.Plan, "tools", false, true},
+		{permission.Edits, "tools", true, true},
+		{permission.Plan, "", true, true},
+		{permission.Inspect, "", true, true},
+		{permission.Yolo, "", true, true},
+	} {
+		if step.mode != "" {
+			if err := c.Set(t.Context(), session.Change{Mode: string(step.mode)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		reason := ""
+		for e, err := range c.Run(t.Context(), conversation.Prompt{Message: llm.UserText("Go on.")}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			epoch, ok := e.Body.(session.Epoch)
+			if !ok {
+				continue
+			}
+			reason = epoch.Reason
+			has := map[string]bool{"read": true, "edit": step.edits, "write": step.edits, "fetch": step.fetches}
+			for _, tool := range epoch.Tools {
+				if want, ok := has[tool.Name]; ok && !want || slices.Contains(append(config.RareTools(), config.LateTools()...), tool.Name) {
+					t.Errorf("step %d: the model gets %s", i, tool.Name)
+				}
+				delete(has, tool.Name)
+			}
+			for name, want := range has {
+				if want {
+					t.Errorf("step %d: the model does not get %s", i, name)
+				}
+			}
+		}
+		if reason != step.epoch {
+			t.Errorf("step %d: an epoch because of %q, want %q", i, reason, step.epoch)
+		}
+	}
+}
+
+// The model can call a tool that it does not get. The configuration adds tools.
+func TestOffers(t *testing.T) {
+	w := newWorkplace(t)
+	w.write("home/.config/tenon/tenon.json", `{"tools": ["multi_edit", "cleanup"]}`)
+	w.configure()
+	w.write("repo/f.txt", "a\n")
+	w.script(calls("delete", `{"paths": ["f.txt"]}`), calls("multi_edit", `{"path": "f.txt", "edits": [{"old_text": "a", "new_text": "b"}]}`))
+	w.open()
+	events := w.ask("go")
+	var names []string
+	for _, tool := range of[session.Epoch](events)[0].Tools {
+		names = append(names, tool.Name)
+	}
+	for name, want := range map[string]bool{"multi_edit": true, "cleanup": true, "delete": false, "list": false, "download": false, "revert": false, "artifact": false} {
+		if slices.Contains(names, name) != want {
+			t.Errorf("the model gets %v", names)
+		}
+	}
+	w.wants(w.sent(0), "f.txt exists and was not read yet", "edited f.txt")
 }
 
 // A change to mode yolo and back changes the policy, the boundary and the text for the model together.

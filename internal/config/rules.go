@@ -92,6 +92,9 @@ func rules(name string) (rule, bool) {
 				return r != '_' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z')
 			})
 		}}, true
+	case "tool":
+		all := slices.Concat(RareTools(), LateTools())
+		return rule{"one of " + strings.Join(all, ", "), "^(" + strings.Join(all, "|") + ")$", func(s string) bool { return slices.Contains(all, s) }}, true
 	case "verdict":
 		return rule{"allow, ask or deny", `^(allow|ask|deny)$`, func(s string) bool { return s == "allow" || s == "ask" || s == "deny" }}, true
 	case "header":

@@ -33,6 +33,9 @@ type Settings struct {
 	Roots []string `json:"roots" is:"path" layer:"user" doc:"Further directories that are part of every workspace, such as ~/notes."`
 	Web   Web      `json:"web" layer:"user" doc:"The web tools."`
 
+	// Tools are names of tools among [RareTools] and [LateTools].
+	Tools []string `json:"tools" is:"tool" layer:"user" doc:"Tools that the model gets from the start, in addition to the usual ones: multi_edit, delete, list, download; and artifact, cleanup, revert, which it otherwise gets when the context window fills up."`
+
 	Window   Window   `json:"window" doc:"How Tenon keeps the context window of the model from filling up."`
 	Context  Context  `json:"context" doc:"The context files, such as AGENTS.md, that Tenon sends to the model, and their maximum size."`
 	Skills   Skills   `json:"skills" doc:"Instructions for kinds of tasks, which the model loads when it needs them."`
@@ -49,6 +52,12 @@ type Settings struct {
 	Discover   *bool        `json:"discover" layer:"user" doc:"Whether to look for model servers on this machine. Default: only when nothing else is configured."`
 	CatalogURL redact.Value `json:"catalog_url" is:"url" layer:"user" doc:"The address from which tenon models update fetches the catalog of models."`
 }
+
+// RareTools returns the names of the tools that the model gets only if the configuration names them.
+func RareTools() []string { return []string{"delete", "download", "list", "multi_edit"} }
+
+// LateTools returns the names of the tools that the model gets when the context window fills up, or if the configuration names them.
+func LateTools() []string { return []string{"artifact", "cleanup", "revert"} }
 
 // Window configures the context window. A zero field is not set.
 type Window struct {
