@@ -67,7 +67,7 @@ func (r *run) exchangeOnce(client llm.Client) (llm.Message, error) {
 func (r *run) header() window.Header {
 	now := r.setup
 	return window.Header{
-		Model: now.client.Model(), System: now.system, Tools: now.tools.specs, Late: now.tools.late, Settings: now.settings, BeforeSummary: r.a.hooks.beforeCompaction,
+		Model: now.client.Model(), System: now.system, Tools: now.offered, Late: now.late, Settings: now.settings, BeforeSummary: r.a.hooks.beforeCompaction,
 	}
 }
 
@@ -79,6 +79,7 @@ func (r *run) request(client llm.Client) (*llm.Request, error) {
 	if r.concluding {
 		req.ToolChoice = llm.ToolNone
 	}
+	req.Messages = r.setup.face.Messages(req.Messages)
 	if entries, err = window.Seal(r.ctx, r.a.feed.branch, entries, req); err != nil {
 		return nil, fmt.Errorf("agent: cannot make the request: %w", err)
 	}

@@ -33,7 +33,8 @@ type caller struct {
 
 // job is one call of an answer on its way to its result.
 type job struct {
-	call    llm.ToolCall
+	call    llm.ToolCall // as the tool knows it
+	written string       // the name that the model wrote
 	tool    tool.Tool
 	ready   *tool.Call        // nil while its arguments are not checked
 	changed []session.Speaker // who changed its arguments, in order
@@ -51,7 +52,7 @@ func (r *caller) runCalls(calls []llm.ToolCall, stop llm.StopReason) error {
 	}
 	jobs, begun := make([]*job, len(calls)), time.Now()
 	for i, c := range calls {
-		jobs[i] = &job{call: c}
+		jobs[i] = &job{call: c, written: c.Name}
 	}
 	all := slices.Clone(jobs)
 	defer func() { r.repeats.add(all, time.Since(begun)) }()
@@ -110,8 +111,13 @@ func (r *caller) check(jobs []*job, cut bool) {
 			j.settle(session.OutcomeDenied, "This call was not run: no more calls are allowed in this run.")
 			continue
 		}
-		if err := r.prepare(j, j.call.Arguments); err != nil {
-			if _, ok := errors.AsType[*tool.ArgumentsError](err); ok || errors.Is(err, errNoTool) {
+		canonical, err := r.setup.face.Call(j.call)
+		if err == nil {
+			j.call = canonical
+			err = r.prepare(j, j.call.Arguments)
+		}
+		if err != nil {
+			if _, ok := errors.AsType[*tool.ArgumentsError](err); ok || j.tool == nil {
 				unusable++
 			}
 			j.settle(session.OutcomeInvalid, err.Error())
@@ -147,14 +153,13 @@ func (r *caller) redundant(j *job, first int, between []*job) bool {
 	return true
 }
 
-var errNoTool = errors.New("there is no tool")
-
 // prepare validates arguments for the job's tool.
 func (r *caller) prepare(j *job, arguments string) error {
 	t, ok := r.setup.tools.byName[j.call.Name]
 	if !ok {
-		return fmt.Errorf("%w named %q; the tools are: %s", errNoTool, j.call.Name, strings.Join(r.setup.tools.names, ", "))
+		return fmt.Errorf("there is no tool named %q", j.call.Name)
 	}
+	j.tool = t
 	ready, err := contained(func() (*tool.Call, error) { return t.Prepare(r.ctx, arguments) })
 	switch {
 	case err != nil:
@@ -162,7 +167,7 @@ func (r *caller) prepare(j *job, arguments string) error {
 	case ready == nil || ready.Run == nil || !json.Valid(ready.Arguments):
 		return fmt.Errorf("the tool %s is at fault: it prepared a call without a function to run, or without arguments in JSON", j.call.Name)
 	}
-	j.tool, j.ready = t, ready
+	j.ready = ready
 	return nil
 }
 
@@ -261,7 +266,7 @@ func (r *caller) change(j *job, arguments string, by session.Speaker) (changed b
 // deny gives a call the result of its denial, and completes the decision.
 func (r *caller) deny(j *job, d session.Decision) session.Decision {
 	d.Call, d.Verdict, d.Title = j.call.ID, "deny", tool.Line(j.ready.Title)
-	if name := j.name(); name != j.call.Name {
+	if name := j.name(); name != j.written {
 		d.As = name
 	}
 	r.denials++

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tenon-agent/tenon/budget"
@@ -20,6 +21,9 @@ type Options struct {
 	Tools  []tool.Tool
 	Offer  func(tool string) Offer // when the model gets a tool; nil: always
 	System string                  // system prompt; keep it the same for as long as possible, for the provider's cache
+
+	// Face returns how a model knows all tools. The agent calls it when the model or the tools change. Nil: as their Spec describes them.
+	Face func(model llm.Model, tools []llm.Tool) Face
 
 	Window Window // makes requests from the journal; default window.Full
 	Gate   Gate   // decides which calls may run; default ReadOnly
@@ -74,6 +78,20 @@ type Window interface {
 	// Overflow makes the next request smaller after the provider has refused one as too long. Without entries, the run ends with the error of
 	// the provider.
 	Overflow(ctx context.Context, p view.Path, h window.Header, cause error) ([]session.Body, error)
+}
+
+// Face is how a model knows the tools: their names, and the names and forms of their arguments. Hooks, the gate, results and the journal have
+// the calls as the tools know them; the answers of the journal have them as the model wrote them. Implementations are safe for concurrent
+// use.
+type Face interface {
+	// Offer returns the definitions of these tools for requests, sorted by name, without those that the model has no use for.
+	Offer(tools []llm.Tool) []llm.Tool
+
+	// Call returns a call of the model with the name and the arguments that the tool knows. The model sees the error.
+	Call(c llm.ToolCall) (llm.ToolCall, error)
+
+	// Messages returns a conversation as the model reads it, with earlier calls under the names that it knows. It changes nothing in place.
+	Messages(all []llm.Message) []llm.Message
 }
 
 // Execution says how the calls of one answer are run.
@@ -150,8 +168,22 @@ type toolset struct {
 	names  []string
 	offers func(string) Offer
 
+	all   []llm.Tool // sorted by name
 	specs []llm.Tool // of the tools that the model always gets, sorted by name
 	late  []llm.Tool // of those that it gets when the window is full, sorted by name
+}
+
+// plainFace is the face of tools that the model knows as their Spec describes them.
+type plainFace toolset
+
+func (plainFace) Offer(tools []llm.Tool) []llm.Tool          { return tools }
+func (plainFace) Messages(all []llm.Message) []llm.Message { return all }
+
+func (f plainFace) Call(c llm.ToolCall) (llm.ToolCall, error) {
+	if f.byName[c.Name] == nil {
+		return c, fmt.Errorf("there is no tool named %q; the tools are: %s", c.Name, strings.Join(f.names, ", "))
+	}
+	return c, nil
 }
 
 func newToolset(tools []tool.Tool, offers func(string) Offer) (toolset, error) {
@@ -170,9 +202,11 @@ func newToolset(tools []tool.Tool, offers func(string) Offer) (toolset, error) {
 
 // offering returns the tools with other offers.
 func (s toolset) offering(offers func(string) Offer) toolset {
-	s.offers, s.specs, s.late = offers, nil, nil
+	s.offers, s.all, s.specs, s.late = offers, nil, nil, nil
 	for _, name := range s.names {
-		switch spec := s.byName[name].Spec(); {
+		spec := s.byName[name].Spec()
+		s.all = append(s.all, spec)
+		switch {
 		case offers == nil || offers(name) == Always:
 			s.specs = append(s.specs, spec)
 		case offers(name) == WhenFull:

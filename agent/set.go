@@ -23,6 +23,9 @@ type Change struct {
 type setup struct {
 	client   llm.Client
 	tools    toolset
+	face     Face       // of the tools, for the model
+	offered  []llm.Tool // as the face shows them
+	late     []llm.Tool
 	system   string
 	settings llm.Settings
 	limits   Limits
@@ -62,8 +65,19 @@ func (a *Agent) Set(ctx context.Context, c Change) error {
 			return err
 		}
 	}
+	if c.Client != nil || c.Tools != nil || c.Offer != nil {
+		next.show(a.options.Face)
+	}
 	a.setup.Store(&next)
 	return nil
+}
+
+// show sets how the model knows the tools.
+func (s *setup) show(face func(llm.Model, []llm.Tool) Face) {
+	if s.face = plainFace(s.tools); face != nil {
+		s.face = face(s.client.Model(), s.tools.all)
+	}
+	s.offered, s.late = s.face.Offer(s.tools.specs), s.face.Offer(s.tools.late)
 }
 
 // SetClient lets another model answer from the next turn on, as [Agent.Set] does.

@@ -24,7 +24,7 @@ type Request struct {
 func (r *Request) Bytes() int {
 	n := len(r.System) + len(r.Schema)
 	for _, t := range r.Tools {
-		n += len(t.Name) + len(t.Description) + len(t.Schema)
+		n += len(t.Name) + len(t.Description) + len(t.Schema) + len(t.Grammar)
 	}
 	for _, m := range r.Messages {
 		n += m.Content.Bytes()
@@ -37,6 +37,10 @@ type Tool struct {
 	Name        string          `json:"name"`        // 1 to 64 of a-z A-Z 0-9 _ -
 	Description string          `json:"description"` // when and how to use it
 	Schema      json.RawMessage `json:"schema"`      // JSON Schema of its arguments, an object
+
+	// Grammar, if not empty, is a Lark grammar of the only argument, a string. If the protocol and the model have free-form tools, the model
+	// writes the bare string, and the client returns it as an object with that argument.
+	Grammar string `json:"grammar,omitzero"`
 }
 
 // ToolChoice says whether the model may, must or must not call tools.
@@ -56,6 +60,9 @@ func (r *Request) SegmentHashes() []string {
 	w := hasher{hash: sha256.New()}
 	for _, t := range r.Tools {
 		w.text(t.Name, t.Description, string(t.Schema))
+		if t.Grammar != "" {
+			w.text(t.Grammar)
+		}
 		hashes = append(hashes, w.segment())
 	}
 	w.text(r.System)

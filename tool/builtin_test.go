@@ -34,7 +34,7 @@ func TestBuiltInToolsAreShort(t *testing.T) {
 	defer ws.Close()
 	set := files.NewSet(ws)
 	all := slices.Concat(
-		set.Tools(files.Replace), set.Tools(files.Patch)[1:2], search.New(ws), shell.New(ws, shell.Options{}), web.New(ws, web.Options{Engine: engine{}}),
+		set.Tools(), search.New(ws), shell.New(ws, shell.Options{}), web.New(ws, web.Options{Engine: engine{}}),
 		plan.New(plan.Options{Asker: asker{}, Record: func(context.Context, []plan.Item) error { return nil }}),
 		skill.New(skill.Options{Skills: []skill.Skill{{Name: "x"}}}), retract.New(nil), []tool.Tool{artifact.New(artifact.Options{})},
 	)

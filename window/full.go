@@ -98,5 +98,5 @@ func (v *View) hasLate(h Header) bool {
 }
 
 func sameTool(a, b llm.Tool) bool {
-	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema)
+	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema) && a.Grammar == b.Grammar
 }

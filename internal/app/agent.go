@@ -11,6 +11,8 @@ import (
 	"github.com/tenon-agent/tenon/approval"
 	"github.com/tenon-agent/tenon/conversation"
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/offline"
+	"github.com/tenon-agent/tenon/models"
 	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/ask"
@@ -19,6 +21,7 @@ import (
 	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/tool/artifact"
+	"github.com/tenon-agent/tenon/tool/family"
 	"github.com/tenon-agent/tenon/tool/plan"
 	"github.com/tenon-agent/tenon/tool/retract"
 	"github.com/tenon-agent/tenon/tool/search"
@@ -47,7 +50,7 @@ type Agent struct {
 	titles    *conversation.Titles
 	news      news
 	reminders reminders
-	named     map[string]string // the tools, by their canonical names: the names that the model knows
+	specs     []llm.Tool
 }
 
 // New makes an agent with a new session.
@@ -101,12 +104,11 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec, resumed bo
 	})
 	ag.window, ag.titles = ag.newWindow(s.Window), ag.newTitles(s.Titles)
 	tools := s.Secrets.Tools(ag.site.tools(ag.tools(s, artifacts), func() []string { return permission.Reachable(ag.Gate.Grants()) }))
-	ag.named = make(map[string]string, len(tools))
 	for _, t := range tools {
-		ag.named[t.Spec().Name] = t.Spec().Name
+		ag.specs = append(ag.specs, t.Spec())
 	}
 	ag.Agent, err = agent.Open(ctx, a.Store, id, agent.Options{
-		Client: s.Client, System: ag.system(s.Client), Day: a.day, Gate: ag.Gate, Limits: s.Limits, Window: ag.window, Keep: ag.site.keep,
+		Client: s.Client, Face: face, System: ag.system(s.Client), Day: a.day, Gate: ag.Gate, Limits: s.Limits, Window: ag.window, Keep: ag.site.keep,
 		Tools:    tools,
 		Hooks:    []agent.Hook{{Name: "titles", AfterTurn: ag.titles.AfterTurn, AfterRun: ag.titles.AfterRun}, ag.reminders.hook()},
 		Offer:    offers(s.Policy.Mode(), s.Tools),
@@ -117,6 +119,17 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec, resumed bo
 		return nil, err
 	}
 	return ag, nil
+}
+
+// face returns the tools as the family of a model knows them. The offline model knows the canonical names.
+func face(m llm.Model, tools []llm.Tool) agent.Face { return faceOf(m, tools) }
+
+func faceOf(m llm.Model, tools []llm.Tool) *family.Face {
+	f := models.FamilyOf(m)
+	if m.Provider == offline.New().Model().Provider {
+		f = ""
+	}
+	return family.New(f, tools)
 }
 
 func (a *Agent) serve(l *conversation.Local) { a.changes <- l }
@@ -141,7 +154,7 @@ func (a *Agent) tools(s Spec, artifacts artifact.Options) []tool.Tool {
 		planning.Asker = asker{a.Questions}
 	}
 	return slices.Concat(
-		a.site.seen.Tools(s.Editor), search.New(a.site.workspace),
+		a.site.seen.Tools(), search.New(a.site.workspace),
 		shell.New(a.site.workspace, shell.Options{Analyze: a.site.effects, Reported: a.news.reported}),
 		web.New(a.site.workspace, o), plan.New(planning), []tool.Tool{artifact.New(artifacts)}, retract.New(&retractable{agent: a}),
 		skill.New(skill.Options{Skills: s.Skills.Skills, MaxSize: s.Skills.MaxSize, Loaded: a.loaded}),
@@ -217,15 +230,13 @@ func (a *Agent) system(c llm.Client) string {
 	if a.spec.System != "" {
 		return a.spec.System
 	}
-	return Prompt(c.Model(), a.name)
-}
-
-// name returns the name of a tool for the model; empty if the model does not get the tool.
-func (a *Agent) name(tool string) string {
-	if offers(a.site.policy.Load().Mode(), a.spec.Tools)(tool) != agent.Always {
-		return ""
-	}
-	return a.named[tool]
+	names, offer := faceOf(c.Model(), a.specs), offers(a.site.policy.Load().Mode(), a.spec.Tools)
+	return Prompt(c.Model(), func(tool string) string {
+		if offer(tool) != agent.Always {
+			return "" // the model does not get it
+		}
+		return names.Name(tool)
+	})
 }
 
 // SetClient lets another model answer from the next turn on, as [agent.Agent.SetClient] does. The model gets the system prompt of its family.

@@ -18,7 +18,6 @@ import (
 	"github.com/tenon-agent/tenon/redact"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/sqlite"
-	"github.com/tenon-agent/tenon/tool/files"
 	"github.com/tenon-agent/tenon/tool/web"
 )
 
@@ -131,9 +130,8 @@ type Spec struct {
 	AskTime time.Duration // limit for an answer, after which the call is denied; 0: none
 	Keep    func(ctx context.Context, rules []permission.Rule) error
 
-	Web    web.Options
-	Editor files.Editing // the best way to edit for the model
-	Tools  []string      // tools that the model gets in addition to the usual ones
+	Web   web.Options
+	Tools []string // tools that the model gets in addition to the usual ones
 
 	Window   Windowing
 	Titles   Titling

@@ -7,8 +7,10 @@ import (
 
 	"github.com/tenon-agent/tenon/approval"
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/models"
 	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/tool/artifact"
+	"github.com/tenon-agent/tenon/tool/family"
 	"github.com/tenon-agent/tenon/tool/files"
 	"github.com/tenon-agent/tenon/tool/skill"
 	"github.com/tenon-agent/tenon/tool/web"
@@ -35,20 +37,21 @@ func TestWhatEveryRequestCosts(t *testing.T) {
 	skills := SkillSet{Skills: []skill.Skill{{Name: "release", Description: "x"}}}
 	bounds := Bounds{Bounds: paths.Bounds{Root: "/home/me/project"}, Sandbox: &sandbox.Policy{Temp: t.TempDir(), Loopback: new(sandbox.Loopback)}}
 	place := facts("/home/me/project/cmd", "/home/me/project", bounds.May(permission.AskMode, false), false, time.Now())
-	for name, editor := range map[string]files.Editing{"replace": files.Replace, "patch": files.Patch} {
-		tools := a.tools(Spec{Editor: editor, Skills: skills, Web: web.Options{Engine: engine}}, artifact.Options{Dir: t.TempDir()})
+	for _, f := range []models.Family{models.FamilyClaude, models.FamilyGPT, models.FamilyGemini, models.FamilyOpen} {
+		tools := a.tools(Spec{Skills: skills, Web: web.Options{Engine: engine}}, artifact.Options{Dir: t.TempDir()})
 		specs := make([]llm.Tool, len(tools))
 		for i, one := range tools {
 			specs[i] = one.Spec()
 		}
+		specs = family.New(f, specs).Tools()
 		text, err := json.Marshal(specs)
 		if err != nil {
 			t.Fatal(err)
 		}
 		n := tokens.Text(string(text)) + tokens.Text(Prompt(llm.Model{Provider: "anthropic", ID: "claude-sonnet-4-6"}, same)) + tokens.Text(place)
-		t.Logf("%s: %d tools, about %d tokens", name, len(specs), n)
+		t.Logf("%s: %d tools, about %d tokens", f, len(specs), n)
 		if n >= most {
-			t.Errorf("%s: about %d tokens, want fewer than %d", name, n, most)
+			t.Errorf("%s: about %d tokens, want fewer than %d", f, n, most)
 		}
 	}
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/tenon-agent/tenon/models"
 	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/session"
-	"github.com/tenon-agent/tenon/tool/files"
 )
 
 // Opening says which conversation to open, and how.
@@ -277,7 +276,6 @@ func (out *Opened) open(ctx context.Context, o Opening, c conversation.Chosen) (
 func (out *Opened) spec(o Opening) (Spec, error) {
 	spec := out.Setup.Spec()
 	spec.Client, spec.System, spec.Owner = out.Model.Client, o.System, o.Owner
-	spec.Editor = files.EditingFor(out.Model.Client.Model())
 	spec.Limits = spec.Limits.With(o.Limits)
 	spec.Settings = spec.Settings.With(o.Settings)
 	spec.Ask, spec.AskTime, spec.TakeOver = o.Ask, o.AskTime, o.TakeOver

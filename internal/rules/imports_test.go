@@ -24,6 +24,7 @@ var places = []place{
 	{path: "llm/fit", may: []string{"llm"}},
 	{path: "llm/*", may: []string{"llm", "llm/wire", "llm/fit"}},
 	{path: "tool", may: []string{"llm", "workspace/path"}},
+	{path: "tool/family", may: []string{"llm", "models"}},
 	{path: "tool/*", may: []string{"tool", "llm", "workspace", "workspace/contents", "workspace/host", "workspace/path"}},
 	{path: "session/ask"},
 	{path: "session/live", may: []string{"llm", "session/internal/place"}},

@@ -93,6 +93,9 @@ func missing(calls []llm.ToolCall, answered map[string]bool, started map[string]
 	var bodies []session.Body
 	for _, c := range calls {
 		begun, ok := started[c.ID]
+		if ok {
+			c.Name = begun.Tool
+		}
 		switch {
 		case answered[c.ID], waiting && !ok, waiting && begun.Again && waits(c.ID):
 		case !ok:

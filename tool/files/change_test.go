@@ -232,34 +232,6 @@ func TestPreview(t *testing.T) {
 	}
 }
 
-func TestEditingFor(t *testing.T) {
-	for id, want := range map[string]files.Editing{
-		"gpt-5.1": files.Patch, "gpt-4.1-mini": files.Patch, "openai/gpt-5": files.Patch, "openai.gpt-oss-120b-1:0": files.Patch, "ft:gpt-4o:me::x": files.Patch,
-		"gpt5": files.Patch, "chatgpt-4o-latest": files.Patch, "o3": files.Patch, "o4-mini": files.Patch, "gpt-5-codex": files.Patch, "codex-mini-latest": files.Patch,
-		"GPT-5": files.Patch, "claude-sonnet-4-5": files.Replace, "anthropic/claude-opus-4": files.Replace, "gemini-2.5-pro": files.Replace, "grok-4": files.Replace,
-		"glm-4.7": files.Replace, "qwen3-coder": files.Replace, "deepseek-chat": files.Replace, "olmo-2": files.Replace, "us.anthropic.claude-x": files.Replace, "": files.Replace,
-	} {
-		if got := files.EditingFor(llm.Model{ID: id}); got != want {
-			t.Errorf("%q: %v, want %v", id, got, want)
-		}
-	}
-}
-
-func TestToolsByModel(t *testing.T) {
-	p := newProject(t, nil)
-	for editing, want := range map[files.Editing]string{
-		files.Replace: "edit list read write delete multi_edit", files.Patch: "list patch read",
-	} {
-		var names []string
-		for _, one := range p.set.Tools(editing) {
-			names = append(names, one.Spec().Name)
-		}
-		if got := strings.Join(names, " "); got != want {
-			t.Errorf("%v: %q, want %q", editing, got, want)
-		}
-	}
-}
-
 // The specifications of all tools of this package stay small.
 func TestSpecsAreShort(t *testing.T) {
 	p := newProject(t, nil)

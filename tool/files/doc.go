@@ -1,5 +1,5 @@
-// Package files provides the tools that read and change files: read, list, write, edit, multi_edit, delete and patch. [EditingFor]
-// chooses the editing tools that a model uses best.
+// Package files provides the tools that read and change files: read, list, write, edit, multi_edit, delete and patch. A model
+// needs one way of editing: package family chooses it.
 //
 // A model must know what it changes. A [Set] remembers the version and the lines that each read showed. To replace a whole file, the model
 // must have read all of the present version; to delete it, any part. A change of a part needs a read of any part, or a proof: old texts that

@@ -77,7 +77,7 @@ func ExampleSet() {
 	defer ws.Close()
 
 	set := files.NewSet(ws)
-	for _, one := range set.Tools(files.EditingFor(llm.Model{ID: "gpt-5"})) {
+	for _, one := range set.Tools() {
 		if one.Spec().Name != "patch" {
 			continue
 		}

@@ -21,16 +21,13 @@ func NewSet(ws *workspace.Workspace) *Set {
 	return &Set{seen: &memory{ws: ws, files: map[string]knowledge{}}, heavy: make(chan struct{}, 1)}
 }
 
-// New returns the tools of a new set for a model that replaces texts: edit, list, read, write, delete and multi_edit.
-func New(ws *workspace.Workspace) []tool.Tool { return NewSet(ws).Tools(Replace) }
+// New returns the tools of a new set.
+func New(ws *workspace.Workspace) []tool.Tool { return NewSet(ws).Tools() }
 
-// Tools returns the tools for a way of editing. All tools of a set share its memory, so a session can change its model.
-func (s *Set) Tools(editing Editing) []tool.Tool {
+// Tools returns the tools of the set, which share its memory: read, list, edit, multi_edit, write, delete and patch.
+func (s *Set) Tools() []tool.Tool {
 	r, e := reader{s.seen, s.heavy}, editor{s.seen}
-	if editing == Patch {
-		return []tool.Tool{listTool(s.seen), e.patchTool(), r.tool()}
-	}
-	return []tool.Tool{e.editTool(), listTool(s.seen), r.tool(), e.writeTool(), e.deleteTool(), e.multiEditTool()}
+	return []tool.Tool{r.tool(), listTool(s.seen), e.editTool(), e.multiEditTool(), e.writeTool(), e.deleteTool(), e.patchTool()}
 }
 
 // Recall restores the memory when a session continues in another process. Call it with the name and the recorded details of every

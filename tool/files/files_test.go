@@ -42,13 +42,11 @@ func newProject(t testing.TB, content map[string]string) *project {
 	return p
 }
 
-// use takes all tools of a set, for whatever model they are.
+// use takes the tools of a set.
 func (p *project) use(set *files.Set) {
 	p.set, p.tools = set, map[string]tool.Tool{}
-	for _, editing := range []files.Editing{files.Replace, files.Patch} {
-		for _, one := range p.set.Tools(editing) {
-			p.tools[one.Spec().Name] = one
-		}
+	for _, one := range p.set.Tools() {
+		p.tools[one.Spec().Name] = one
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ type arguments struct {
 	Dir         string `json:"dir,omitempty" jsonschema:"relative to the root"`
 	Timeout     int    `json:"timeout,omitempty" jsonschema:"seconds, default 120" min:"1" max:"600"`
 	Background  bool   `json:"background,omitempty" jsonschema:"start a background job, without timeout"`
+	Yield       int    `json:"yield,omitempty" jsonschema:"seconds after which a command that still runs continues as a background job" min:"1" max:"600"`
 }
 
 type sandboxed struct {
@@ -107,6 +109,9 @@ func (s *set) run(ctx context.Context, a sandboxed, report tool.Report) (tool.Re
 	if a.Background {
 		return s.start(ctx, a)
 	}
+	if a.Yield > 0 {
+		return s.yield(ctx, a, report)
+	}
 	seconds := cmp.Or(a.Timeout, defaultTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(seconds)*time.Second, errTimeout)
 	defer cancel()
@@ -117,12 +122,43 @@ func (s *set) run(ctx context.Context, a sandboxed, report tool.Report) (tool.Re
 	if err != nil && ctx.Err() == nil {
 		return tool.Result{}, err // the command did not start
 	}
-	ran := newRan(a, c.Line, done)
+	return ended(a, c.Line, done, err), nil
+}
+
+// yield runs a command for some time. If it still runs then, it continues as a job.
+func (s *set) yield(ctx context.Context, a sandboxed, report tool.Report) (tool.Result, error) {
+	c, live := command(ctx, a), reporter{report: report}
+	c.Capture, c.Spill, c.Report = maxCapture, maxText, live.write
+	job, err := s.Start(ctx, c)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, time.Duration(a.Yield)*time.Second, errTimeout)
+	defer cancel()
+	status, err := job.Wait(limited)
+	if errors.Is(err, errTimeout) {
+		result := s.show(job, 0, fmt.Sprintf(" after %d s, and continues as a background job", a.Yield))
+		ran := newRan(a, c.Line, workspace.Finished{})
+		ran.Job = status.ID
+		return result.With(result.Brief, ran), nil
+	}
+	if err != nil { // the call was cancelled
+		status, _ = job.Kill(context.WithoutCancel(ctx))
+	}
+	if s.ended != nil {
+		s.ended(status.ID)
+	}
+	return ended(a, c.Line, status.Finished, err), nil
+}
+
+// ended returns the result of a command that has ended, by itself or because of an error.
+func ended(a sandboxed, line string, done workspace.Finished, err error) tool.Result {
+	ran := newRan(a, line, done)
 	ran.TimedOut = errors.Is(err, errTimeout)
 	ran.Cancelled = err != nil && !ran.TimedOut
-	result := tool.TextResult(text(done, ran, seconds)).With(ran.brief(done.Output), ran)
+	result := tool.TextResult(text(done, ran, cmp.Or(a.Timeout, defaultTimeout))).With(ran.brief(done.Output), ran)
 	result.IsError, result.Failed = ran.TimedOut || ran.Cancelled, ran.failure() != ""
-	return result, nil
+	return result
 }
 
 // command is the command of a call. The effects that were judged have its text, and say whether it only reads.

@@ -1,0 +1,5 @@
+// Package family shows the tools of an agent to a model under the names and arguments that its family was trained on, and reads its calls.
+//
+// The tools keep one canonical name, which rules, hooks, the journal and frontends use. A [Face] is for the edge: it makes the tool
+// definitions of requests, and converts calls. It reads the names and arguments of every family, whichever family the model is of.
+package family

@@ -1,0 +1,232 @@
+package family
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tenon-agent/tenon/internal/spelling"
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/models"
+)
+
+// Face is the tools of an agent as the models of one family know them. It never changes, and is safe for concurrent use.
+type Face struct {
+	family models.Family
+	known  map[string]known // all tools, by their canonical names
+	forms  []form           // of the family, for the tools that exist
+	tools  []llm.Tool
+}
+
+// known is a tool with the names of its arguments, by their plain spelling.
+type known struct {
+	llm.Tool
+	arguments map[string]string
+}
+
+// New returns the face of tools for a family. The zero Family leaves the tools as they are.
+func New(f models.Family, tools []llm.Tool) *Face {
+	face := &Face{family: f, known: make(map[string]known, len(tools))}
+	shaped := make(map[string]bool)
+	for _, t := range tools {
+		face.known[t.Name] = known{t, argumentsOf(t.Schema)}
+	}
+	for _, form := range forms[f] {
+		if _, ok := face.known[form.tool]; ok {
+			shaped[form.tool], face.forms = true, append(face.forms, form)
+		}
+	}
+	for _, form := range face.forms {
+		if form.name != "" {
+			face.tools = append(face.tools, face.offered(form))
+		}
+	}
+	for _, t := range tools {
+		if !shaped[t.Name] {
+			t.Description = face.words(t.Description, form{})
+			face.tools = append(face.tools, t)
+		}
+	}
+	slices.SortFunc(face.tools, func(a, b llm.Tool) int { return strings.Compare(a.Name, b.Name) })
+	return face
+}
+
+// Tools returns the definitions for a request, sorted by name. The caller must not change them.
+func (f *Face) Tools() []llm.Tool { return f.tools }
+
+// Name returns the family's name for a tool; empty if the family is not offered the tool, or only for a part of its use.
+func (f *Face) Name(tool string) string {
+	i := slices.IndexFunc(f.forms, func(o form) bool { return o.tool == tool })
+	switch {
+	case i < 0:
+		return f.known[tool].Name
+	case f.forms[i].only != "":
+		return ""
+	}
+	return f.forms[i].name
+}
+
+// Call returns the canonical form of a call: the name of a tool, and arguments by their names in its schema. It reads the names of every
+// family, in any case. Arguments that it cannot read stay as they are, because the tool reports mistakes in them. The error is for the model:
+// an [*UnknownError], or contradictory arguments.
+func (f *Face) Call(c llm.ToolCall) (llm.ToolCall, error) {
+	if _, exact := f.known[c.Name]; exact && f.family == "" {
+		return c, nil
+	}
+	in, ok := f.meant(c.Name)
+	if !ok {
+		return c, f.unknown(c.Name)
+	}
+	args, ok := object(c.Arguments)
+	if !ok {
+		c.Name = in.tool
+		if text := strings.TrimSpace(c.Arguments); in.tool == "patch" && strings.HasPrefix(text, patchBegin) {
+			c.Arguments = encode(map[string]any{"patch": straighten(text)})
+		}
+		return c, nil
+	}
+	r := reader{face: f, tool: in.tool, args: args}
+	if err := r.read(in); err != nil {
+		return c, err
+	}
+	c.Name, c.Arguments = r.tool, encode(r.args)
+	return c, nil
+}
+
+// meant returns the tool that a name of any family means.
+func (f *Face) meant(name string) (incoming, bool) {
+	if _, ok := f.known[name]; ok {
+		return incoming{tool: name}, true
+	}
+	name = name[strings.LastIndexAny(name, ".:/")+1:] // such as functions.shell
+	in, ok := names[plain(name)]
+	if !ok {
+		for own := range f.known {
+			if plain(own) == plain(name) {
+				return incoming{tool: own}, true
+			}
+		}
+		return incoming{}, false
+	}
+	_, ok = f.known[in.tool]
+	return in, ok
+}
+
+// UnknownError is the error of a call of a tool that does not exist.
+type UnknownError struct {
+	Name string // as the model wrote it
+	Hint string // the nearest tool with its arguments, or the names of all tools
+}
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("there is no tool named %q; %s", e.Name, e.Hint)
+}
+
+// Code returns "tool.unknown".
+func (e *UnknownError) Code() string { return "tool.unknown" }
+
+// unknown returns the error of a name that means no tool.
+func (f *Face) unknown(name string) error {
+	var all []string
+	byPlain := make(map[string]string)
+	for _, t := range f.tools {
+		all = append(all, t.Name)
+		byPlain[plain(t.Name)] = t.Name
+	}
+	for other, in := range names {
+		if own := f.Name(in.tool); own != "" && byPlain[other] == "" {
+			byPlain[other] = own
+		}
+	}
+	near := ""
+	for i, most := 0, len(name)/3; i <= most && near == ""; i++ { // the nearest spelling of any family
+		for _, other := range slices.Sorted(maps.Keys(byPlain)) {
+			if spelling.Distance(plain(name), other) == i {
+				near = byPlain[other]
+				break
+			}
+		}
+	}
+	hint := "the tools are: " + strings.Join(all, ", ")
+	if i := slices.IndexFunc(f.tools, func(t llm.Tool) bool { return t.Name == near }); i >= 0 {
+		hint = "did you mean " + near + signature(f.tools[i].Schema) + "? " + strings.ToUpper(hint[:1]) + hint[1:]
+	}
+	return &UnknownError{Name: name, Hint: hint}
+}
+
+// Messages returns a conversation with the calls of models of other families under the names of this one. It keeps the calls of its own
+// family as the model wrote them, and those that have no other form. It changes nothing in place.
+func (f *Face) Messages(messages []llm.Message) []llm.Message {
+	out := messages
+	for i, m := range messages {
+		if m.Role != llm.RoleAssistant || f.family == "" || f.own(m.Model) {
+			continue
+		}
+		var content llm.Content
+		for j, p := range m.Content {
+			c, ok := p.(llm.ToolCall)
+			if !ok {
+				continue
+			}
+			renamed, ok := f.rename(c)
+			if !ok {
+				continue
+			}
+			if content == nil {
+				content = slices.Clone(m.Content)
+			}
+			content[j] = renamed
+		}
+		if content == nil {
+			continue
+		}
+		if &out[0] == &messages[0] {
+			out = slices.Clone(messages)
+		}
+		out[i].Content = content
+	}
+	return out
+}
+
+// own reports whether a model is of the family.
+func (f *Face) own(ref string) bool {
+	provider, id, ok := strings.Cut(ref, "/")
+	if !ok {
+		id = ref
+	}
+	return models.FamilyOf(llm.Model{Provider: provider, ID: id}) == f.family
+}
+
+// rename returns a call of another family as this family writes it.
+func (f *Face) rename(c llm.ToolCall) (llm.ToolCall, bool) {
+	canonical, err := f.Call(c)
+	if err != nil {
+		return c, false
+	}
+	args, ok := object(canonical.Arguments)
+	if !ok {
+		return c, false
+	}
+	c.Name, args = f.write(canonical.Name, args)
+	c.Arguments, c.Opaque = encode(args), nil
+	return c, true
+}
+
+// signature lists the arguments of a schema: (path, offset?, limit?).
+func signature(schema json.RawMessage) string {
+	var s struct {
+		Required []string `json:"required"`
+	}
+	_ = json.Unmarshal(schema, &s) // a schema without a list requires nothing
+	var all []string
+	for _, p := range properties(schema) {
+		name := p.name
+		if !slices.Contains(s.Required, name) {
+			name += "?"
+		}
+		all = append(all, name)
+	}
+	return "(" + strings.Join(all, ", ") + ")"
+}
