@@ -38,8 +38,8 @@ type Tool struct {
 	Description string          `json:"description"` // when and how to use it
 	Schema      json.RawMessage `json:"schema"`      // JSON Schema of its arguments, an object
 
-	// Grammar, if not empty, is a Lark grammar of the only argument, a string. If the protocol and the model have free-form tools, the model
-	// writes the bare string, and the client returns it as an object with that argument.
+	// Grammar, if not empty, is a Lark grammar of the only argument, the string "input". If the protocol and the model have free-form tools,
+	// the model writes the bare string, and the client returns it as an object with that argument.
 	Grammar string `json:"grammar,omitzero"`
 }
 

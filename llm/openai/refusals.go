@@ -150,6 +150,7 @@ func optionalInResponses() []optional[respRequest] {
 		},
 		{[]string{"'reasoning'"}, func(b *respRequest) bool { return unset(&b.Reasoning) }, false},
 		{[]string{"temperature"}, func(b *respRequest) bool { return unset(&b.Temperature) }, false},
+		{[]string{"'custom'", "custom tool", "\"custom\"", "custom_tool"}, (*respRequest).dropFreeForm, true},
 	}
 }
 
@@ -165,6 +166,29 @@ func (body *respRequest) dropEncrypted() bool {
 	had := len(body.Include) > 0
 	body.Include = nil
 	return body.dropThoughts() || had
+}
+
+// dropFreeForm makes free-form tools, and the calls of them, functions.
+func (body *respRequest) dropFreeForm() bool {
+	had := false
+	for i := range body.Tools {
+		if t := &body.Tools[i]; t.Type == "custom" {
+			t.beFunction()
+			had = true
+		}
+	}
+	for i, item := range body.Input {
+		switch item := item.(type) {
+		case respFreeCall:
+			body.Input[i], had = respCall{Type: "function_call", CallID: item.CallID, Name: item.Name, Arguments: freeArguments(item.Input)}, true
+		case respOutput:
+			if item.Type == "custom_tool_call_output" {
+				item.Type, had = "function_call_output", true
+				body.Input[i] = item
+			}
+		}
+	}
+	return had
 }
 
 func (body *respRequest) dropThoughts() bool {

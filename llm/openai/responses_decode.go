@@ -22,6 +22,7 @@ type respEvent struct {
 	Text         string         `json:"text"`
 	Refusal      string         `json:"refusal"`
 	Arguments    jsontext.Value `json:"arguments"`
+	Input        string         `json:"input"`
 	Item         jsontext.Value `json:"item"`
 	Response     jsontext.Value `json:"response"`
 	Error        jsontext.Value `json:"error"`
@@ -113,6 +114,10 @@ func (d *respDecoder) event(raw wire.Event) error {
 		return d.arguments(&e, false)
 	case "response.function_call_arguments.done":
 		return d.arguments(&e, true)
+	case "response.custom_tool_call_input.delta":
+		return d.input(&e, false)
+	case "response.custom_tool_call_input.done":
+		return d.input(&e, true)
 	case "response.output_item.added", "response.output_item.done":
 		return d.item(&e, kind == "response.output_item.done")
 	case "response.completed", "response.incomplete", "response.failed", "response.cancelled":
@@ -143,7 +148,7 @@ func (d *respDecoder) odd(raw wire.Event) error {
 	if kind == "error" || kind == "" && isSet(e.Error) {
 		return d.resp.FailedWith(raw.Data)
 	}
-	for _, known := range []string{"output_text.d", "refusal.", "reasoning_", "function_call_", "output_item."} {
+	for _, known := range []string{"output_text.d", "refusal.", "reasoning_", "function_call_", "custom_tool_call_", "output_item."} {
 		if strings.HasPrefix(kind, "response."+known) {
 			return d.resp.Decode(raw.Data, &respEvent{})
 		}

@@ -27,6 +27,14 @@ type respCall struct {
 	Arguments string `json:"arguments"`
 }
 
+// respFreeCall is a call of a free-form tool.
+type respFreeCall struct {
+	Type   string `json:"type"`
+	CallID string `json:"call_id"`
+	Name   string `json:"name"`
+	Input  string `json:"input"`
+}
+
 type respOutput struct {
 	Type   string `json:"type"`
 	CallID string `json:"call_id"`
@@ -47,7 +55,7 @@ type respPart struct {
 
 // respInput returns the items that a conversation is. The messages come from [fit.Messages].
 func respInput(messages []llm.Message) []any {
-	in := respInputs{ids: make(map[string]bool)}
+	in := respInputs{ids: make(map[string]bool), free: make(map[string]bool)}
 	for _, m := range messages {
 		switch m.Role {
 		case llm.RoleUser:
@@ -55,7 +63,11 @@ func respInput(messages []llm.Message) []any {
 		case llm.RoleAssistant:
 			in.assistant(m)
 		case llm.RoleTool:
-			in.add(nil, respOutput{Type: "function_call_output", CallID: m.CallID, Output: respOutputOf(m)})
+			kind := "function_call_output"
+			if in.free[m.CallID] {
+				kind = "custom_tool_call_output"
+			}
+			in.add(nil, respOutput{Type: kind, CallID: m.CallID, Output: respOutputOf(m)})
 		}
 	}
 	return in.items
@@ -64,6 +76,7 @@ func respInput(messages []llm.Message) []any {
 type respInputs struct {
 	items []any
 	ids   map[string]bool // of the reasoning that is there: the same twice is refused
+	free  map[string]bool // IDs of the calls of free-form tools
 }
 
 // assistant adds the items of an answer. Reasoning precedes the text or call that followed it. The server refuses reasoning without
@@ -82,10 +95,40 @@ func (in *respInputs) assistant(m llm.Message) {
 				thought = nil
 			}
 		case llm.ToolCall:
-			in.add(thought, respCall{Type: "function_call", CallID: p.ID, Name: p.Name, Arguments: p.Arguments})
+			if input, ok := freeInput(p); ok {
+				in.free[p.ID] = true
+				in.add(thought, respFreeCall{Type: "custom_tool_call", CallID: p.ID, Name: p.Name, Input: input})
+			} else {
+				in.add(thought, respCall{Type: "function_call", CallID: p.ID, Name: p.Name, Arguments: p.Arguments})
+			}
 			thought = nil
 		}
 	}
+}
+
+// freeOpaque marks a call of a free-form tool.
+const freeOpaque = `{"type":"custom_tool_call"}`
+
+// freeInput returns the text of a call of a free-form tool.
+func freeInput(c llm.ToolCall) (string, bool) {
+	var args struct {
+		Input *string `json:"input"`
+	}
+	if string(c.Opaque) != freeOpaque || wire.Unmarshal([]byte(c.Arguments), &args) != nil || args.Input == nil {
+		return "", false
+	}
+	return *args.Input, true
+}
+
+// The arguments of a call of a free-form tool begin and end so.
+const freeBegin, freeEnd = `{"input":"`, `"}`
+
+// freeArguments returns the text of a call of a free-form tool as arguments.
+func freeArguments(input string) string {
+	data, _ := wire.Marshal(struct {
+		Input string `json:"input"`
+	}{strings.ToValidUTF8(input, "\ufffd")}) // a string can always be written
+	return string(data)
 }
 
 // add adds an item, and before it the thought that led to it unless that is there already: the same twice is refused.

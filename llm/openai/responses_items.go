@@ -13,13 +13,14 @@ import (
 // respItem is one item of the output while it grows.
 type respItem struct {
 	key   string // its number among the items
-	kind  string // message, reasoning, function_call or an unknown kind
+	kind  string // message, reasoning, function_call, custom_tool_call or an unknown kind
 	id    string
 	index int // place in the output by the server's count, -1 when it does not say
 	part  int // number of its part of the answer, -1 when it has none yet
 	at    respAt
 	begun bool // text or reasoning has come
 	done  bool // it was said to be done
+	ended bool // the text of a call of a free-form tool is complete
 }
 
 // respAt is a position within an item. The deltas of one position are contiguous.
@@ -36,6 +37,7 @@ type respOutputItem struct {
 	CallID    string            `json:"call_id"`
 	Name      string            `json:"name"`
 	Arguments jsontext.Value    `json:"arguments"`
+	Input     string            `json:"input"` // of a free-form tool
 }
 
 type respContentPart struct {
@@ -160,6 +162,40 @@ func (d *respDecoder) arguments(e *respEvent, done bool) error {
 	return nil
 }
 
+// input is more of the text of a call of a free-form tool, or all of it when it is done.
+func (d *respDecoder) input(e *respEvent, done bool) error {
+	it, err := d.find("custom_tool_call", e.ItemID, e.OutputIndex)
+	if err != nil {
+		return err
+	}
+	d.current = nil
+	if done {
+		d.endInput(it, e.Input)
+		d.answer.EndCall(it.key)
+		return nil
+	}
+	text := strings.TrimSuffix(freeArguments(e.Delta), freeEnd)
+	if it.begun {
+		text = strings.TrimPrefix(text, freeBegin)
+	}
+	it.begun = true
+	d.answer.Arguments(it.key, text)
+	return nil
+}
+
+// endInput completes the arguments of a call of a free-form tool, once.
+func (d *respDecoder) endInput(it *respItem, whole string) {
+	if it.ended {
+		return
+	}
+	it.ended = true
+	if it.begun {
+		d.answer.Arguments(it.key, freeEnd)
+	} else {
+		d.answer.Arguments(it.key, freeArguments(whole))
+	}
+}
+
 // item begins an item, or completes it.
 func (d *respDecoder) item(e *respEvent, done bool) error {
 	var item respOutputItem
@@ -176,17 +212,20 @@ func (d *respDecoder) item(e *respEvent, done bool) error {
 		return nil
 	}
 	it, err := d.begin(item.Type, item.ID, e.OutputIndex)
-	if err != nil || it.kind != "function_call" {
+	if err != nil || it.kind != "function_call" && it.kind != "custom_tool_call" {
 		return err
 	}
 	d.current = nil
 	d.answer.Call(it.key, cmp.Or(item.CallID, item.ID), item.Name)
+	if it.kind == "custom_tool_call" {
+		d.answer.OpaqueCall(it.key, []byte(freeOpaque))
+	}
 	return nil
 }
 
 // known reports whether the item is of a kind that can be part of an answer.
 func (i *respOutputItem) known() bool {
-	return i.Type == "message" || i.Type == "reasoning" || i.Type == "function_call"
+	return i.Type == "message" || i.Type == "reasoning" || i.Type == "function_call" || i.Type == "custom_tool_call"
 }
 
 // readItem reads an item. It reads only the kind of an item of an unknown kind.
@@ -230,10 +269,17 @@ func (d *respDecoder) settle(it *respItem, item *respOutputItem, raw jsontext.Va
 			d.answer.WholeThinking(text)
 		}
 		d.answer.Opaque(it.part, respOpaque(raw))
-	case "function_call":
+	case "function_call", "custom_tool_call":
 		d.current = nil
 		d.answer.Call(it.key, cmp.Or(item.CallID, item.ID), item.Name)
-		d.answer.WholeArguments(it.key, respArguments(item.Arguments))
+		if it.kind == "function_call" {
+			d.answer.WholeArguments(it.key, respArguments(item.Arguments))
+		} else {
+			d.answer.OpaqueCall(it.key, []byte(freeOpaque))
+			if item.Status != "incomplete" {
+				d.endInput(it, item.Input)
+			}
+		}
 		if item.Status != "incomplete" {
 			d.answer.EndCall(it.key)
 		}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"strings"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/fit"
@@ -30,8 +31,17 @@ type respTool struct {
 	Type        string          `json:"type"`
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitzero"`
-	Parameters  json.RawMessage `json:"parameters"`
-	Strict      bool            `json:"strict"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"`
+	Strict      *bool           `json:"strict,omitzero"`
+	Format      *respGrammar    `json:"format,omitzero"` // of a free-form tool
+
+	schema json.RawMessage // of a free-form tool, for servers that have none
+}
+
+type respGrammar struct {
+	Type       string `json:"type"`
+	Syntax     string `json:"syntax"`
+	Definition string `json:"definition"`
 }
 
 type respText struct {
@@ -70,7 +80,7 @@ func (r *Responses) request(req *llm.Request) *respRequest {
 	}
 	body.Input = respInput(messages)
 	if !r.model.NoTools {
-		body.Tools, body.ToolChoice = respTools(req)
+		body.Tools, body.ToolChoice = respTools(req, freeForm(r.model.ID))
 	}
 	switch {
 	case r.levels != nil:
@@ -108,18 +118,36 @@ func systemFirst(system string, messages []llm.Message) []llm.Message {
 	return append([]llm.Message{first}, messages[1:]...)
 }
 
-func respTools(req *llm.Request) (tools []respTool, choice string) {
+// freeForm reports whether a model has free-form tools: GPT-5 and later.
+func freeForm(id string) bool {
+	id = strings.ToLower(id[strings.LastIndexByte(id, '/')+1:])
+	later, isGPT := strings.CutPrefix(id, "gpt-")
+	return isGPT && later != "" && later[0] >= '5' && later[0] <= '9' && !strings.Contains(id, "-chat")
+}
+
+func respTools(req *llm.Request, freeForm bool) (tools []respTool, choice string) {
 	for _, t := range req.Tools {
 		parameters := t.Schema
 		if len(parameters) == 0 {
 			parameters = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
-		tools = append(tools, respTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: parameters})
+		one := respTool{Name: t.Name, Description: t.Description, schema: parameters}
+		if freeForm && t.Grammar != "" {
+			one.Type, one.Format = "custom", &respGrammar{"grammar", "lark", t.Grammar}
+		} else {
+			one.beFunction()
+		}
+		tools = append(tools, one)
 	}
 	if len(tools) > 0 && req.ToolChoice != llm.ToolAuto {
 		choice = string(req.ToolChoice)
 	}
 	return tools, choice
+}
+
+// beFunction makes the tool one with JSON arguments.
+func (t *respTool) beFunction() {
+	t.Type, t.Parameters, t.Strict, t.Format = "function", t.schema, new(bool), nil
 }
 
 func respTextOf(schema json.RawMessage) *respText {

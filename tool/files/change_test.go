@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/tenon-agent/tenon/internal/testkit/unprivileged"
-	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/tool/files"
 	"github.com/tenon-agent/tenon/workspace"
 )

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/tool/files"
 	"github.com/tenon-agent/tenon/workspace"
 )

@@ -24,10 +24,10 @@ func NewSet(ws *workspace.Workspace) *Set {
 // New returns the tools of a new set.
 func New(ws *workspace.Workspace) []tool.Tool { return NewSet(ws).Tools() }
 
-// Tools returns the tools of the set, which share its memory: read, list, edit, multi_edit, write, delete and patch.
+// Tools returns the tools of the set, which share its memory: edit, list, read, write, delete, multi_edit and patch.
 func (s *Set) Tools() []tool.Tool {
 	r, e := reader{s.seen, s.heavy}, editor{s.seen}
-	return []tool.Tool{r.tool(), listTool(s.seen), e.editTool(), e.multiEditTool(), e.writeTool(), e.deleteTool(), e.patchTool()}
+	return []tool.Tool{e.editTool(), listTool(s.seen), r.tool(), e.writeTool(), e.deleteTool(), e.multiEditTool(), e.patchTool()}
 }
 
 // Recall restores the memory when a session continues in another process. Call it with the name and the recorded details of every

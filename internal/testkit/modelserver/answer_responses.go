@@ -2,6 +2,7 @@ package modelserver
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/tenon-agent/tenon/llm"
@@ -93,6 +94,11 @@ func (a *answer) outputItem(i int, p llm.Part) object {
 		}
 		return item
 	case llm.ToolCall:
+		if a.free(p) {
+			return object{
+				"id": a.id("ctc_", i), "type": "custom_tool_call", "status": "completed", "call_id": p.ID, "name": p.Name, "input": p.Arguments,
+			}
+		}
 		return object{
 			"id": a.id("fc_", i), "type": "function_call", "status": "completed", "call_id": p.ID, "name": p.Name, "arguments": p.Arguments,
 		}
@@ -103,6 +109,11 @@ func (a *answer) outputItem(i int, p llm.Part) object {
 	default:
 		return object{"id": a.id("msg_", i), "type": "message", "status": "completed", "role": "assistant", "content": []any{}}
 	}
+}
+
+// free reports whether a call is one of a free-form tool; then its arguments are the bare text.
+func (a *answer) free(c llm.ToolCall) bool {
+	return slices.ContainsFunc(a.req.Tools, func(t llm.Tool) bool { return t.Name == c.Name && t.Grammar != "" })
 }
 
 // outputText returns the content part of a message; that of a refusal has a type of its own.
@@ -148,6 +159,10 @@ func (w *responsesWriter) item(i int, p llm.Part, item object) {
 		w.summary(i, id, p.Text)
 	case llm.ToolCall:
 		at := object{"item_id": id, "output_index": i}
+		if w.a.free(p) {
+			w.deltas(call, "response.custom_tool_call_input", at, p.Arguments, "input")
+			break
+		}
 		w.deltas(call, "response.function_call_arguments", at, p.Arguments, "arguments")
 	case llm.Text:
 		at := object{"item_id": id, "output_index": i, "content_index": 0}
@@ -192,7 +207,7 @@ func begun(item object) object {
 	if out["status"] != nil {
 		out["status"] = "in_progress"
 	}
-	for name, empty := range map[string]any{"arguments": "", "content": []any{}, "summary": []any{}} {
+	for name, empty := range map[string]any{"arguments": "", "input": "", "content": []any{}, "summary": []any{}} {
 		if _, ok := out[name]; ok {
 			out[name] = empty
 		}

@@ -30,8 +30,17 @@ func checkResponses(v value) {
 	v.get("truncation").oneOf("auto", "disabled")
 	var names []string
 	for _, tool := range v.get("tools").items() {
+		if tool.need("type").oneOf("function", "custom") == "custom" {
+			tool.only("type", "name", "description", "format")
+			format := tool.need("format")
+			format.only("type", "syntax", "definition")
+			format.need("type").oneOf("grammar")
+			format.need("syntax").oneOf("lark", "regex")
+			format.need("definition").filled()
+			names = append(names, tool.need("name").matches(name64))
+			continue
+		}
 		tool.only("type", "name", "description", "parameters", "strict")
-		tool.need("type").oneOf("function")
 		names = append(names, checkFunction(tool, names))
 	}
 	checkChoice(v.get("tool_choice"), names, false)
@@ -61,6 +70,7 @@ func checkResponsesText(text value) {
 // inputCheck follows calls and reasoning through the input items.
 type inputCheck struct {
 	calls   map[string]bool // call_id -> answered
+	free    map[string]bool // call_id of free-form calls
 	ids     map[string]bool
 	thought value // the reasoning item that waits for the item it belongs to
 	kept    bool
@@ -71,7 +81,7 @@ func checkInput(input value, kept bool) {
 		input.str()
 		return
 	}
-	c := &inputCheck{calls: map[string]bool{}, ids: map[string]bool{}, kept: kept}
+	c := &inputCheck{calls: map[string]bool{}, free: map[string]bool{}, ids: map[string]bool{}, kept: kept}
 	for _, item := range input.some() {
 		c.checkItem(item)
 	}
@@ -94,9 +104,9 @@ func (c *inputCheck) endThought() {
 func (c *inputCheck) checkItem(item value) {
 	kind := "message"
 	if item.get("type").set() {
-		kind = item.get("type").oneOf("message", "function_call", "function_call_output", "reasoning", "item_reference")
+		kind = item.get("type").oneOf("message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "reasoning", "item_reference")
 	}
-	if kind != "function_call_output" { // outputs of an earlier round may not separate a thought from its item either
+	if !strings.HasSuffix(kind, "_output") { // outputs of an earlier round may not separate a thought from its item either
 		c.checkID(item, kind)
 	}
 	role, _ := item.get("role").v.(string)
@@ -104,7 +114,7 @@ func (c *inputCheck) checkItem(item value) {
 	case kind == "reasoning":
 		c.checkReasoning(item)
 		return
-	case kind == "function_call", kind == "message" && role == "assistant":
+	case kind == "function_call", kind == "custom_tool_call", kind == "message" && role == "assistant":
 		c.thought = value{}
 	default:
 		c.endThought()
@@ -112,17 +122,25 @@ func (c *inputCheck) checkItem(item value) {
 	switch kind {
 	case "message":
 		c.checkMessage(item)
-	case "function_call":
-		item.only("type", "id", "call_id", "name", "arguments", "status")
+	case "function_call", "custom_tool_call":
 		id := item.need("call_id").matches(responsesID)
 		item.need("name").matches(name64)
-		checkArguments(item.need("arguments"))
+		if c.free[id] = kind == "custom_tool_call"; c.free[id] {
+			item.only("type", "id", "call_id", "name", "input", "status")
+			item.need("input").str()
+		} else {
+			item.only("type", "id", "call_id", "name", "arguments", "status")
+			checkArguments(item.need("arguments"))
+		}
 		item.get("status").oneOf("in_progress", "completed", "incomplete")
 		if _, twice := c.calls[id]; twice {
 			item.fail("Duplicate function call id %q", id)
 		}
 		c.calls[id] = false
-	case "function_call_output":
+	case "function_call_output", "custom_tool_call_output":
+		if id := item.need("call_id").str(); c.free[id] != (kind == "custom_tool_call_output") {
+			item.fail("the output of the call %s is of another type than the call", id)
+		}
 		c.checkOutput(item)
 	}
 }
@@ -133,7 +151,7 @@ func (c *inputCheck) checkID(item value, kind string) {
 	if !id.set() {
 		return
 	}
-	prefix := map[string]string{"message": "msg_", "function_call": "fc_", "reasoning": "rs_"}[kind]
+	prefix := map[string]string{"message": "msg_", "function_call": "fc_", "custom_tool_call": "ctc_", "reasoning": "rs_"}[kind]
 	switch s := id.str(); {
 	case !strings.HasPrefix(s, prefix):
 		id.fail("Invalid %s: expected an ID that begins with %q, not %q", id.path, prefix, s)

@@ -43,7 +43,10 @@ func readChat(r *Request, v value) {
 }
 
 func readFunction(f value) llm.Tool {
-	return llm.Tool{Name: f.get("name").str(), Description: f.get("description").str(), Schema: f.get("parameters").raw()}
+	return llm.Tool{
+		Name: f.get("name").str(), Description: f.get("description").str(), Schema: f.get("parameters").raw(),
+		Grammar: f.get("format").get("definition").str(),
+	}
 }
 
 // readParts reads the content of both protocols of OpenAI.
@@ -107,7 +110,11 @@ func readResponses(r *Request, v value) {
 			id := item.get("call_id").str()
 			names[id] = item.get("name").str()
 			r.extend(llm.ToolCall{ID: id, Name: names[id], Arguments: item.get("arguments").str()})
-		case "function_call_output":
+		case "custom_tool_call":
+			id := item.get("call_id").str()
+			names[id] = item.get("name").str()
+			r.extend(llm.ToolCall{ID: id, Name: names[id], Arguments: item.get("input").str()})
+		case "function_call_output", "custom_tool_call_output":
 			id := item.get("call_id").str()
 			r.add(llm.Message{Role: llm.RoleTool, CallID: id, Tool: names[id], Content: readParts(item.get("output"))})
 		default:
