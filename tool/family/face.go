@@ -15,23 +15,17 @@ import (
 // Face is the tools of an agent as the models of one family know them. It never changes, and is safe for concurrent use.
 type Face struct {
 	family models.Family
-	known  map[string]known // all tools, by their canonical names
-	forms  []form           // of the family, for the tools that exist
+	known  map[string]llm.Tool // all tools, by their canonical names
+	forms  []form              // of the family, for the tools that exist
 	tools  []llm.Tool
-}
-
-// known is a tool with the names of its arguments, by their plain spelling.
-type known struct {
-	llm.Tool
-	arguments map[string]string
 }
 
 // New returns the face of tools for a family. The zero Family leaves the tools as they are.
 func New(f models.Family, tools []llm.Tool) *Face {
-	face := &Face{family: f, known: make(map[string]known, len(tools))}
+	face := &Face{family: f, known: make(map[string]llm.Tool, len(tools))}
 	shaped := make(map[string]bool)
 	for _, t := range tools {
-		face.known[t.Name] = known{t, argumentsOf(t.Schema)}
+		face.known[t.Name] = t
 	}
 	for _, form := range forms[f] {
 		if _, ok := face.known[form.tool]; ok {
@@ -202,7 +196,7 @@ func (f *Face) own(ref string) bool {
 // rename returns a call of another family as this family writes it.
 func (f *Face) rename(c llm.ToolCall) (llm.ToolCall, bool) {
 	canonical, err := f.Call(c)
-	if err != nil {
+	if err != nil || f.Name(canonical.Name) == "" {
 		return c, false
 	}
 	args, ok := object(canonical.Arguments)

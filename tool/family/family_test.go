@@ -20,6 +20,7 @@ import (
 	"github.com/tenon-agent/tenon/tool/skill"
 	"github.com/tenon-agent/tenon/tool/web"
 	"github.com/tenon-agent/tenon/workspace"
+	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
 var families = []models.Family{models.FamilyClaude, models.FamilyGPT, models.FamilyGemini, models.FamilyOpen}
@@ -33,9 +34,13 @@ type engine struct{ web.Engine }
 func (engine) Host() string { return "search.example" }
 
 // builtin returns the tools of the program.
-func builtin(t testing.TB) map[string]tool.Tool {
+func builtin(t testing.TB, confined bool) map[string]tool.Tool {
 	t.Helper()
-	ws, err := workspace.Open(t.TempDir(), workspace.Options{})
+	var o workspace.Options
+	if confined {
+		o.Sandbox = &sandbox.Policy{}
+	}
+	ws, err := workspace.Open(t.TempDir(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +66,7 @@ func specs(tools map[string]tool.Tool) (all []llm.Tool) {
 
 // The offer of each family, with the arguments of every tool.
 func TestTheOffer(t *testing.T) {
-	all := specs(builtin(t))
+	all := specs(builtin(t, false))
 	for f, want := range map[models.Family]string{
 		models.FamilyClaude: "AskUserQuestion Bash BashOutput Edit Glob Grep KillBash Read Skill TodoWrite WebFetch WebSearch Write cleanup revert",
 		models.FamilyGPT:    "apply_patch cleanup exec_command fetch question revert skill update_plan view_image web_search write_stdin",
@@ -83,7 +88,7 @@ func TestTheOffer(t *testing.T) {
 }
 
 func TestTheShapesOfArguments(t *testing.T) {
-	all := specs(builtin(t))
+	all := specs(builtin(t, false))
 	for _, test := range []struct {
 		family models.Family
 		tool   string
@@ -132,7 +137,7 @@ func TestTheShapesOfArguments(t *testing.T) {
 
 // Every name of every family, and every name of an argument, in one table. The tool must accept the arguments.
 func TestNamesOfAllFamilies(t *testing.T) {
-	tools := builtin(t)
+	tools := builtin(t, false)
 	const patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n"
 	js := func(v any) string {
 		data, err := json.Marshal(v)
@@ -221,5 +226,32 @@ func TestNamesOfAllFamilies(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The ways in which a model asks to leave the sandbox.
+func TestLeavingTheSandbox(t *testing.T) {
+	for name, arguments := range map[string]string{
+		"exec_command": `{"cmd":"ls","sandbox_permissions":"require_escalated","justification":"why"}`,
+		"shell":        `{"command":["bash","-lc","ls"],"sandbox_permissions":"require_escalated","justification":"why"}`,
+		"Bash":         `{"command":"ls","dangerouslyDisableSandbox":true,"reason":"why"}`,
+	} {
+		for confined, want := range map[bool]string{true: `{"command":"ls","reason":"why","unconfined":true}`, false: `{"command":"ls"}`} {
+			tools := builtin(t, confined)
+			for _, f := range families {
+				got, err := family.New(f, specs(tools)).Call(llm.ToolCall{Name: name, Arguments: arguments})
+				if err != nil || got.Arguments != want && !strings.Contains(got.Arguments, `"description":"why"`) {
+					t.Errorf("%s, confined %v: %s, %v", name, confined, got.Arguments, err)
+				}
+				if _, err := tools["shell"].Prepare(t.Context(), got.Arguments); err != nil {
+					t.Errorf("%s, confined %v: %v", name, confined, err)
+				}
+			}
+		}
+	}
+	gpt := family.New(models.FamilyGPT, specs(builtin(t, true))).Tools()
+	i := slices.IndexFunc(gpt, func(one llm.Tool) bool { return one.Name == "exec_command" })
+	if !strings.Contains(string(gpt[i].Schema), `"enum":["use_default","require_escalated"]`) {
+		t.Errorf("%s", gpt[i].Schema)
 	}
 }

@@ -22,6 +22,7 @@ type reader struct {
 	face *Face
 	tool string
 	args map[string]any
+	own  map[string]string // the names of the arguments of the tool, by their plain spelling
 }
 
 // read converts the arguments in place. Those that it does not know stay, because the tool reports them.
@@ -31,7 +32,8 @@ func (r *reader) read(in incoming) error {
 			return err
 		}
 	}
-	args, err := renamed(r.args, r.face.known[r.tool].arguments, aliases[r.tool])
+	r.own = argumentsOf(r.face.known[r.tool].Schema)
+	args, err := renamed(r.args, r.own, aliases[r.tool])
 	if err != nil {
 		return err
 	}
@@ -146,7 +148,7 @@ func (r *reader) shell() error {
 	if n, ok := whole(r.args["yield"]); ok && n < 1 {
 		r.args["yield"] = number64(1)
 	}
-	if _, confined := r.face.known["shell"].arguments["unconfined"]; !confined {
+	if _, confined := r.own["unconfined"]; !confined {
 		maps.DeleteFunc(r.args, func(key string, _ any) bool {
 			return slices.Contains([]string{"sandboxpermissions", "dangerouslydisablesandbox", "justification"}, plain(key))
 		})
@@ -375,10 +377,9 @@ func (r *reader) patch() error {
 
 // grep converts what the tool has no argument for.
 func (r *reader) grep() error {
-	own := r.face.known["grep"].arguments
 	for _, name := range []string{"-A", "-B", "before", "after"} {
 		n, ok := whole(r.args[name])
-		if _, known := own[plain(name)]; known || !ok {
+		if _, known := r.own[plain(name)]; known || !ok {
 			continue
 		}
 		if most, _ := whole(r.args["context"]); n > most {
@@ -386,11 +387,11 @@ func (r *reader) grep() error {
 		}
 		delete(r.args, name)
 	}
-	if v, ok := r.args["case_sensitive"].(bool); ok && own["casesensitive"] == "" {
+	if v, ok := r.args["case_sensitive"].(bool); ok && r.own["casesensitive"] == "" {
 		delete(r.args, "case_sensitive")
 		r.args["ignore_case"] = !v
 	}
-	if v, ok := r.args["names_only"].(bool); ok && own["outputmode"] != "" {
+	if v, ok := r.args["names_only"].(bool); ok && r.own["outputmode"] != "" {
 		if delete(r.args, "names_only"); v {
 			r.args["output_mode"] = "files_with_matches"
 		}

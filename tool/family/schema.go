@@ -49,7 +49,7 @@ func argumentsOf(schema json.RawMessage) map[string]string {
 
 // offered returns the definition of a tool in a form.
 func (f *Face) offered(o form) llm.Tool {
-	t := f.known[o.tool].Tool
+	t := f.known[o.tool]
 	t.Name, t.Grammar = o.name, o.grammar
 	if o.text != "" {
 		t.Description = o.text
