@@ -176,7 +176,7 @@ type toolset struct {
 // plainFace is the face of tools that the model knows as their Spec describes them.
 type plainFace toolset
 
-func (plainFace) Offer(tools []llm.Tool) []llm.Tool          { return tools }
+func (plainFace) Offer(tools []llm.Tool) []llm.Tool        { return tools }
 func (plainFace) Messages(all []llm.Message) []llm.Message { return all }
 
 func (f plainFace) Call(c llm.ToolCall) (llm.ToolCall, error) {

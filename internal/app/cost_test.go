@@ -43,7 +43,7 @@ func TestWhatEveryRequestCosts(t *testing.T) {
 		for i, one := range tools {
 			specs[i] = one.Spec()
 		}
-		specs = family.New(f, specs).Tools()
+		specs = family.New(f, specs).Offer(specs)
 		text, err := json.Marshal(specs)
 		if err != nil {
 			t.Fatal(err)

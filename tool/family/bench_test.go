@@ -10,6 +10,6 @@ import (
 func BenchmarkNew(b *testing.B) {
 	all := specs(builtin(b, true))
 	for b.Loop() {
-		family.New(models.FamilyClaude, all)
+		family.New(models.FamilyClaude, all).Offer(all)
 	}
 }

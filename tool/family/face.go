@@ -17,38 +17,48 @@ type Face struct {
 	family models.Family
 	known  map[string]llm.Tool // all tools, by their canonical names
 	forms  []form              // of the family, for the tools that exist
-	tools  []llm.Tool
 }
 
 // New returns the face of tools for a family. The zero Family leaves the tools as they are.
 func New(f models.Family, tools []llm.Tool) *Face {
 	face := &Face{family: f, known: make(map[string]llm.Tool, len(tools))}
-	shaped := make(map[string]bool)
 	for _, t := range tools {
 		face.known[t.Name] = t
 	}
 	for _, form := range forms[f] {
 		if _, ok := face.known[form.tool]; ok {
-			shaped[form.tool], face.forms = true, append(face.forms, form)
+			face.forms = append(face.forms, form)
 		}
 	}
-	for _, form := range face.forms {
-		if form.name != "" {
-			face.tools = append(face.tools, face.offered(form))
-		}
-	}
-	for _, t := range tools {
-		if !shaped[t.Name] {
-			t.Description = face.words(t.Description, form{})
-			face.tools = append(face.tools, t)
-		}
-	}
-	slices.SortFunc(face.tools, func(a, b llm.Tool) int { return strings.Compare(a.Name, b.Name) })
 	return face
 }
 
-// Tools returns the definitions for a request, sorted by name. The caller must not change them.
-func (f *Face) Tools() []llm.Tool { return f.tools }
+// Offer returns the definitions of some of the tools for a request, sorted by name, without those that the family has no use for.
+func (f *Face) Offer(tools []llm.Tool) (out []llm.Tool) {
+	for _, t := range tools {
+		forms := f.formsOf(t.Name)
+		for _, o := range forms {
+			if o.name != "" {
+				out = append(out, f.offered(o))
+			}
+		}
+		if forms == nil {
+			t.Description = f.words(t.Description, form{})
+			out = append(out, t)
+		}
+	}
+	slices.SortFunc(out, func(a, b llm.Tool) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+func (f *Face) formsOf(tool string) (all []form) {
+	for _, o := range f.forms {
+		if o.tool == tool {
+			all = append(all, o)
+		}
+	}
+	return all
+}
 
 // Name returns the family's name for a tool; empty if the family is not offered the tool, or only for a part of its use.
 func (f *Face) Name(tool string) string {
@@ -124,8 +134,15 @@ func (e *UnknownError) Code() string { return "tool.unknown" }
 // unknown returns the error of a name that means no tool.
 func (f *Face) unknown(name string) error {
 	var all []string
+	var known []llm.Tool
+	for tool, t := range f.known {
+		if !slices.Contains(rare, tool) {
+			known = append(known, t)
+		}
+	}
+	known = f.Offer(known)
 	byPlain := make(map[string]string)
-	for _, t := range f.tools {
+	for _, t := range known {
 		all = append(all, t.Name)
 		byPlain[plain(t.Name)] = t.Name
 	}
@@ -144,8 +161,8 @@ func (f *Face) unknown(name string) error {
 		}
 	}
 	hint := "the tools are: " + strings.Join(all, ", ")
-	if i := slices.IndexFunc(f.tools, func(t llm.Tool) bool { return t.Name == near }); i >= 0 {
-		hint = "did you mean " + near + signature(f.tools[i].Schema) + "? " + strings.ToUpper(hint[:1]) + hint[1:]
+	if i := slices.IndexFunc(known, func(t llm.Tool) bool { return t.Name == near }); i >= 0 {
+		hint = "did you mean " + near + signature(known[i].Schema) + "? " + strings.ToUpper(hint[:1]) + hint[1:]
 	}
 	return &UnknownError{Name: name, Hint: hint}
 }

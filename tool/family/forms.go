@@ -23,7 +23,7 @@ type form struct {
 // an argument, "timeout:timeout_ms*1000" the same in milliseconds, "items:todos(text:content)" one for the members of a list too, and
 // "yield:" an argument that is not offered. The first form of a tool is the one that [Face.Name] returns.
 var forms = map[models.Family][]form{
-	models.FamilyClaude: append([]form{
+	models.FamilyClaude: {
 		{tool: "shell", name: "Bash", arguments: bashArguments},
 		{tool: "job", name: "BashOutput", schema: bashOutput, text: bashOutputText},
 		{tool: "job", name: "KillBash", schema: `{"type":"object","properties":{"shell_id":{"type":"string"}},"required":["shell_id"],"additionalProperties":false}`, text: "Kill a background command."},
@@ -39,8 +39,8 @@ var forms = map[models.Family][]form{
 		{tool: "skill", name: "Skill", arguments: "name:skill"},
 		{tool: "agent", name: "Task"},
 		{tool: "patch"},
-	}, rare...),
-	models.FamilyGPT: append([]form{
+	},
+	models.FamilyGPT: {
 		{tool: "shell", name: "exec_command", arguments: "command:cmd dir:workdir yield:yield_time_ms*1000 timeout:timeout_ms*1000 background: description: unconfined:sandbox_permissions reason:justification"},
 		{tool: "job", name: "write_stdin", schema: writeStdin, text: writeStdinText},
 		{tool: "read", name: "view_image", only: "path", text: "Show an image file of the project. Read text files with commands."},
@@ -50,8 +50,8 @@ var forms = map[models.Family][]form{
 		{tool: "write"},
 		{tool: "glob"},
 		{tool: "grep"},
-	}, rare...),
-	models.FamilyGemini: append([]form{
+	},
+	models.FamilyGemini: {
 		{tool: "shell", name: "run_shell_command", arguments: "dir:dir_path background:is_background yield:"},
 		{tool: "read", name: "read_file", arguments: "path:file_path offset:start_line limit:end_line"},
 		{tool: "write", name: "write_file", arguments: "path:file_path"},
@@ -65,8 +65,8 @@ var forms = map[models.Family][]form{
 		{tool: "skill", name: "activate_skill"},
 		{tool: "agent", name: "task"},
 		{tool: "patch"},
-	}, rare...),
-	models.FamilyOpen: append([]form{
+	},
+	models.FamilyOpen: {
 		{tool: "shell", name: "bash", arguments: bashArguments},
 		{tool: "read", name: "read", arguments: "path:file_path"},
 		{tool: "edit", name: "edit", arguments: editArguments},
@@ -74,16 +74,16 @@ var forms = map[models.Family][]form{
 		{tool: "grep", name: "grep", arguments: grepArguments},
 		{tool: "todo", name: "todo", arguments: "items:todos(text:content)"},
 		{tool: "patch"},
-	}, rare...),
+	},
 }
 
-// rare are the tools that no family was trained on. They stay callable.
-var rare = []form{{tool: "multi_edit"}, {tool: "delete"}, {tool: "list"}, {tool: "download"}}
+// rare are tools that models were not trained on. Errors do not list them.
+var rare = []string{"multi_edit", "delete", "list", "download", "artifact", "cleanup", "revert"}
 
 const (
 	bashArguments = "timeout:timeout*1000 background:run_in_background unconfined:dangerouslyDisableSandbox yield:"
 	editArguments = "path:file_path old_text:old_string new_text:new_string"
-	grepArguments = "include:glob ignore_case:-i context:-C before:-B after:-A"
+	grepArguments = "limit:head_limit include:glob ignore_case:-i context:-C before:-B after:-A"
 
 	bashOutputText = "Show the new output of a background command. Without an ID: list the background commands. You get a message when one ends."
 	bashOutput     = `{"type":"object","properties":{"bash_id":{"type":"string","description":"such as job1"},` +
@@ -179,7 +179,7 @@ var aliases = map[string]map[string]string{
 	"glob":       {"path": "dirpath directory dir", "": "casesensitive respectgitignore respectgeminiignore"},
 	"grep": {
 		"path": "dirpath directory dir filepath", "include": "glob includepattern", "ignore_case": "-i caseinsensitive", "literal": "fixedstrings",
-		"context": "-C contextlines", "before": "-B", "after": "-A", "": "-n",
+		"limit": "headlimit maxresults totalmaxmatches", "context": "-C contextlines", "before": "-B", "after": "-A", "": "-n",
 	},
 	"todo":  {"items": "todos plan", "": "explanation"},
 	"skill": {"name": "skill skillname"},

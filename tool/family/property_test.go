@@ -59,8 +59,12 @@ func randomCall(r *rand.Rand, tools map[string]tool.Tool) llm.ToolCall {
 	switch {
 	case spec.Name == "job":
 		args = []map[string]any{
-			{"action": "list"}, {"action": "kill", "id": "job1"}, {"action": "output", "id": "job1"}, {"action": "output", "id": "job1", "cursor": -1},
-			{"action": "wait", "id": "job2"}, {"action": "wait", "id": "job2", "timeout": 1 + r.IntN(600)},
+			{"action": "list"},
+			{"action": "kill", "id": "job1"},
+			{"action": "output", "id": "job1"},
+			{"action": "output", "id": "job1", "cursor": -1},
+			{"action": "wait", "id": "job2"},
+			{"action": "wait", "id": "job2", "timeout": 1 + r.IntN(600)},
 		}[r.IntN(6)]
 	case spec.Name == "shell" && args["unconfined"] == true:
 		args["reason"] = "why"
