@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -134,6 +135,43 @@ text Reported twice.`)
 	}
 	if told != 1 {
 		t.Errorf("the end was reported %d times", told)
+	}
+}
+
+// The model learns of the end of a job with the next results, long before its last answer.
+func TestTheEndOfAJobComesWithTheNextResults(t *testing.T) {
+	dir := filepath.ToSlash(t.TempDir())
+	ag := newAgent(t, `call shell {"command": "until [ -e `+dir+`/up ]; do sleep 0.01; done; echo built", "background": true}
+---
+call shell {"command": "touch `+dir+`/up; until [ -e `+dir+`/queued ]; do sleep 0.01; done"}
+---
+call shell {"command": "true"}
+---
+text Done.`)
+	var order []string
+	for e, err := range ag.Run(t.Context(), llm.UserText("go")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch b := e.Body.(type) {
+		case session.Queued:
+			if b.Change == "added" {
+				if err := os.WriteFile(filepath.Join(dir, "queued"), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		case session.Message:
+			if order = append(order, string(b.Role)); b.Speaker.Kind == session.SpeakerJob {
+				order[len(order)-1] = "job: " + b.Text()
+			}
+		}
+	}
+	want := []string{
+		"user", "assistant", "tool", "assistant", "tool",
+		"job: built\n[the job job1 (until [ -e " + dir + "/up ]; do sleep 0.01; done; echo built) has ended: exit code 0]", "assistant", "tool", "assistant",
+	}
+	if !slices.Equal(order, want) {
+		t.Errorf("the messages are\n%q, want\n%q", order, want)
 	}
 }
 
