@@ -37,6 +37,20 @@ func (s *scratch) close() error {
 	return s.root.Close()
 }
 
+// Covered returns the name of the directory for temporary files, such as /tmp, if it covers a file of the machine at this path: tools and
+// commands do not see that file. Else it returns "".
+func (w *Workspace) Covered(name string) string {
+	p, err := w.place(name)
+	if err != nil {
+		return ""
+	}
+	at, ok := w.limits.Load().scratch.In(p.abs)
+	if _, err := os.Lstat(p.abs); !ok || err != nil {
+		return ""
+	}
+	return at
+}
+
 // temporary reports whether a path lies in the directory for temporary files.
 func (p *policy) temporary(abs string) bool {
 	_, ok := p.scratch.In(abs)

@@ -155,3 +155,21 @@ func TestTemporaryFilesOutsideTheSandbox(t *testing.T) {
 		t.Error(string(data), err)
 	}
 }
+
+// A file in the /tmp of the machine is covered by that of the session.
+func TestFilesOfTheMachineAreCovered(t *testing.T) {
+	s := newSession(t)
+	f, err := os.CreateTemp("/tmp", "tenon-test")
+	if err != nil {
+		t.Skip("no /tmp here")
+	}
+	t.Cleanup(func() { _ = errors.Join(f.Close(), os.Remove(f.Name())) })
+	for name, want := range map[string]string{f.Name(): "/tmp", f.Name() + "-none": "", "file": "", "none": ""} {
+		if got := s.w.Covered(name); got != want {
+			t.Errorf("%s is covered by %q, want %q", name, got, want)
+		}
+	}
+	if got := openWith(t, realDir(t), workspace.Options{Outside: workspace.AskOutside}).Covered(f.Name()); got != "" {
+		t.Errorf("without a sandbox it is covered by %q", got)
+	}
+}

@@ -168,7 +168,7 @@ func (m *memory) explain(ctx context.Context, name string, err error) error {
 		return fmt.Errorf("%w; see its entries with list", err)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return tool.NotFound(name, m.ws.Similar(ctx, name, 5), workspace.Quote)
+		return tool.NotFound(ctx, m.ws, name, workspace.Quote)
 	}
 	return err
 }

@@ -41,7 +41,7 @@ func title(pattern, path string) string {
 func (s set) start(ctx context.Context, name string) (string, error) {
 	name = cmp.Or(name, ".")
 	if _, err := s.ws.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		return "", tool.NotFound(name, s.ws.Similar(ctx, name, 5), workspace.Quote)
+		return "", tool.NotFound(ctx, s.ws, name, workspace.Quote)
 	} else if err != nil {
 		return "", err
 	}
