@@ -24,9 +24,9 @@ const (
 )
 
 type arguments struct {
-	Name    string `json:"name,omitempty"`
-	Content string `json:"content,omitempty"`
-	Offset  int    `json:"offset,omitempty"`
+	Name    string `json:"name,omitempty" jsonschema:"name of the text; missing for a list"`
+	Content string `json:"content,omitempty" jsonschema:"the whole text to save"`
+	Offset  int    `json:"offset,omitempty" jsonschema:"first byte to read, default 0"`
 }
 
 // Kept is the details of a call. The saved ones, in their order, are the artifacts of a session.

@@ -234,9 +234,3 @@ func FuzzName(f *testing.F) {
 		}
 	})
 }
-
-func TestSpecIsShort(t *testing.T) {
-	if text, err := json.Marshal(texts(t.TempDir()).Spec()); err != nil || len(text) > 320 {
-		t.Errorf("%d bytes, error %v", len(text), err)
-	}
-}

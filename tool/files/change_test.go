@@ -231,23 +231,6 @@ func TestPreview(t *testing.T) {
 	}
 }
 
-// The specifications of all tools of this package stay small.
-func TestSpecsAreShort(t *testing.T) {
-	p := newProject(t, nil)
-	bytes := 0
-	for _, one := range p.tools {
-		data, err := json.Marshal(one.Spec())
-		if err != nil {
-			t.Fatal(err)
-		}
-		bytes += len(data)
-	}
-	if bytes > 4000 {
-		t.Errorf("the tools take %d bytes, about %d tokens", bytes, bytes/4)
-	}
-	t.Logf("%d bytes, about %d tokens", bytes, bytes/4)
-}
-
 // Edits of different places of one file, each made from what the one before left: none is lost.
 func TestNoUpdateIsLost(t *testing.T) {
 	p := newProject(t, nil)

@@ -17,8 +17,8 @@ import (
 const maxDelete = 1000
 
 type deleteArguments struct {
-	Paths     []string `json:"paths" min:"1" max:"100"`
-	Recursive bool     `json:"recursive,omitempty"`
+	Paths     []string `json:"paths" jsonschema:"paths to delete, relative to the root or absolute" min:"1" max:"100"`
+	Recursive bool     `json:"recursive,omitempty" jsonschema:"delete directories with their contents"`
 }
 
 func (e editor) deleteTool() tool.Tool {

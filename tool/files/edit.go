@@ -11,14 +11,14 @@ import (
 )
 
 type editArguments struct {
-	Path string `json:"path" min:"1"`
+	Path string `json:"path" jsonschema:"file, relative to the root or absolute" min:"1"`
 	replacement
 }
 
 type replacement struct {
-	OldText    string `json:"old_text" min:"1"`
-	NewText    string `json:"new_text"`
-	ReplaceAll bool   `json:"replace_all,omitempty"`
+	OldText    string `json:"old_text" jsonschema:"text to replace, copied exactly" min:"1"`
+	NewText    string `json:"new_text" jsonschema:"text to put there; empty to delete"`
+	ReplaceAll bool   `json:"replace_all,omitempty" jsonschema:"replace every occurrence"`
 }
 
 func (e editor) editTool() tool.Tool {
@@ -30,8 +30,8 @@ func (e editor) editTool() tool.Tool {
 }
 
 type multiEditArguments struct {
-	Path  string        `json:"path" min:"1"`
-	Edits []replacement `json:"edits" min:"1" max:"100"`
+	Path  string        `json:"path" jsonschema:"file, relative to the root or absolute" min:"1"`
+	Edits []replacement `json:"edits" jsonschema:"edits in order" min:"1" max:"100"`
 }
 
 func (e editor) multiEditTool() tool.Tool {

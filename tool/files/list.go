@@ -16,8 +16,8 @@ import (
 const maxList = 500
 
 type listArguments struct {
-	Path  string `json:"path,omitempty" jsonschema:"default: the root"`
-	Depth int    `json:"depth,omitempty" jsonschema:"default 1" min:"1" max:"20"`
+	Path  string `json:"path,omitempty" jsonschema:"directory, default the root"`
+	Depth int    `json:"depth,omitempty" jsonschema:"levels of directories, default 1" min:"1" max:"20"`
 }
 
 func listTool(m *memory) tool.Tool {

@@ -165,7 +165,7 @@ func (m *memory) current(name string) (v version, ok bool, err error) {
 // explain adds to an error about a path what the model can do: similar paths, or another tool.
 func (m *memory) explain(ctx context.Context, name string, err error) error {
 	if _, ok := errors.AsType[*workspace.DirectoryError](err); ok {
-		return fmt.Errorf("%w; see its entries with list", err)
+		return fmt.Errorf("%w; list it with glob, or with ls in shell", err)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return tool.NotFound(ctx, m.ws, name, workspace.Quote)

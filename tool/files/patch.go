@@ -12,7 +12,7 @@ import (
 )
 
 type patchArguments struct {
-	Patch string `json:"patch" min:"1"`
+	Patch string `json:"patch" jsonschema:"the whole patch, from Begin Patch to End Patch" min:"1"`
 }
 
 func (a patchArguments) title() string {

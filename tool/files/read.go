@@ -25,9 +25,9 @@ const (
 )
 
 type readArguments struct {
-	Path   string `json:"path" min:"1"`
-	Offset int    `json:"offset,omitempty" jsonschema:"first line, from 1" min:"0"`
-	Limit  int    `json:"limit,omitempty" jsonschema:"lines, default 2000" min:"1"`
+	Path   string `json:"path" jsonschema:"file, relative to the root or absolute" min:"1"`
+	Offset int    `json:"offset,omitempty" jsonschema:"first line, from 1; default 1" min:"0"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"number of lines, default 2000" min:"1"`
 }
 
 // Shown is the details of a read: the part of a file that the model saw, and its version. [Set.Recall] reads it.

@@ -12,8 +12,8 @@ import (
 )
 
 type writeArguments struct {
-	Path    string  `json:"path" min:"1"`
-	Content *string `json:"content,omitempty" jsonschema:"the whole content"`
+	Path    string  `json:"path" jsonschema:"file, relative to the root or absolute" min:"1"`
+	Content *string `json:"content,omitempty" jsonschema:"the whole new content"`
 }
 
 func (e editor) writeTool() tool.Tool {

@@ -188,11 +188,3 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 		}
 	}
 }
-
-func TestSpecsAreShort(t *testing.T) {
-	for _, one := range plan.New(plan.Options{Record: func(context.Context, []plan.Item) error { return nil }, Asker: &person{}}) {
-		if text, err := json.Marshal(one.Spec()); err != nil || len(text) > 500 {
-			t.Errorf("%s takes %d bytes, error %v", one.Spec().Name, len(text), err)
-		}
-	}
-}

@@ -28,10 +28,10 @@ type Asker interface {
 
 // Question is one question to a person.
 type Question struct {
-	Text     string   `json:"text"`
-	Options  []string `json:"options,omitempty"`
-	Multiple bool     `json:"multiple,omitempty"`
-	Default  string   `json:"default,omitempty"`
+	Text     string   `json:"text" jsonschema:"the question"`
+	Options  []string `json:"options,omitempty" jsonschema:"possible answers, at most 10; none for a free answer"`
+	Multiple bool     `json:"multiple,omitempty" jsonschema:"several options may be chosen"`
+	Default  string   `json:"default,omitempty" jsonschema:"the answer if the user gives none"`
 }
 
 // Answer is the answer of a person: chosen options, or their own words. Empty: the person declined to answer.
@@ -44,7 +44,7 @@ type Answered struct {
 }
 
 type questionArguments struct {
-	Questions []Question `json:"questions"`
+	Questions []Question `json:"questions" jsonschema:"1 to 4 questions"`
 }
 
 func question(asker Asker) tool.Tool {

@@ -26,12 +26,12 @@ const (
 
 // Item is one step of a plan.
 type Item struct {
-	Text   string `json:"text"`
-	Status string `json:"status" enum:"pending,in_progress,completed"`
+	Text   string `json:"text" jsonschema:"the step, in a few words"`
+	Status string `json:"status" jsonschema:"state of the step" enum:"pending,in_progress,completed"`
 }
 
 type todoArguments struct {
-	Items []Item `json:"items"`
+	Items []Item `json:"items" jsonschema:"all steps in order, at most 100"`
 }
 
 func todo(record func(context.Context, []Item) error) tool.Tool {

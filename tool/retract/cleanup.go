@@ -9,10 +9,10 @@ import (
 )
 
 type cleanupArguments struct {
-	Quote   string `json:"quote,omitempty"`
-	Tool    string `json:"tool,omitempty"`
-	Back    int    `json:"back,omitempty" min:"1"`
-	Reason  string `json:"reason" min:"1" max:"300"`
+	Quote   string `json:"quote,omitempty" jsonschema:"words from the result, copied exactly"`
+	Tool    string `json:"tool,omitempty" jsonschema:"tool of the result"`
+	Back    int    `json:"back,omitempty" jsonschema:"which result of that tool: 1 is the newest; default 1" min:"1"`
+	Reason  string `json:"reason" jsonschema:"why it no longer helps" min:"1" max:"300"`
 	Summary string `json:"summary,omitempty" max:"2000" jsonschema:"facts worth keeping"`
 }
 

@@ -10,9 +10,9 @@ import (
 )
 
 type revertArguments struct {
-	Steps    int    `json:"steps" min:"1"`
-	Category string `json:"category" enum:"failure,tangent,completion,step"`
-	Lesson   string `json:"lesson" min:"1" max:"4000"`
+	Steps    int    `json:"steps" jsonschema:"answers to drop, in addition to this one" min:"1"`
+	Category string `json:"category" jsonschema:"why you go back" enum:"failure,tangent,completion,step"`
+	Lesson   string `json:"lesson" jsonschema:"everything worth knowing" min:"1" max:"4000"`
 }
 
 func revert(c Conversation) tool.Tool {

@@ -14,8 +14,8 @@ import (
 const maxPaths = 250
 
 type globArguments struct {
-	Pattern string `json:"pattern" min:"1"`
-	Path    string `json:"path,omitempty" jsonschema:"directory, default: the root"`
+	Pattern string `json:"pattern" jsonschema:"glob with *, **, ?, [a-z] and {a,b}" min:"1"`
+	Path    string `json:"path,omitempty" jsonschema:"directory to search, default the root"`
 }
 
 // Found is the details of a glob.

@@ -24,18 +24,18 @@ const (
 )
 
 type grepArguments struct {
-	Pattern    string `json:"pattern" min:"1"`
-	Path       string `json:"path,omitempty" jsonschema:"file or directory, default: the root"`
+	Pattern    string `json:"pattern" jsonschema:"regular expression for lines" min:"1"`
+	Path       string `json:"path,omitempty" jsonschema:"file or directory to search, default the root"`
 	Include    string `json:"include,omitempty" jsonschema:"glob of the files to search"`
-	Type       string `json:"type,omitempty" jsonschema:"kind of file: go, py, js, ts, rust, java, c, cpp, md, ..."`
-	OutputMode string `json:"output_mode,omitempty" jsonschema:"default content" enum:"content,files_with_matches,count"`
-	Literal    bool   `json:"literal,omitempty" jsonschema:"pattern is plain text"`
-	IgnoreCase bool   `json:"ignore_case,omitempty"`
+	Type       string `json:"type,omitempty" jsonschema:"kind of the files to search: go, py, js, ts, rust, java, md or another extension"`
+	OutputMode string `json:"output_mode,omitempty" jsonschema:"lines, paths, or matches per file; default content" enum:"content,files_with_matches,count"`
+	Literal    bool   `json:"literal,omitempty" jsonschema:"the pattern is plain text"`
+	IgnoreCase bool   `json:"ignore_case,omitempty" jsonschema:"ignore upper and lower case"`
 	Multiline  bool   `json:"multiline,omitempty" jsonschema:"matches may span lines, and . matches newlines"`
 	Context    int    `json:"context,omitempty" jsonschema:"lines before and after each match" min:"0" max:"20"`
 	Before     int    `json:"before,omitempty" jsonschema:"lines before each match" min:"0" max:"20"`
 	After      int    `json:"after,omitempty" jsonschema:"lines after each match" min:"0" max:"20"`
-	Limit      int    `json:"limit,omitempty" jsonschema:"most matches or files to show, default 120" min:"1" max:"1000"`
+	Limit      int    `json:"limit,omitempty" jsonschema:"matches or files to show, default 120" min:"1" max:"1000"`
 }
 
 // The output modes.

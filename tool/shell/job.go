@@ -15,10 +15,10 @@ import (
 const defaultWait = 60 // seconds
 
 type jobArguments struct {
-	Action  string `json:"action" enum:"output,wait,kill,list"`
-	ID      string `json:"id,omitempty"`
-	Cursor  int64  `json:"cursor,omitempty" jsonschema:"output from this byte; -1: all; default: new output" min:"-1"`
-	Timeout int    `json:"timeout,omitempty" jsonschema:"seconds to wait, default 60" min:"1" max:"600"`
+	Action  string `json:"action" jsonschema:"what to do" enum:"output,wait,kill,list"`
+	ID      string `json:"id,omitempty" jsonschema:"job, such as job1; for all actions but list"`
+	Cursor  int64  `json:"cursor,omitempty" jsonschema:"show output from this byte on, -1 for all; default only new output" min:"-1"`
+	Timeout int    `json:"timeout,omitempty" jsonschema:"seconds to wait for the end, default 60" min:"1" max:"600"`
 }
 
 func (a jobArguments) title() string { return strings.TrimSpace(a.Action + " " + a.ID) }

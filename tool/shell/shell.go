@@ -22,18 +22,18 @@ const (
 )
 
 type arguments struct {
-	Command     string `json:"command" min:"1"`
-	Description string `json:"description,omitempty" jsonschema:"purpose in a few words, for people"`
-	Dir         string `json:"dir,omitempty" jsonschema:"relative to the root"`
+	Command     string `json:"command" jsonschema:"one or more lines of shell" min:"1"`
+	Description string `json:"description,omitempty" jsonschema:"purpose in a few words, for the user"`
+	Dir         string `json:"dir,omitempty" jsonschema:"working directory, default the root"`
 	Timeout     int    `json:"timeout,omitempty" jsonschema:"seconds, default 120" min:"1" max:"600"`
-	Background  bool   `json:"background,omitempty" jsonschema:"start a background job, without timeout"`
-	Yield       int    `json:"yield,omitempty" jsonschema:"seconds after which a command that still runs continues as a background job" min:"1" max:"600"`
+	Background  bool   `json:"background,omitempty" jsonschema:"start it as a background job, without timeout"`
+	Yield       int    `json:"yield,omitempty" jsonschema:"seconds after which a running command becomes a background job" min:"1" max:"600"`
 }
 
 type sandboxed struct {
 	arguments
-	Unconfined bool   `json:"unconfined,omitempty" jsonschema:"outside the sandbox; needs approval"`
-	Reason     string `json:"reason,omitempty" jsonschema:"why unconfined"`
+	Unconfined bool   `json:"unconfined,omitempty" jsonschema:"run outside the sandbox, which needs the user's approval"`
+	Reason     string `json:"reason,omitempty" jsonschema:"why it must run outside the sandbox"`
 }
 
 // Options configure the tools.

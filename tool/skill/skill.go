@@ -41,7 +41,7 @@ const (
 )
 
 type arguments struct {
-	Name string `json:"name"`
+	Name string `json:"name" jsonschema:"name of the skill"`
 }
 
 // New returns the tool skill. Without skills it returns no tool.

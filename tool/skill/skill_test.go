@@ -2,7 +2,6 @@ package skill_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -220,12 +219,5 @@ func TestTheIndexIsBounded(t *testing.T) {
 		if n := strings.Count(text, "\n- ") + 1; n < c.skills && !strings.Contains(text, fmt.Sprintf("[%d more", c.skills-n)) {
 			t.Errorf("%d skills, %d listed, and nothing about the rest: %q", c.skills, n, text[len(text)-200:])
 		}
-	}
-}
-
-func TestTheToolIsShort(t *testing.T) {
-	spec, err := json.Marshal(skill.New(skill.Options{Skills: []skill.Skill{{Name: "x"}}})[0].Spec())
-	if err != nil || len(spec) > 400 {
-		t.Errorf("%d bytes, %v", len(spec), err)
 	}
 }

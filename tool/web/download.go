@@ -18,8 +18,8 @@ import (
 const maxDownload = 100 << 20 // bytes of a file
 
 type downloadArguments struct {
-	URL  string `json:"url"`
-	Path string `json:"path"`
+	URL  string `json:"url" jsonschema:"http or https address"`
+	Path string `json:"path" jsonschema:"new file, relative to the root or absolute"`
 }
 
 // Downloaded is the details of a download.

@@ -24,9 +24,9 @@ const (
 const acceptPage = "text/html, text/markdown, text/plain, application/json, image/*;q=0.8, */*;q=0.5"
 
 type fetchArguments struct {
-	URL    string `json:"url"`
-	Raw    bool   `json:"raw,omitempty" jsonschema:"unchanged HTML"`
-	Offset int    `json:"offset,omitempty"`
+	URL    string `json:"url" jsonschema:"http or https address"`
+	Raw    bool   `json:"raw,omitempty" jsonschema:"show HTML unchanged"`
+	Offset int    `json:"offset,omitempty" jsonschema:"first byte of the text to show, default 0"`
 }
 
 // Fetched is the details of a fetch.

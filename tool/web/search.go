@@ -42,8 +42,8 @@ type Found struct {
 }
 
 type searchArguments struct {
-	Query string `json:"query"`
-	Count int    `json:"count,omitempty"`
+	Query string `json:"query" jsonschema:"words to search for"`
+	Count int    `json:"count,omitempty" jsonschema:"results, default 8"`
 }
 
 func search(engine Engine) tool.Tool {
