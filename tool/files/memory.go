@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"slices"
@@ -165,7 +164,7 @@ func (m *memory) current(name string) (v version, ok bool, err error) {
 // explain adds to an error about a path what the model can do: similar paths, or another tool.
 func (m *memory) explain(ctx context.Context, name string, err error) error {
 	if _, ok := errors.AsType[*workspace.DirectoryError](err); ok {
-		return fmt.Errorf("%w; list it with glob, or with ls in shell", err)
+		return tool.Codef("workspace.directory", "%s is a directory; list it with glob, or with ls in shell", workspace.Quote(name))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return tool.NotFound(ctx, m.ws, name, workspace.Quote)
