@@ -168,7 +168,7 @@ func (f *Face) unknown(name string) error {
 }
 
 // Messages returns a conversation with the calls of models of other families under the names of this one. It keeps the calls of its own
-// family as the model wrote them, and those that have no other form. It changes nothing in place.
+// family as the model wrote them, and those that have no other form or have a name of this family already. It changes nothing in place.
 func (f *Face) Messages(messages []llm.Message) []llm.Message {
 	out := messages
 	for i, m := range messages {
@@ -212,6 +212,9 @@ func (f *Face) own(ref string) bool {
 
 // rename returns a call of another family as this family writes it.
 func (f *Face) rename(c llm.ToolCall) (llm.ToolCall, bool) {
+	if slices.ContainsFunc(f.forms, func(o form) bool { return o.name == c.Name }) {
+		return c, false
+	}
 	canonical, err := f.Call(c)
 	if err != nil || f.Name(canonical.Name) == "" {
 		return c, false
