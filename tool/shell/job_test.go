@@ -202,3 +202,34 @@ func BenchmarkEightSleeps(b *testing.B) {
 		}
 	}
 }
+
+// A command that ends within the time of yield has the result of any command. Another one continues as a job, and a cancelled one is killed.
+func TestYield(t *testing.T) {
+	var heard []string
+	ws := open(t)
+	tools := shell.New(ws, shell.Options{Reported: func(id string) { heard = append(heard, id) }})
+	got, result := call(t, tools[0], map[string]any{"command": "echo one; exit 3", "yield": 600})
+	if d := result.Details.(shell.Ran); got != "one\n[exit code 3]" || !result.Failed || d.ExitCode != 3 || d.Job != "" || strings.Join(heard, "") != "job1" {
+		t.Errorf("%q, %+v, %v", got, d, heard)
+	}
+	live := make(chan string, 2)
+	result, err := prepare(t, tools[0], map[string]any{"command": "mkfifo go; echo two; read x <go; echo three", "yield": 1}).Run(t.Context(), func(text string) { live <- text })
+	if text := <-live; err != nil || text != "two\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	got = result.Content.Text()
+	if d := result.Details.(shell.Ran); got != "two\n[job2 is still running after 1 s, and continues as a background job; cursor 4]" || d.Job != "job2" || result.Failed {
+		t.Errorf("%q, %+v", got, d)
+	}
+	if err := os.WriteFile(filepath.Join(ws.Dir(), "go"), []byte("\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := call(t, tools[1], map[string]any{"action": "wait", "id": "job2"}); got != "three\n[job2 has ended: exit code 0; cursor 10]" {
+		t.Errorf("%q", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	result, err = prepare(t, tools[0], map[string]any{"command": "echo four; exec sleep 1000", "yield": 600}).Run(ctx, func(string) { cancel() })
+	if d := result.Details.(shell.Ran); err != nil || !result.IsError || !d.Cancelled || !strings.Contains(result.Content.Text(), "four\n[cancelled") {
+		t.Errorf("%q, %+v, %v", result.Content.Text(), d, err)
+	}
+}
