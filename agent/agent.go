@@ -83,7 +83,7 @@ func Open(ctx context.Context, store index.Store, id session.SessionID, o Option
 	}()
 	a := &Agent{store: store, options: o, hooks: o.Hooks, slot: newSlot()}
 	first := setup{client: o.Client, tools: tools, system: o.System, settings: o.Settings, limits: o.Limits, gate: o.Gate}
-	first.show(o.Face)
+	first.show(o.Dialect)
 	a.setup.Store(&first)
 	a.feed, a.spending = newFeed(store, w, a.slot.abort), newSpending(o)
 	a.changes = &changes{feed: a.feed, apply: o.Change, over: make(chan struct{})}

@@ -79,7 +79,7 @@ func (r *run) request(client llm.Client) (*llm.Request, error) {
 	if r.concluding {
 		req.ToolChoice = llm.ToolNone
 	}
-	req.Messages = r.setup.face.Messages(req.Messages)
+	req.Messages = r.setup.dialect.Messages(req.Messages)
 	if entries, err = window.Seal(r.ctx, r.a.feed.branch, entries, req); err != nil {
 		return nil, fmt.Errorf("agent: cannot make the request: %w", err)
 	}

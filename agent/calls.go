@@ -111,7 +111,7 @@ func (r *caller) check(jobs []*job, cut bool) {
 			j.settle(session.OutcomeDenied, "This call was not run: no more calls are allowed in this run.")
 			continue
 		}
-		canonical, err := r.setup.face.Call(j.call)
+		canonical, err := r.setup.dialect.Call(j.call)
 		if err == nil {
 			j.call = canonical
 			err = r.prepare(j, j.call.Arguments)

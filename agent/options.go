@@ -22,8 +22,8 @@ type Options struct {
 	Offer  func(tool string) Offer // when the model gets a tool; nil: always
 	System string                  // system prompt; keep it the same for as long as possible, for the provider's cache
 
-	// Face returns how a model knows all tools. The agent calls it when the model or the tools change. Nil: as their Spec describes them.
-	Face func(model llm.Model, tools []llm.Tool) Face
+	// Dialect returns how a model knows all tools. The agent calls it when the model or the tools change. Nil: as their Spec describes them.
+	Dialect func(model llm.Model, tools []llm.Tool) Dialect
 
 	Window Window // makes requests from the journal; default window.Full
 	Gate   Gate   // decides which calls may run; default ReadOnly
@@ -80,10 +80,10 @@ type Window interface {
 	Overflow(ctx context.Context, p view.Path, h window.Header, cause error) ([]session.Body, error)
 }
 
-// Face is how a model knows the tools: their names, and the names and forms of their arguments. Hooks, the gate, results and the journal have
+// Dialect is how a model knows the tools: their names, and the names and forms of their arguments. Hooks, the gate, results and the journal have
 // the calls as the tools know them; the answers of the journal have them as the model wrote them. Implementations are safe for concurrent
 // use.
-type Face interface {
+type Dialect interface {
 	// Offer returns the definitions of these tools for requests, sorted by name, without those that the model has no use for.
 	Offer(tools []llm.Tool) []llm.Tool
 
@@ -173,13 +173,13 @@ type toolset struct {
 	late  []llm.Tool // of those that it gets when the window is full, sorted by name
 }
 
-// plainFace is the face of tools that the model knows as their Spec describes them.
-type plainFace toolset
+// plainDialect is the dialect of tools that the model knows as their Spec describes them.
+type plainDialect toolset
 
-func (plainFace) Offer(tools []llm.Tool) []llm.Tool        { return tools }
-func (plainFace) Messages(all []llm.Message) []llm.Message { return all }
+func (plainDialect) Offer(tools []llm.Tool) []llm.Tool        { return tools }
+func (plainDialect) Messages(all []llm.Message) []llm.Message { return all }
 
-func (f plainFace) Call(c llm.ToolCall) (llm.ToolCall, error) {
+func (f plainDialect) Call(c llm.ToolCall) (llm.ToolCall, error) {
 	if f.byName[c.Name] == nil {
 		return c, fmt.Errorf("there is no tool named %q; the tools are: %s", c.Name, strings.Join(f.names, ", "))
 	}

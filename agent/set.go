@@ -23,8 +23,8 @@ type Change struct {
 type setup struct {
 	client   llm.Client
 	tools    toolset
-	face     Face       // of the tools, for the model
-	offered  []llm.Tool // as the face shows them
+	dialect  Dialect    // of the tools, for the model
+	offered  []llm.Tool // as the dialect shows them
 	late     []llm.Tool
 	system   string
 	settings llm.Settings
@@ -66,18 +66,18 @@ func (a *Agent) Set(ctx context.Context, c Change) error {
 		}
 	}
 	if c.Client != nil || c.Tools != nil || c.Offer != nil {
-		next.show(a.options.Face)
+		next.show(a.options.Dialect)
 	}
 	a.setup.Store(&next)
 	return nil
 }
 
 // show sets how the model knows the tools.
-func (s *setup) show(face func(llm.Model, []llm.Tool) Face) {
-	if s.face = plainFace(s.tools); face != nil {
-		s.face = face(s.client.Model(), s.tools.all)
+func (s *setup) show(dialect func(llm.Model, []llm.Tool) Dialect) {
+	if s.dialect = plainDialect(s.tools); dialect != nil {
+		s.dialect = dialect(s.client.Model(), s.tools.all)
 	}
-	s.offered, s.late = s.face.Offer(s.tools.specs), s.face.Offer(s.tools.late)
+	s.offered, s.late = s.dialect.Offer(s.tools.specs), s.dialect.Offer(s.tools.late)
 }
 
 // SetClient lets another model answer from the next turn on, as [Agent.Set] does.

@@ -108,7 +108,7 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec, resumed bo
 		ag.specs = append(ag.specs, t.Spec())
 	}
 	ag.Agent, err = agent.Open(ctx, a.Store, id, agent.Options{
-		Client: s.Client, Face: face, System: ag.system(s.Client), Day: a.day, Gate: ag.Gate, Limits: s.Limits, Window: ag.window, Keep: ag.site.keep,
+		Client: s.Client, Dialect: dialect, System: ag.system(s.Client), Day: a.day, Gate: ag.Gate, Limits: s.Limits, Window: ag.window, Keep: ag.site.keep,
 		Tools:    tools,
 		Hooks:    []agent.Hook{{Name: "titles", AfterTurn: ag.titles.AfterTurn, AfterRun: ag.titles.AfterRun}, ag.reminders.hook()},
 		Offer:    offers(s.Policy.Mode(), s.Tools),
@@ -121,10 +121,10 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec, resumed bo
 	return ag, nil
 }
 
-// face returns the tools as the family of a model knows them. The offline model knows the canonical names.
-func face(m llm.Model, tools []llm.Tool) agent.Face { return faceOf(m, tools) }
+// dialect returns the tools as the family of a model knows them. The offline model knows the canonical names.
+func dialect(m llm.Model, tools []llm.Tool) agent.Dialect { return namesFor(m, tools) }
 
-func faceOf(m llm.Model, tools []llm.Tool) *family.Face {
+func namesFor(m llm.Model, tools []llm.Tool) *family.Dialect {
 	f := models.FamilyOf(m)
 	if m.Provider == offline.New().Model().Provider {
 		f = ""
@@ -230,7 +230,7 @@ func (a *Agent) system(c llm.Client) string {
 	if a.spec.System != "" {
 		return a.spec.System
 	}
-	names, offer := faceOf(c.Model(), a.specs), offers(a.site.policy.Load().Mode(), a.spec.Tools)
+	names, offer := namesFor(c.Model(), a.specs), offers(a.site.policy.Load().Mode(), a.spec.Tools)
 	return Prompt(c.Model(), func(tool string) string {
 		if offer(tool) != agent.Always {
 			return "" // the model does not get it

@@ -19,9 +19,9 @@ func Example() {
 	read := tool.New("read", "Read a file.", nil, func(context.Context, arguments, tool.Report) (tool.Result, error) { return tool.Result{}, nil })
 	tools := []llm.Tool{read.Spec()}
 
-	face := family.New(models.FamilyClaude, tools)
-	fmt.Println(face.Offer(tools)[0].Name)
-	call, err := face.Call(llm.ToolCall{Name: "ReadFile", Arguments: `{"absolute_path": "a.go", "start_line": 10, "end_line": 12}`})
+	dialect := family.New(models.FamilyClaude, tools)
+	fmt.Println(dialect.Offer(tools)[0].Name)
+	call, err := dialect.Call(llm.ToolCall{Name: "ReadFile", Arguments: `{"absolute_path": "a.go", "start_line": 10, "end_line": 12}`})
 	fmt.Println(call.Name, call.Arguments, err)
 	// Output:
 	// Read

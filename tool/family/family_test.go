@@ -77,9 +77,9 @@ func TestTheOffer(t *testing.T) {
 		models.FamilyGemini: "activate_skill ask_user glob google_web_search grep_search job read_file replace run_shell_command web_fetch write_file write_todos",
 		models.FamilyOpen:   "bash edit fetch glob grep job question read skill todo web_search write",
 	} {
-		face := family.New(f, all)
+		dialect := family.New(f, all)
 		var got []string
-		for _, one := range face.Offer(all) {
+		for _, one := range dialect.Offer(all) {
 			got = append(got, one.Name)
 			if !json.Valid(one.Schema) || one.Description == "" {
 				t.Errorf("%s %s: %s %s", f, one.Name, one.Schema, one.Description)

@@ -21,7 +21,7 @@ type form struct {
 
 // forms are the tools that the families know. A tool without a form keeps its name and arguments. In arguments, "dir:workdir" is a name for
 // an argument, "timeout:timeout_ms*1000" the same in milliseconds, "items:todos(text:content)" one for the members of a list too, and
-// "yield:" an argument that is not offered. The first form of a tool is the one that [Face.Name] returns.
+// "yield:" an argument that is not offered. The first form of a tool is the one that [Dialect.Name] returns.
 var forms = map[models.Family][]form{
 	models.FamilyClaude: {
 		{tool: "shell", name: "Bash", arguments: bashArguments},

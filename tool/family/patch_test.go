@@ -12,7 +12,7 @@ import (
 
 // A command line that only applies a patch is a call of the tool patch, so that its rules, its preview and undo hold.
 func TestPatchesInCommands(t *testing.T) {
-	face := family.New(models.FamilyGPT, specs(builtin(t, false)))
+	dialect := family.New(models.FamilyGPT, specs(builtin(t, false)))
 	const body = "*** Begin Patch\n*** Add File: a/b\n+$x 'y' \"z\"\n*** Update File: c\n*** Move to: d\n@@\n-1\n+2\n*** End Patch\n"
 	in := func(dir string) string {
 		return strings.NewReplacer("a/b", dir+"/a/b", "File: c", "File: "+dir+"/c", "to: d", "to: "+dir+"/d").Replace(body)
@@ -33,12 +33,12 @@ func TestPatchesInCommands(t *testing.T) {
 		"apply_patch \"*** Begin Patch\n*** Delete File: a\n*** End Patch\"":                         "*** Begin Patch\n*** Delete File: a\n*** End Patch",
 		"apply_patch <<'EOF'\n*** Begin Patch ***\n*** Delete File: a b ***\n*** End Patch ***\nEOF": "*** Begin Patch\n*** Delete File: a b\n*** End Patch\n",
 	} {
-		got, err := face.Call(llm.ToolCall{Name: "exec_command", Arguments: string(must(t, map[string]any{"cmd": line}))})
+		got, err := dialect.Call(llm.ToolCall{Name: "exec_command", Arguments: string(must(t, map[string]any{"cmd": line}))})
 		if err != nil || got.Name != "patch" || got.Arguments != string(must(t, map[string]any{"patch": want})) {
 			t.Errorf("%q: %s %s, %v", line, got.Name, got.Arguments, err)
 		}
 	}
-	got, err := face.Call(llm.ToolCall{Name: "shell", Arguments: string(must(t, map[string]any{"command": []string{"apply_patch", body}, "workdir": "sub"}))})
+	got, err := dialect.Call(llm.ToolCall{Name: "shell", Arguments: string(must(t, map[string]any{"command": []string{"apply_patch", body}, "workdir": "sub"}))})
 	if err != nil || got.Arguments != string(must(t, map[string]any{"patch": in("sub")})) {
 		t.Errorf("%s, %v", got.Arguments, err)
 	}
@@ -48,12 +48,12 @@ func TestPatchesInCommands(t *testing.T) {
 		"make && apply_patch <<'EOF'\n" + body + "EOF",
 		"cd $HOME && apply_patch <<'EOF'\n" + body + "EOF",
 	} {
-		if got, err := face.Call(llm.ToolCall{Name: "shell", Arguments: string(must(t, map[string]any{"command": line}))}); err == nil || !strings.Contains(err.Error(), "call the tool apply_patch") {
+		if got, err := dialect.Call(llm.ToolCall{Name: "shell", Arguments: string(must(t, map[string]any{"command": line}))}); err == nil || !strings.Contains(err.Error(), "call the tool apply_patch") {
 			t.Errorf("%q: %+v, %v", line, got, err)
 		}
 	}
 	for _, line := range []string{"echo apply_patch", "grep -rn apply_patch .", "git apply x.patch", "cat <<'EOF'\n" + body + "EOF"} {
-		if got, err := face.Call(llm.ToolCall{Name: "shell", Arguments: string(must(t, map[string]any{"command": line}))}); err != nil || got.Name != "shell" {
+		if got, err := dialect.Call(llm.ToolCall{Name: "shell", Arguments: string(must(t, map[string]any{"command": line}))}); err != nil || got.Name != "shell" {
 			t.Errorf("%q: %+v, %v", line, got, err)
 		}
 	}

@@ -26,10 +26,10 @@ func TestWritingAndReadingIsTheIdentity(t *testing.T) {
 	tools := builtin(t, true)
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, f := range families {
-		face := family.New(f, specs(tools))
+		dialect := family.New(f, specs(tools))
 		for range 2000 {
 			c := randomCall(r, tools)
-			canonical, err := face.Call(c)
+			canonical, err := dialect.Call(c)
 			if err != nil {
 				t.Fatalf("%+v: %v", c, err)
 			}
@@ -37,8 +37,8 @@ func TestWritingAndReadingIsTheIdentity(t *testing.T) {
 				t.Fatalf("%s reads the canonical call %s %s as %s %s", f, c.Name, c.Arguments, canonical.Name, canonical.Arguments)
 			}
 			m := llm.Message{Role: llm.RoleAssistant, Model: foreign(f), Content: llm.Content{llm.Text{Text: "x"}, c}}
-			written := face.Messages([]llm.Message{m})[0].Calls()[0]
-			again, err := face.Call(written)
+			written := dialect.Messages([]llm.Message{m})[0].Calls()[0]
+			again, err := dialect.Call(written)
 			if err != nil || again.Name != c.Name || again.Arguments != c.Arguments || again.ID != c.ID {
 				t.Fatalf("%s: %s %s\nwrites %s %s\nreads %s %s, %v", f, c.Name, c.Arguments, written.Name, written.Arguments, again.Name, again.Arguments, err)
 			}
@@ -121,7 +121,7 @@ func (s schema) value(r *rand.Rand) any {
 
 // A conversation of another family is renamed, once and always the same; that of the own family stays as it was written.
 func TestMessagesOfOtherFamilies(t *testing.T) {
-	face := family.New(models.FamilyGPT, specs(builtin(t, false)))
+	dialect := family.New(models.FamilyGPT, specs(builtin(t, false)))
 	call := func(model, name, arguments string) llm.Message {
 		return llm.Message{Role: llm.RoleAssistant, Model: model, Content: llm.Content{llm.ToolCall{ID: "c", Name: name, Arguments: arguments}}}
 	}
@@ -136,7 +136,7 @@ func TestMessagesOfOtherFamilies(t *testing.T) {
 		{own, "exec_command", `{ "cmd":"ls" }`, "exec_command", `{ "cmd":"ls" }`},
 		{"", "bash", `{"command":"ls"}`, "exec_command", `{"cmd":"ls"}`},
 	} {
-		got := face.Messages([]llm.Message{llm.UserText("hi"), call(test.model, test.name, test.arguments)})[1].Calls()[0]
+		got := dialect.Messages([]llm.Message{llm.UserText("hi"), call(test.model, test.name, test.arguments)})[1].Calls()[0]
 		if got.Name != test.wantName || got.Arguments != test.want {
 			t.Errorf("%s %s %s: got %s %s", test.model, test.name, test.arguments, got.Name, got.Arguments)
 		}
@@ -154,20 +154,20 @@ func FuzzCall(f *testing.F) {
 		}
 	}
 	tools := builtin(f, true)
-	faces := make(map[models.Family]*family.Face)
+	dialects := make(map[models.Family]*family.Dialect)
 	for _, one := range families {
-		faces[one] = family.New(one, specs(tools))
+		dialects[one] = family.New(one, specs(tools))
 	}
 	f.Fuzz(func(t *testing.T, name, arguments string) {
-		for one, face := range faces {
-			got, err := face.Call(llm.ToolCall{ID: "c", Name: name, Arguments: arguments})
+		for one, dialect := range dialects {
+			got, err := dialect.Call(llm.ToolCall{ID: "c", Name: name, Arguments: arguments})
 			if err != nil {
 				continue
 			}
 			if tools[got.Name] == nil {
 				t.Fatalf("%s %s became a call of %q", name, arguments, got.Name)
 			}
-			again, err := face.Call(got)
+			again, err := dialect.Call(got)
 			if err != nil || again.Name != got.Name || again.Arguments != got.Arguments {
 				t.Fatalf("%s %q %q\nis read as %s %q,\nthen as %s %q, %v", one, name, arguments, got.Name, got.Arguments, again.Name, again.Arguments, err)
 			}

@@ -19,10 +19,10 @@ const maxSeconds = 600
 
 // reader converts the arguments of one call to those of a tool.
 type reader struct {
-	face *Face
-	tool string
-	args map[string]any
-	own  map[string]string // the names of the arguments of the tool, by their plain spelling
+	dialect *Dialect
+	tool    string
+	args    map[string]any
+	own     map[string]string // the names of the arguments of the tool, by their plain spelling
 }
 
 // read converts the arguments in place. Those that it does not know stay, because the tool reports them.
@@ -32,7 +32,7 @@ func (r *reader) read(in incoming) error {
 			return err
 		}
 	}
-	r.own = argumentsOf(r.face.known[r.tool].Schema)
+	r.own = argumentsOf(r.dialect.known[r.tool].Schema)
 	args, err := renamed(r.args, r.own, aliases[r.tool])
 	if err != nil {
 		return err
@@ -166,13 +166,13 @@ func (r *reader) shell() error {
 		r.args["reason"] = r.args["description"]
 	}
 	line, ok := r.args["command"].(string)
-	if _, patches := r.face.known["patch"]; !ok || !patches {
+	if _, patches := r.dialect.known["patch"]; !ok || !patches {
 		return nil
 	}
 	dir, _ := r.args["dir"].(string)
 	patch, found, err := patchIn(line, dir)
 	if err != nil {
-		return fmt.Errorf("%w: call the tool %s with the patch", err, r.face.callable("patch"))
+		return fmt.Errorf("%w: call the tool %s with the patch", err, r.dialect.callable("patch"))
 	}
 	if found {
 		r.tool, r.args = "patch", map[string]any{"patch": straighten(patch)}
@@ -181,7 +181,7 @@ func (r *reader) shell() error {
 }
 
 // callable returns the name by which a model of the family can call a tool, also one that it is not offered.
-func (f *Face) callable(tool string) string {
+func (f *Dialect) callable(tool string) string {
 	if name := f.Name(tool); name != "" {
 		return name
 	}
@@ -302,7 +302,7 @@ func (r *reader) textEditor() error {
 			r.args["new_str"] = ""
 		}
 	case "insert":
-		return fmt.Errorf("insert is not available; use %s with the line before the place as the old text, and with that line and the new lines as the new text", r.face.callable("edit"))
+		return fmt.Errorf("insert is not available; use %s with the line before the place as the old text, and with that line and the new lines as the new text", r.dialect.callable("edit"))
 	default:
 		return fmt.Errorf("the command %v is not available; the commands are view, create and str_replace", command)
 	}
@@ -351,7 +351,7 @@ func (r *reader) set(name string, value any) error {
 // edits converts an edit with a list of edits.
 func (r *reader) edits() error {
 	all, ok := r.args["edits"].([]any)
-	if _, many := r.face.known["multi_edit"]; !ok || !many {
+	if _, many := r.dialect.known["multi_edit"]; !ok || !many {
 		return nil
 	}
 	if r.args["old_text"] != nil || r.args["new_text"] != nil {
@@ -442,7 +442,7 @@ func (r *reader) question() error {
 // cleanup takes the name of a tool of any family.
 func (r *reader) cleanup() error {
 	if name, ok := r.args["tool"].(string); ok {
-		if in, ok := r.face.meant(name); ok {
+		if in, ok := r.dialect.meant(name); ok {
 			r.args["tool"] = in.tool
 		}
 	}
@@ -450,7 +450,7 @@ func (r *reader) cleanup() error {
 }
 
 // write returns a canonical call under the names of the family.
-func (f *Face) write(tool string, args map[string]any) (string, map[string]any) {
+func (f *Dialect) write(tool string, args map[string]any) (string, map[string]any) {
 	i := slices.IndexFunc(f.forms, func(o form) bool { return o.tool == tool })
 	if i < 0 || f.forms[i].name == "" || f.forms[i].only != "" {
 		return tool, args

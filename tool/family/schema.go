@@ -48,7 +48,7 @@ func argumentsOf(schema json.RawMessage) map[string]string {
 }
 
 // offered returns the definition of a tool in a form.
-func (f *Face) offered(o form) llm.Tool {
+func (f *Dialect) offered(o form) llm.Tool {
 	t := f.known[o.tool]
 	t.Name, t.Grammar = o.name, o.grammar
 	if o.text != "" {
@@ -65,7 +65,7 @@ func (f *Face) offered(o form) llm.Tool {
 }
 
 // reshape returns a schema of an object with other names for its properties.
-func (f *Face) reshape(schema json.RawMessage, by []rename, only string) json.RawMessage {
+func (f *Dialect) reshape(schema json.RawMessage, by []rename, only string) json.RawMessage {
 	var s map[string]json.RawMessage
 	all := properties(schema)
 	if len(all) == 0 || json.Unmarshal(schema, &s) != nil {
@@ -96,7 +96,7 @@ func (f *Face) reshape(schema json.RawMessage, by []rename, only string) json.Ra
 }
 
 // property returns the schema of one argument in the words of the family.
-func (f *Face) property(p property, r rename, by []rename) json.RawMessage {
+func (f *Dialect) property(p property, r rename, by []rename) json.RawMessage {
 	var s map[string]json.RawMessage
 	if json.Unmarshal(p.schema, &s) != nil {
 		return p.schema
@@ -144,7 +144,7 @@ func pattern(text string) func() *regexp.Regexp {
 
 // words returns a description in the words of the family. It drops sentences about tools that the family is not offered. Names are between
 // backticks.
-func (f *Face) words(text string, o form) string {
+func (f *Dialect) words(text string, o form) string {
 	if f.family == "" || !strings.Contains(text, "`") {
 		return text
 	}

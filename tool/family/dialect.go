@@ -12,29 +12,29 @@ import (
 	"github.com/tenon-agent/tenon/models"
 )
 
-// Face is the tools of an agent as the models of one family know them. It never changes, and is safe for concurrent use.
-type Face struct {
+// Dialect is the tools of an agent as the models of one family know them. It never changes, and is safe for concurrent use.
+type Dialect struct {
 	family models.Family
 	known  map[string]llm.Tool // all tools, by their canonical names
 	forms  []form              // of the family, for the tools that exist
 }
 
-// New returns the face of tools for a family. The zero Family leaves the tools as they are.
-func New(f models.Family, tools []llm.Tool) *Face {
-	face := &Face{family: f, known: make(map[string]llm.Tool, len(tools))}
+// New returns the dialect of tools for a family. The zero Family leaves the tools as they are.
+func New(f models.Family, tools []llm.Tool) *Dialect {
+	dialect := &Dialect{family: f, known: make(map[string]llm.Tool, len(tools))}
 	for _, t := range tools {
-		face.known[t.Name] = t
+		dialect.known[t.Name] = t
 	}
 	for _, form := range forms[f] {
-		if _, ok := face.known[form.tool]; ok {
-			face.forms = append(face.forms, form)
+		if _, ok := dialect.known[form.tool]; ok {
+			dialect.forms = append(dialect.forms, form)
 		}
 	}
-	return face
+	return dialect
 }
 
 // Offer returns the definitions of some of the tools for a request, sorted by name, without those that the family has no use for.
-func (f *Face) Offer(tools []llm.Tool) (out []llm.Tool) {
+func (f *Dialect) Offer(tools []llm.Tool) (out []llm.Tool) {
 	for _, t := range tools {
 		forms := f.formsOf(t.Name)
 		for _, o := range forms {
@@ -51,7 +51,7 @@ func (f *Face) Offer(tools []llm.Tool) (out []llm.Tool) {
 	return out
 }
 
-func (f *Face) formsOf(tool string) (all []form) {
+func (f *Dialect) formsOf(tool string) (all []form) {
 	for _, o := range f.forms {
 		if o.tool == tool {
 			all = append(all, o)
@@ -61,7 +61,7 @@ func (f *Face) formsOf(tool string) (all []form) {
 }
 
 // Name returns the family's name for a tool; empty if the family is not offered the tool, or only for a part of its use.
-func (f *Face) Name(tool string) string {
+func (f *Dialect) Name(tool string) string {
 	i := slices.IndexFunc(f.forms, func(o form) bool { return o.tool == tool })
 	switch {
 	case i < 0:
@@ -75,7 +75,7 @@ func (f *Face) Name(tool string) string {
 // Call returns the canonical form of a call: the name of a tool, and arguments by their names in its schema. It reads the names of every
 // family, in any case. Arguments that it cannot read stay as they are, because the tool reports mistakes in them. The error is for the model:
 // an [*UnknownError], or contradictory arguments.
-func (f *Face) Call(c llm.ToolCall) (llm.ToolCall, error) {
+func (f *Dialect) Call(c llm.ToolCall) (llm.ToolCall, error) {
 	if _, exact := f.known[c.Name]; exact && f.family == "" {
 		return c, nil
 	}
@@ -91,7 +91,7 @@ func (f *Face) Call(c llm.ToolCall) (llm.ToolCall, error) {
 		}
 		return c, nil
 	}
-	r := reader{face: f, tool: in.tool, args: args}
+	r := reader{dialect: f, tool: in.tool, args: args}
 	if err := r.read(in); err != nil {
 		return c, err
 	}
@@ -100,7 +100,7 @@ func (f *Face) Call(c llm.ToolCall) (llm.ToolCall, error) {
 }
 
 // meant returns the tool that a name of any family means.
-func (f *Face) meant(name string) (incoming, bool) {
+func (f *Dialect) meant(name string) (incoming, bool) {
 	if _, ok := f.known[name]; ok {
 		return incoming{tool: name}, true
 	}
@@ -132,7 +132,7 @@ func (e *UnknownError) Error() string {
 func (e *UnknownError) Code() string { return "tool.unknown" }
 
 // unknown returns the error of a name that means no tool.
-func (f *Face) unknown(name string) error {
+func (f *Dialect) unknown(name string) error {
 	var all []string
 	var known []llm.Tool
 	for tool, t := range f.known {
@@ -169,7 +169,7 @@ func (f *Face) unknown(name string) error {
 
 // Messages returns a conversation with the calls of models of other families under the names of this one. It keeps the calls of its own
 // family as the model wrote them, and those that have no other form or have a name of this family already. It changes nothing in place.
-func (f *Face) Messages(messages []llm.Message) []llm.Message {
+func (f *Dialect) Messages(messages []llm.Message) []llm.Message {
 	out := messages
 	for i, m := range messages {
 		if m.Role != llm.RoleAssistant || f.family == "" || f.own(m.Model) {
@@ -202,7 +202,7 @@ func (f *Face) Messages(messages []llm.Message) []llm.Message {
 }
 
 // own reports whether a model is of the family.
-func (f *Face) own(ref string) bool {
+func (f *Dialect) own(ref string) bool {
 	provider, id, ok := strings.Cut(ref, "/")
 	if !ok {
 		id = ref
@@ -211,7 +211,7 @@ func (f *Face) own(ref string) bool {
 }
 
 // rename returns a call of another family as this family writes it.
-func (f *Face) rename(c llm.ToolCall) (llm.ToolCall, bool) {
+func (f *Dialect) rename(c llm.ToolCall) (llm.ToolCall, bool) {
 	if slices.ContainsFunc(f.forms, func(o form) bool { return o.name == c.Name }) {
 		return c, false
 	}
