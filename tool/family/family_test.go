@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -260,5 +261,40 @@ func TestLeavingTheSandbox(t *testing.T) {
 	i := slices.IndexFunc(gpt, func(one llm.Tool) bool { return one.Name == "exec_command" })
 	if !strings.Contains(string(gpt[i].Schema), `"enum":["use_default","require_escalated"]`) {
 		t.Errorf("%s", gpt[i].Schema)
+	}
+}
+
+// The table of docs/tools.md is the table of the code.
+func TestTheDocumentedNames(t *testing.T) {
+	text, err := os.ReadFile("../../docs/tools.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := specs(builtin(t, false))
+	rows := 0
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		i := slices.IndexFunc(all, func(one llm.Tool) bool { return strings.TrimSpace(cells[0]) == "`"+one.Name+"`" })
+		if i < 0 || len(cells) != 1+len(families) {
+			continue
+		}
+		rows++
+		for j, f := range families {
+			var documented, offered []string
+			for k, part := range strings.Split(cells[j+1], "`") {
+				if k%2 == 1 {
+					documented = append(documented, part)
+				}
+			}
+			for _, one := range family.New(f, all).Offer(all[i : i+1]) {
+				offered = append(offered, one.Name)
+			}
+			if !slices.Equal(documented, offered) {
+				t.Errorf("%s for %s: documented %q, offered %q", all[i].Name, f, documented, offered)
+			}
+		}
+	}
+	if rows != 13 {
+		t.Errorf("the table has %d rows", rows)
 	}
 }
