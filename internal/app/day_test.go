@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -15,13 +16,14 @@ func TestAgentsShareTheLimitOfTheDay(t *testing.T) {
 	const agents, limit, request = 8, 0.5, 0.04
 	w := newWorkplace(t)
 	var mu sync.Mutex
-	billed := 0.0
+	billed, requests := 0.0, 0
 	w.spec.Client = llmtest.Func(func(context.Context, *llm.Request) (llm.Message, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		billed += request
-		m := calls("list", `{}`)
-		m.Usage = llm.Usage{Output: 100} // all that a reservation counts with
+		requests++
+		m := calls("list", fmt.Sprintf(`{"depth": %d}`, requests%20+1)) // a run that only repeats itself ends
+		m.Usage = llm.Usage{Output: 100}                                // all that a reservation counts with
 		return m, nil
 	}, llmtest.WithModel(llm.Model{Provider: "test", ID: "dear", Context: 200_000, MaxOutput: 100, Price: llm.Price{Output: 400}}))
 	w.spec.Limits.DayCost = limit

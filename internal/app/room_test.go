@@ -22,7 +22,7 @@ func TestAModelWithLessRoom(t *testing.T) {
 	if sent := w.sent(0); strings.Contains(sent, "omitted here") {
 		t.Fatalf("sent\n%s", sent)
 	}
-	tiny := llmtest.Func(w.reply, llmtest.WithModel(llm.Model{Provider: "test", ID: "tiny", Context: 4000}))
+	tiny := llmtest.Func(w.reply, llmtest.WithModel(llm.Model{Provider: "test", ID: "tiny", Context: 4500}))
 	if err := w.agent.SetClient(t.Context(), tiny); err != nil {
 		t.Fatal(err)
 	}
