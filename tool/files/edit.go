@@ -65,14 +65,14 @@ func (e editor) planEdits(ctx context.Context, name string, edits []replacement)
 			if len(edits) > 1 {
 				err = fmt.Errorf("%w; no edit was made", err)
 			}
-			return plan{}, e.proven(f, false, err)
+			return plan{}, f.proven(e.memory, false, err)
 		}
 		for _, note := range notes {
 			p.notes = append(p.notes, of+note)
 		}
 		text = after
 	}
-	if err := e.proven(f, proof, nil); err != nil {
+	if err := f.proven(e.memory, proof, nil); err != nil {
 		return plan{}, err
 	}
 	if text == f.text {

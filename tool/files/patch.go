@@ -124,7 +124,7 @@ func (e editor) planUpdate(ctx context.Context, one section) (plan, error) {
 	if err != nil {
 		err = fmt.Errorf("%s: %w", name, err)
 	}
-	if err := e.proven(f, exact, err); err != nil {
+	if err := f.proven(e.memory, exact, err); err != nil {
 		return plan{}, err
 	}
 	var p plan

@@ -78,8 +78,8 @@ func (e editor) open(ctx context.Context, name string) (source, error) {
 
 // proven returns an error unless the model knows what it changes: it has read this version of the file, or its old texts fit exactly and
 // only once. An error of the match itself gets the advice to read a file that the model has not read, or that has changed since.
-func (e editor) proven(f source, exact bool, err error) error {
-	stale := e.fresh(f.name, f.abs, f.base, false)
+func (f source) proven(m *memory, exact bool, err error) error {
+	stale := m.fresh(f.name, f.abs, f.base, false)
 	switch {
 	case stale == nil || err == nil && exact:
 		return err
