@@ -37,7 +37,7 @@ var levels = [][]string{
 	{"llm", "llm/...", "internal/markdown", "workspace/host", "workspace/path", "workspace/sandbox", "workspace/gitdir", "workspace/contents", "permission/command"},
 	{"tool", "session", "session/...", "budget", "redact", "window/tokens", "workspace", "workspace/..."},
 	{"window", "window/...", "permission", "tool/...", "transcript"},
-	{"agent", "models"},
+	{"agent", "models", "tool/family"},
 	{"approval", "guidance", "undo", "internal/undo", "internal/models", "internal/keys", "internal/config", "internal/export", "internal/ledger", "internal/transfer"},
 	{"conversation", "internal/app"},
 	{"internal/cli/command"},
