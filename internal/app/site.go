@@ -211,6 +211,9 @@ func (w *site) tools(tools []tool.Tool, granted func() []string) []tool.Tool {
 			if err == nil && !result.IsError {
 				w.enter(used)
 			}
+			if err == nil && call.Effects.Command != "" {
+				w.seen.Observe(result.Content.Text(), names(slices.DeleteFunc(slices.Clone(call.Effects.Reads), func(p tool.Path) bool { return p.Tree }))...)
+			}
 			return result, err
 		}
 		if preview != nil {

@@ -45,7 +45,7 @@ func refactor(t *testing.T, way string, habits []habit) (*project, []*modelserve
 	dir := strings.TrimSpace(string(cache))
 	p.env = append(p.env, "GOCACHE="+dir)
 	p.config(fmt.Sprintf(`{"sandbox": {"writable": [%q]}}`, dir))
-	for name, text := range map[string]string{"go.mod": "module example.com/greet\n\ngo 1.22\n", "greet.go": greetGo, "use.go": useGo, "greet_test.go": testGo} {
+	for name, text := range map[string]string{"go.mod": "module example.com/greet\n\ngo 1.22\n", "greet.go": greetGo, "use.go": useGo, "old.go": "package greet\n", "greet_test.go": testGo} {
 		p.write(filepath.Join(p.dir, name), text)
 	}
 	var steps []modelserver.Step
@@ -91,7 +91,7 @@ func TestTheHabitsOfCodex(t *testing.T) {
 	const (
 		first = "*** Begin Patch\n*** Update File: greet.go\n@@\n-func Greet() string {\n-\treturn \"hello\"\n+func Greet(name string) string {\n+     return \"hello, \"+name\n }\n*** End Patch"
 		after = "*** Begin Patch ***\n*** Update File: greet.go\n@@\n package greet\n \n+// Greet greets by name.\n func Greet(name string) string {\n \treturn \"hello, \" + name\n*** End Patch ***"
-		use   = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: use.go\n@@\n-var first = Greet()\n+var first = Greet(\"you\")\n*** End Patch\nEOF\n"
+		use   = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: use.go\n@@\n-var first = Greet()\n+var first = Greet(\"you\")\n*** Delete File: old.go\n*** End Patch\nEOF\n"
 	)
 	p, requests := refactor(t, "openai-responses", []habit{
 		{"exec_command", args("cmd", "sed -n '1,200p' greet.go", "workdir", ".", "yield_time_ms", 1000, "max_output_tokens", 4000), "func Greet()"},
@@ -99,7 +99,7 @@ func TestTheHabitsOfCodex(t *testing.T) {
 		{"apply_patch", first, "greet.go"},
 		{"exec_command", args("cmd", "gofmt -w greet.go && sed -n 1,5p greet.go"), "\treturn \"hello, \" + name"},
 		{"apply_patch", after, "greet.go"},
-		{"shell", args("command", []string{"bash", "-lc", "cat use.go"}, "timeout_ms", 10000), "var first"},
+		{"shell", args("command", []string{"bash", "-lc", "cat use.go old.go"}, "timeout_ms", 10000), "var first"},
 		{"exec_command", args("cmd", use), "use.go"},
 		{"exec_command", args("cmd", "go test ./...", "yield_time_ms", 30000, "sandbox_permissions", "use_default", "justification", "to see"), ""},
 		{"write_stdin", args("session_id", "job2", "yield_time_ms", 600000), "ok"},
@@ -112,12 +112,15 @@ func TestTheHabitsOfCodex(t *testing.T) {
 		t.Errorf("it is offered %s", got)
 	}
 	body := string(requests[len(requests)-1].Body)
-	for _, want := range []string{`"type":"custom_tool_call"`, `"name":"shell","arguments":"{\"command\":[\"bash\",\"-lc\",\"cat use.go\"]`} {
+	for _, want := range []string{`"type":"custom_tool_call"`, `"name":"shell","arguments":"{\"command\":[\"bash\",\"-lc\",\"cat use.go old.go\"]`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the last request has no %s", want)
 		}
 	}
 	canonical(t, p, "shell todo patch shell patch shell patch shell job")
+	if _, err := os.Stat(filepath.Join(p.dir, "old.go")); err == nil {
+		t.Error("old.go is still there")
+	}
 }
 
 // On Chat Completions a patch is the argument of a function.

@@ -26,7 +26,7 @@ var forms = map[models.Family][]form{
 	models.FamilyClaude: {
 		{tool: "shell", name: "Bash", arguments: bashArguments},
 		{tool: "job", name: "BashOutput", schema: bashOutput, text: bashOutputText},
-		{tool: "job", name: "KillBash", schema: `{"type":"object","properties":{"shell_id":{"type":"string"}},"required":["shell_id"],"additionalProperties":false}`, text: "Kill a background command."},
+		{tool: "job", name: "KillBash", schema: `{"type":"object","properties":{"shell_id":{"type":"string","description":"such as job1"}},"required":["shell_id"],"additionalProperties":false}`, text: "Kill a background command."},
 		{tool: "read", name: "Read", arguments: "path:file_path"},
 		{tool: "edit", name: "Edit", arguments: editArguments},
 		{tool: "write", name: "Write", arguments: "path:file_path"},

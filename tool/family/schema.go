@@ -2,6 +2,7 @@ package family
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"regexp"
@@ -110,7 +111,7 @@ func (f *Dialect) property(p property, r rename, by []rename) json.RawMessage {
 	var text string
 	if json.Unmarshal(s["description"], &text) == nil {
 		text = backticked().ReplaceAllStringFunc(f.words(text, form{}), func(word string) string {
-			return "`" + renameOf(by, strings.Trim(word, "`")).theirs + "`"
+			return "`" + cmp.Or(renameOf(by, strings.Trim(word, "`")).theirs, strings.Trim(word, "`")) + "`"
 		})
 	}
 	if r.times > 1 {

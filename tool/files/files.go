@@ -4,7 +4,9 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/workspace"
@@ -44,6 +46,21 @@ func (s *Set) Recall(tool string, details json.RawMessage) {
 		}
 	}
 }
+
+// Observe records the output of a command that named these files, as absolute paths: the model knows a file if the output has all of it.
+func (s *Set) Observe(output string, names ...string) {
+	for _, abs := range names[:min(len(names), maxObserved)] {
+		if info, err := os.Stat(abs); err != nil || !info.Mode().IsRegular() || info.Size() == 0 || info.Size() > int64(len(output)) {
+			continue
+		}
+		if data, v, err := (editor{s.seen}).load(abs); err == nil && strings.Contains(output, string(data)) {
+			s.seen.shown(abs, v, Shown{Whole: true})
+		}
+	}
+}
+
+// maxObserved limits the files of one command.
+const maxObserved = 16
 
 // The names of the tools.
 const (
