@@ -25,6 +25,9 @@ func (r *run) answer() (llm.Message, error) {
 		message, err := r.exchangeOnce(client)
 		switch {
 		case err == nil:
+			if !r.concluding {
+				message = r.setup.dialect.Answer(message)
+			}
 			message = finish(message, client.Model())
 			r.usage = r.usage.Plus(message.Usage)
 			_, err = r.append(session.Message{Message: message})

@@ -87,6 +87,9 @@ type Dialect interface {
 	// Offer returns the definitions of these tools for requests, sorted by name, without those that the model has no use for.
 	Offer(tools []llm.Tool) []llm.Tool
 
+	// Answer returns an answer of the model as the journal keeps it. It may make a call of a text that is one.
+	Answer(m llm.Message) llm.Message
+
 	// Call returns a call of the model with the name and the arguments that the tool knows. The model sees the error.
 	Call(c llm.ToolCall) (llm.ToolCall, error)
 
@@ -177,6 +180,7 @@ type toolset struct {
 type plainDialect toolset
 
 func (plainDialect) Offer(tools []llm.Tool) []llm.Tool        { return tools }
+func (plainDialect) Answer(m llm.Message) llm.Message         { return m }
 func (plainDialect) Messages(all []llm.Message) []llm.Message { return all }
 
 func (f plainDialect) Call(c llm.ToolCall) (llm.ToolCall, error) {

@@ -135,6 +135,23 @@ func TestTheHabitsOfCodexOnChat(t *testing.T) {
 	canonical(t, p, "shell patch")
 }
 
+// An open model whose server does not read its calls makes them as text, and they need the same permission.
+func TestAnOpenModelWritesItsCallsAsText(t *testing.T) {
+	t.Parallel()
+	p := everydayProject(t)
+	w := wayOf(t, "ollama")
+	srv := w.serve(p, modelserver.Steps(
+		modelserver.Say("<tool_call>\n<function=bash>\n<parameter=command>\necho hi\n</parameter>\n</function>\n</tool_call>"),
+		modelserver.Say(`{"name": "write", "arguments": {"file_path": "a", "content": "x"}}`), modelserver.Say("Done.")))
+	if r := p.tenon("run", "--model", w.ref(), "--mode", "plan", "--allow", "shell(echo *)", "Go."); r.code != 4 || !strings.Contains(r.stdout, "Done.") {
+		t.Fatalf("%+v", r)
+	}
+	results := srv.Requests()[2].Results()
+	if len(results) != 2 || !strings.Contains(results[0].Text(), "hi\n") || !strings.Contains(results[1].Text(), "denied") {
+		t.Errorf("%+v", results)
+	}
+}
+
 // A model of another family reads the earlier calls under the names that it knows: once, and from then on always the same.
 func TestAnotherFamilyContinues(t *testing.T) {
 	t.Parallel()
