@@ -103,6 +103,7 @@ func TestTheHabitsOfCodex(t *testing.T) {
 		{"exec_command", args("cmd", use), "use.go"},
 		{"exec_command", args("cmd", "go test ./...", "yield_time_ms", 30000, "sandbox_permissions", "use_default", "justification", "to see"), ""},
 		{"write_stdin", args("session_id", "job2", "yield_time_ms", 600000), "ok"},
+		{"update_plan", args("plan", []any{map[string]any{"step": "change Greet", "status": "completed"}}), "1 completed"},
 	})
 	var names []string
 	for _, tool := range requests[0].Tools {
@@ -117,7 +118,7 @@ func TestTheHabitsOfCodex(t *testing.T) {
 			t.Errorf("the last request has no %s", want)
 		}
 	}
-	canonical(t, p, "shell todo patch shell patch shell patch shell job")
+	canonical(t, p, "shell todo patch shell patch shell patch shell job todo")
 	if _, err := os.Stat(filepath.Join(p.dir, "old.go")); err == nil {
 		t.Error("old.go is still there")
 	}
@@ -212,8 +213,9 @@ func TestTheHabitsOfClaude(t *testing.T) {
 		{"Bash", args("command", "go test ./...", "run_in_background", true), "job1"},
 		{"BashOutput", args("bash_id", "job1", "block", true, "timeout", 600000), "ok"},
 		{"Glob", args("pattern", "**/*.go"), "use.go"},
+		{"TodoWrite", args("todos", []any{map[string]any{"content": "change Greet", "status": "completed", "activeForm": "Changing Greet"}}), "1 completed"},
 	})
-	canonical(t, p, "todo grep read edit shell edit multi_edit shell job glob")
+	canonical(t, p, "todo grep read edit shell edit multi_edit shell job glob todo")
 }
 
 // canonical checks the names in the journal: of the calls that started, and of the results.
