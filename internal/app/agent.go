@@ -111,7 +111,7 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec, resumed bo
 		Client: s.Client, Dialect: dialect, System: ag.system(s.Client), Day: a.day, Gate: ag.Gate, Limits: s.Limits, Window: ag.window, Keep: ag.site.keep,
 		Tools:    tools,
 		Hooks:    []agent.Hook{{Name: "titles", AfterTurn: ag.titles.AfterTurn, AfterRun: ag.titles.AfterRun}, ag.reminders.hook()},
-		Offer:    offers(s.Policy.Mode(), s.Tools),
+		Offer:    ag.offers(s.Policy.Mode(), s.Client),
 		Settings: s.Settings, Change: ag.change,
 		Dir: s.Bounds.Root, Version: a.version, Owner: Owner(s.Owner), TakeOver: s.TakeOver,
 	})
@@ -230,7 +230,7 @@ func (a *Agent) system(c llm.Client) string {
 	if a.spec.System != "" {
 		return a.spec.System
 	}
-	names, offer := namesFor(c.Model(), a.specs), offers(a.site.policy.Load().Mode(), a.spec.Tools)
+	names, offer := namesFor(c.Model(), a.specs), a.offers(a.site.policy.Load().Mode(), c)
 	return Prompt(c.Model(), func(tool string) string {
 		if offer(tool) != agent.Always {
 			return "" // the model does not get it
@@ -245,7 +245,7 @@ func (a *Agent) SetClient(ctx context.Context, c llm.Client) error {
 		return a.Agent.SetClient(ctx, c) // its error
 	}
 	system := a.system(c)
-	if err := a.Set(ctx, agent.Change{Client: c, System: &system}); err != nil {
+	if err := a.Set(ctx, agent.Change{Client: c, System: &system, Offer: a.offers(a.site.policy.Load().Mode(), c)}); err != nil {
 		return err
 	}
 	a.answering.Store(&c)

@@ -5,9 +5,19 @@ import (
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/internal/config"
+	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/tool/files"
 )
+
+// offers returns the tools that a model gets in a mode. The offline model follows instructions with all of them.
+func (a *Agent) offers(m permission.Mode, c llm.Client) func(tool string) agent.Offer {
+	further := a.spec.Tools
+	if isOffline(c) {
+		further = slices.Concat(further, config.RareTools())
+	}
+	return offers(m, further)
+}
 
 // offers returns the tools that the model gets in a mode. Further tools are those that the configuration names.
 func offers(m permission.Mode, further []string) func(tool string) agent.Offer {

@@ -188,7 +188,7 @@ func (o *Opened) limit(ctx context.Context, m permission.Mode, network string) e
 	s.limit(b, policy)
 	if now.Changes() && !before.Changes() || now.Reaches() && !before.Reaches() {
 		system := o.agent.system(o.agent.client())
-		return o.agent.Set(ctx, agent.Change{Offer: offers(now, o.agent.spec.Tools), System: &system})
+		return o.agent.Set(ctx, agent.Change{Offer: o.agent.offers(now, o.agent.client()), System: &system})
 	}
 	return nil
 }
