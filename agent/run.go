@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime/debug"
@@ -47,7 +48,7 @@ func (r *run) description() session.RunStarted {
 		Config: session.Config{
 			Model: now.client.Model(), Tools: now.tools.names, Thinking: now.settings.Thinking,
 			MaxTurns: now.limits.Turns, MaxTokens: now.limits.Tokens, MaxTime: session.Duration(now.limits.Time),
-			MaxCost: now.limits.Cost, Execution: o.Execution.String(),
+			MaxCost: cmp.Or(now.limits.Cost, DefaultCost), Execution: o.Execution.String(),
 		},
 	}
 	start.Trigger = r.trigger(r.turn)
