@@ -298,3 +298,29 @@ func TestTheDocumentedNames(t *testing.T) {
 		t.Errorf("the table has %d rows", rows)
 	}
 }
+
+// Tools that are not Tenon's own keep their names and schemas, whatever these are.
+func TestOtherTools(t *testing.T) {
+	own := []llm.Tool{
+		{Name: "read", Description: "Read `path`.", Schema: json.RawMessage(`{"type":"object","properties":[],"required":["x"]}`)},
+		{Name: "mcp__x__y", Description: "Do `z` with `grep`.", Schema: json.RawMessage(`{"type":"object","properties":{"file":{"type":"string"}}}`)},
+		{Name: "odd", Description: "Odd.", Schema: json.RawMessage(`true`)},
+		{Name: "none", Description: "None."},
+	}
+	for _, f := range append(families, "") {
+		d := family.New(f, own)
+		offered := d.Offer(own)
+		if len(offered) != len(own) {
+			t.Errorf("%s: offered %+v", f, offered)
+		}
+		for _, name := range []string{"mcp__x__y", "odd", "none"} {
+			c, err := d.Call(llm.ToolCall{Name: name, Arguments: `{"file":"a","path":"b"}`})
+			if err != nil || c.Name != name || c.Arguments != `{"file":"a","path":"b"}` {
+				t.Errorf("%s: %+v, %v", f, c, err)
+			}
+			if i := slices.IndexFunc(offered, func(one llm.Tool) bool { return one.Name == name }); i < 0 {
+				t.Errorf("%s is not offered to %s", name, f)
+			}
+		}
+	}
+}

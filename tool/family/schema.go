@@ -21,17 +21,21 @@ type property struct {
 }
 
 // properties returns the arguments of a schema in their order.
-func properties(schema json.RawMessage) (all []property) {
+func properties(schema json.RawMessage) []property {
 	var s struct {
 		Properties json.RawMessage `json:"properties"`
 	}
-	if json.Unmarshal(schema, &s) != nil || len(s.Properties) == 0 {
+	_ = json.Unmarshal(schema, &s) // a schema that is no object has no arguments
+	return propertiesIn(s.Properties)
+}
+
+func propertiesIn(object json.RawMessage) (all []property) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
 		return nil
 	}
-	d := json.NewDecoder(bytes.NewReader(s.Properties))
-	_, _ = d.Token() // valid JSON: it has been decoded
 	for d.More() {
-		name, _ := d.Token()
+		name, _ := d.Token() // valid JSON: it has been decoded
 		p := property{name: name.(string)}
 		_ = d.Decode(&p.schema)
 		all = append(all, p)
@@ -68,10 +72,10 @@ func (f *Dialect) offered(o form) llm.Tool {
 // reshape returns a schema of an object with other names for its properties.
 func (f *Dialect) reshape(schema json.RawMessage, by []rename, only string) json.RawMessage {
 	var s map[string]json.RawMessage
-	all := properties(schema)
-	if len(all) == 0 || json.Unmarshal(schema, &s) != nil {
+	if len(by) == 0 && only == "" && !bytes.ContainsRune(schema, '`') || json.Unmarshal(schema, &s) != nil {
 		return schema
 	}
+	all := propertiesIn(s["properties"])
 	var required []string
 	_ = json.Unmarshal(s["required"], &required)
 	out := []byte{'{'}
@@ -99,7 +103,8 @@ func (f *Dialect) reshape(schema json.RawMessage, by []rename, only string) json
 // property returns the schema of one argument in the words of the family.
 func (f *Dialect) property(p property, r rename, by []rename) json.RawMessage {
 	var s map[string]json.RawMessage
-	if json.Unmarshal(p.schema, &s) != nil {
+	special := r.theirs == "sandbox_permissions" || r.theirs == "end_line" || r.times > 1 || r.members != nil
+	if !special && !bytes.ContainsRune(p.schema, '`') || json.Unmarshal(p.schema, &s) != nil {
 		return p.schema
 	}
 	if r.theirs == "sandbox_permissions" {
