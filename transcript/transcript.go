@@ -85,6 +85,11 @@ func (it *Item) Thinking() (text string, hidden bool) {
 	return strings.Join(parts, "\n\n"), hidden
 }
 
+// Void reports whether the item is an unfinished answer without contents: its model began again, or a later run replaced it.
+func (it *Item) Void() bool {
+	return it.Kind == KindAnswer && it.Partial && len(it.text) == 0 && len(it.thinking) == 0 && len(it.Calls) == 0
+}
+
 // Call returns a call of the item by its ID; nil if there is none.
 func (it *Item) Call(id string) *Call {
 	for _, c := range it.Calls {
@@ -102,6 +107,7 @@ type Transcript struct {
 	Usage    llm.Usage     // of all answers and summaries so far
 
 	answer *Item            // the newest
+	ended  bool             // the run of that answer ended before the answer was complete
 	calls  map[string]*Call // of that answer; names of calls may come again in later answers
 	asking map[string]*Item // open questions by ID
 }
@@ -113,19 +119,17 @@ func (t *Transcript) Add(e session.Event) (it *Item, begun bool) {
 	case session.Message:
 		return t.message(e, b)
 	case live.MessageStarted:
-		t.close()
-		t.begin(e).Speaker.Name = b.Model
+		t.restart(e).Speaker.Name = b.Model
 		return t.answer, true
 	case live.Delta:
 		return t.delta(e, b)
 	case session.Partial:
 		return t.partial(e, b)
 	case live.Reset, session.Discarded:
-		if t.answer == nil || !t.answer.Partial {
+		if !t.unfinished() {
 			return nil, false
 		}
-		t.answer.text, t.answer.thinking, t.answer.mark, t.answer.thought, t.answer.Calls = nil, nil, 0, 0, nil
-		clear(t.calls)
+		t.void()
 		return t.answer, false
 	case session.Asking:
 		return t.ask(e, b)
@@ -137,8 +141,12 @@ func (t *Transcript) Add(e session.Event) (it *Item, begun bool) {
 		}
 	case session.Head:
 		t.close()
+	case session.RunStarted:
+		t.ended = t.unfinished()
 	case session.RunEnded:
-		t.close()
+		if t.ended = t.unfinished(); !t.ended {
+			t.close()
+		}
 	}
 	if it := t.ofCall(e); it != nil {
 		return it, false
@@ -178,9 +186,29 @@ func (t *Transcript) begin(e session.Event) *Item {
 
 // close ends the newest answer: no later event changes it.
 func (t *Transcript) close() {
+	t.ended = false
 	if t.answer != nil {
 		t.answer.Open = false
 	}
+}
+
+// unfinished reports whether later events may complete the newest answer.
+func (t *Transcript) unfinished() bool { return t.answer != nil && t.answer.Partial && t.answer.Open }
+
+// restart begins an answer. It replaces an unfinished answer of an earlier run.
+func (t *Transcript) restart(e session.Event) *Item {
+	if t.ended {
+		t.void()
+	}
+	t.close()
+	return t.begin(e)
+}
+
+// void removes the contents of the newest answer.
+func (t *Transcript) void() {
+	it := t.answer
+	it.text, it.thinking, it.mark, it.thought, it.Calls = nil, nil, 0, 0, nil
+	clear(t.calls)
 }
 
 func (t *Transcript) message(e session.Event, m session.Message) (*Item, bool) {
@@ -198,6 +226,9 @@ func (t *Transcript) message(e session.Event, m session.Message) (*Item, bool) {
 	case llm.RoleAssistant:
 		return t.answered(e, m)
 	}
+	if t.ended { // no run continues the answer
+		t.close()
+	}
 	return &Item{
 		Kind: KindPrompt, Seq: e.Seq, ID: e.ID, Time: e.Time, Speaker: m.Author(), Source: m.Source, Content: m.Content, Body: m,
 	}, true
@@ -205,12 +236,12 @@ func (t *Transcript) message(e session.Event, m session.Message) (*Item, bool) {
 
 // answered completes the answer that streams, or begins one that did not.
 func (t *Transcript) answered(e session.Event, m session.Message) (*Item, bool) {
-	begun := t.answer == nil || !t.answer.Partial
+	begun := !t.unfinished() || t.ended && m.Stop != llm.StopAborted
 	if begun {
-		t.close()
-		t.begin(e)
+		t.restart(e)
 	}
 	it := t.answer
+	t.ended = false
 	it.Seq, it.ID, it.Time, it.Body, it.Partial = e.Seq, e.ID, e.Time, m, false
 	it.text, it.thinking, it.Content = nil, nil, m.Content
 	it.Speaker, it.Stop, it.Usage = m.Author(), m.Stop, m.Usage
@@ -239,9 +270,8 @@ func (t *Transcript) settle() {
 }
 
 func (t *Transcript) delta(e session.Event, d live.Delta) (it *Item, begun bool) {
-	if begun = t.answer == nil || !t.answer.Partial; begun {
-		t.close()
-		t.begin(e)
+	if begun = !t.unfinished() || t.ended; begun {
+		t.restart(e)
 	}
 	switch d.Type {
 	case live.DeltaText:
@@ -254,9 +284,8 @@ func (t *Transcript) delta(e session.Event, d live.Delta) (it *Item, begun bool)
 
 // partial takes the text of an unfinished answer from the journal, in place of the deltas since the entry before.
 func (t *Transcript) partial(e session.Event, p session.Partial) (it *Item, begun bool) {
-	if begun = t.answer == nil || !t.answer.Partial; begun {
-		t.close()
-		t.begin(e)
+	if begun = !t.unfinished() || t.ended; begun {
+		t.restart(e)
 	}
 	it = t.answer
 	it.Seq, it.ID, it.Body = e.Seq, e.ID, p

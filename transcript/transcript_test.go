@@ -101,6 +101,47 @@ func TestTextWhileItStreams(t *testing.T) {
 	}
 }
 
+// An answer appears once, at its place: also after an attempt that broke off, which the answer of a later run replaces or completes.
+func TestAnswersThatBrokeOff(t *testing.T) {
+	part := session.Partial{Content: llm.Content{llm.Text{Text: "I beg"}}}
+	prompt := session.Message{Message: llm.UserText("go"), Speaker: session.Speaker{Kind: session.SpeakerPerson}}
+	started, ended := session.RunStarted{Run: "r"}, session.RunEnded{Reason: session.ReasonInterrupted}
+	cut := answer("I beg")
+	cut.Stop = llm.StopAborted
+	for name, test := range map[string]struct {
+		bodies []session.Body
+		want   string
+	}{
+		"in time":             {[]session.Body{prompt, part, part, answer("Done."), ended}, "go|Done."},
+		"discarded":           {[]session.Body{prompt, part, session.Discarded{}, answer("Done."), ended}, "go|Done."},
+		"broken off":          {[]session.Body{prompt, part, ended}, "go|I beg (broken off)"},
+		"resumed":             {[]session.Body{prompt, part, ended, started, answer("Done."), ended}, "go|Done."},
+		"killed and resumed":  {[]session.Body{prompt, part, started, part, answer("Done."), ended}, "go|Done."},
+		"settled":             {[]session.Body{prompt, part, ended, started, cut, prompt, answer("Done."), ended}, "go|I beg (broken off)|go|Done."},
+		"not settled":         {[]session.Body{prompt, part, ended, prompt, answer("Done."), ended}, "go|I beg (broken off)|go|Done."},
+		"failed, then asked":  {[]session.Body{prompt, part, session.Discarded{}, ended, started, prompt, answer("Done."), ended}, "go|go|Done."},
+		"failed, then rewind": {[]session.Body{prompt, part, ended, session.Head{To: "e1"}, answer("Done."), ended}, "go|I beg (broken off)|Done."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var tr Transcript
+			var got []string
+			for _, it := range fold(&tr, test.bodies...) {
+				if it.Kind == KindNote || it.Void() {
+					continue
+				}
+				text := it.Text()
+				if stop, _ := it.Facts(); stop != "" {
+					text += " (" + stop + ")"
+				}
+				got = append(got, text)
+			}
+			if got := strings.Join(got, "|"); got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
 // The state and the one line of a call come from typed facts; without them from the outcome and the text.
 func TestOutcomesOfCalls(t *testing.T) {
 	for _, test := range []struct {

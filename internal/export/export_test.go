@@ -327,6 +327,47 @@ func TestInBrowser(t *testing.T) {
 	}
 }
 
+// An export has each answer once, marks a failed command, and has the diff of an edit.
+func TestDraftsFailuresAndDiffs(t *testing.T) {
+	s := &script{at: time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)}
+	draft := func(text string) { s.add(session.Partial{Content: llm.Content{llm.Text{Text: text}}}) }
+	s.add(session.Created{Dir: "/home/me/shop"})
+	s.user("Fix it.")
+	draft("I run ")
+	draft("the tests.")
+	command := call("c1", "shell", map[string]string{"command": "go test ./..."})
+	s.answer(llm.Text{Text: "I run the tests."}, command)
+	s.add(session.Message{Message: llm.ToolText(command, "FAIL\n[exit code 1]", false), Outcome: session.OutcomeOK, Failed: true, Brief: "exit code 1, 2 lines"})
+	draft("It brea")
+	s.add(session.Discarded{})
+	s.add(session.RunEnded{Reason: session.ReasonInterrupted})
+	s.add(session.RunStarted{Run: "r2"})
+	draft("Now the ed")
+	edit := call("c2", "edit", map[string]string{"path": "cart.go"})
+	s.answer(llm.Text{Text: "Now the edit."}, edit)
+	s.add(session.Message{Message: llm.ToolText(edit, "Changed cart.go.", false), Outcome: session.OutcomeOK, Diffs: []session.FileDiff{{
+		Path: "cart.go", Added: 1, Removed: 1, Text: "--- cart.go\n+++ cart.go\n@@ -1 +1 @@\n-var float64\n+var int64\n",
+	}}})
+	for name, test := range map[string]struct {
+		text   string
+		marked []string
+	}{
+		"html": {page(t, s.events, export.Options{}), []string{`<details class="call failed"`, `<span class="del">-var float64`, `<span class="add">+var int64`}},
+		"md":   {markdown(t, s.events, export.Options{}), []string{"✗ **shell** `go test ./...` — exit code 1, 2 lines", "-var float64\n+var int64"}},
+	} {
+		for words, want := range map[string]int{"I run the tests.": 1, "Now the edit.": 1, "It brea": 0, "Now the ed\n": 0, "broken off": 0, "✗": 1, "(1 failed)": 1} {
+			if n := strings.Count(test.text, words); n != want {
+				t.Errorf("%s: %q is there %d times, want %d", name, words, n, want)
+			}
+		}
+		for _, want := range test.marked {
+			if !strings.Contains(test.text, want) {
+				t.Errorf("%s: %s is missing", name, want)
+			}
+		}
+	}
+}
+
 // An undo leads back, and a redo forward again: the number alone does not say so.
 func TestWhereHeadsLead(t *testing.T) {
 	s := &script{at: time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)}

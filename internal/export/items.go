@@ -28,6 +28,9 @@ func (o *overview) items(ctx context.Context, store index.Store) iter.Seq2[item,
 			for len(held) > 0 && (all || !held[0].Open) {
 				it := held[0]
 				held = held[1:]
+				if it.Void() {
+					continue
+				}
 				if _, end := it.Body.(session.RunEnded); !end { // the end of a run is on the branch of its last answer
 					dead = (session.Event{Body: it.Body}).OnBranch() && !o.live[it.Seq]
 				}

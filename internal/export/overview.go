@@ -149,7 +149,7 @@ func (o *overview) add(e session.Event, models map[string]*modelUse) {
 			models[name].Answers++
 			models[name].Usage = models[name].Usage.Plus(b.Usage)
 		case llm.RoleTool:
-			if b.IsError {
+			if b.IsError || b.Failed {
 				o.Failed++
 			}
 		}

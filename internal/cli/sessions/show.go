@@ -137,6 +137,9 @@ func (t talk) item(it *transcript.Item) {
 		t.entry(it.Seq, it.ID)
 		t.says(t.palette.Bold(t.shown(it.Who())), spoken(it))
 	case transcript.KindAnswer:
+		if it.Void() {
+			return
+		}
 		t.entry(it.Seq, it.ID)
 		stop, _ := it.Facts()
 		switch text := spoken(it); {

@@ -36,6 +36,30 @@ func TestTranscriptOfAnAnswerThatWasCutOff(t *testing.T) {
 	}
 }
 
+// A streamed answer appears once, an attempt that its model gave up does not, and a failed command has the mark of a failure.
+func TestTranscriptWithoutDrafts(t *testing.T) {
+	draft := func(text string) session.Partial { return session.Partial{Content: llm.Content{llm.Text{Text: text}}} }
+	call := llm.ToolCall{ID: "c", Name: "shell", Arguments: `{"command":"make"}`}
+	path := view.Entries{
+		{Seq: 1, Body: session.Message{Message: llm.UserText("go"), Speaker: session.Speaker{Kind: session.SpeakerPerson}}},
+		{Seq: 2, Body: draft("I ")},
+		{Seq: 3, Body: draft("build.")},
+		{Seq: 4, Body: session.Message{Message: llm.Message{Role: llm.RoleAssistant, Model: "m", Content: llm.Content{llm.Text{Text: "I build."}, call}}}},
+		{Seq: 5, Body: session.Message{Message: llm.ToolText(call, "no rule", false), Outcome: session.OutcomeOK, Failed: true, Brief: "exit code 2, 1 line"}},
+		{Seq: 6, Body: draft("It fa")},
+		{Seq: 7, Body: session.Discarded{}},
+		{Seq: 8, Body: session.RunEnded{Reason: session.ReasonError}},
+	}
+	var out bytes.Buffer
+	tr := talk{out: &out, shown: term.Harmless, columns: 80}
+	if err := tr.write(t.Context(), index.Summary{}, view.State{}, path); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\nYou\ngo\n\nm\nI build.\n\n✗ shell make\n  no rule\n\nno run yet"; !bytes.Contains(out.Bytes(), []byte(want)) {
+		t.Errorf("%q is missing in\n%s", want, out.String())
+	}
+}
+
 // An entry that can be named elsewhere says what it is: an answer without words, what it calls.
 func TestEntriesOfAnswersWithoutWords(t *testing.T) {
 	answer := session.Message{Message: llm.Message{Role: llm.RoleAssistant, Content: llm.Content{
