@@ -35,11 +35,11 @@ func NewInit(env *command.Env) *cobra.Command {
 		Use:   "init",
 		Short: "Write a first AGENTS.md for the project",
 		Long: `Write a first AGENTS.md for the project: the facts that a new person or agent needs. The
-model reads the project and writes at most 150 lines. It changes nothing else, and
-'tenon undo' undoes it.
+model reads the project and writes at most 150 lines. It changes nothing else. A
+'tenon undo' directly after it reverts the file.
 
 If an AGENTS.md exists, the model only suggests changes. With --force it improves the
-file.
+file. Without a key, init writes a draft from the manifests and the directories.
 
 Every session reads the file when it starts, and again when it changes.`,
 		Example: `  tenon init

@@ -36,7 +36,8 @@ func NewUndo(env *command.Env) *cobra.Command {
 		Short: "Undo the last run: its file changes and its conversation",
 		Long: `Undo the last run of a session: restore the files and the conversation to their state
 before it. This includes the work of an interrupted run that was resumed without a new
-prompt. SESSION defaults to the most recent session of this directory.
+prompt. SESSION defaults to the most recent session of this directory. If its last run
+changed no files, Tenon names the last run that did.
 
 Tenon changes only files that the session changed, by tools or commands. If anything
 else changed one of them since, it does nothing. A file outside the roots, a hidden or a
@@ -146,13 +147,26 @@ func takeBack(env *command.Env, c *cobra.Command, args []string, o taking) error
 		if err != nil {
 			return err
 		}
+		last := !o.isRedo && len(args) == 0 && o.to == "" && o.turns == 0 && !o.conversation // the caller means the last work
 		lease := session.Lease{Owner: app.Owner(c.CommandPath()), TakeOver: o.takeOver}
-		return command.Locked(a.Rewind(c.Context(), s.ID, o.back(), lease, func(plan *undo.Plan, kept contents.Store, err error) error {
+		err = command.Locked(a.Rewind(c.Context(), s.ID, o.back(), lease, func(plan *undo.Plan, kept contents.Store, err error) error {
 			if _, ok := errors.AsType[*undo.ProblemsError](err); ok {
 				return errors.Join(showPlan(env, plan, o, false), showProblems(c.Context(), env, plan, kept), fmt.Errorf("%w; see --dry-run and --force", err))
 			}
+			if last && len(plan.Files) == 0 && err == nil {
+				var other string
+				if other, err = earlier(c.Context(), a, s.Dir); other != "" {
+					plan.Notes = append(plan.Notes, "This run changed no files; "+other+".")
+				}
+			}
 			return errors.Join(showPlan(env, plan, o, !o.dryRun), err)
 		}))
+		if _, nothing := errors.AsType[*undo.NothingError](err); nothing && last {
+			if other, e := earlier(c.Context(), a, s.Dir); e != nil || other != "" {
+				return errors.Join(fmt.Errorf("%w; %s", err, other), e)
+			}
+		}
+		return err
 	})
 }
 
