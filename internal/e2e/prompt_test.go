@@ -2,19 +2,21 @@ package e2e_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
+	"github.com/tenon-agent/tenon/llm"
 )
 
 // The system prompt of a session stays byte-identical over turns, modes, days and processes. What differs between them is in messages.
 func TestTheSystemPromptStaysTheSame(t *testing.T) {
-	for _, test := range []struct{ way, has, not string }{
-		{"anthropic", "say in one sentence what you will do", "Make independent calls together"},
-		{"openai-responses", "no one-letter names", "Before the first call"},
-		{"gemini", "state your intent in one sentence", "no one-letter names"},
-		{"ollama", "Code in an answer changes no file.", "Before the first call"},
+	for _, test := range []struct{ way, has, not, names string }{
+		{"anthropic", "say in one sentence what you will do", "Make independent calls together", "Read Grep Glob Bash"},
+		{"openai-responses", "no one-letter names", "Before the first call", ""},
+		{"gemini", "state your intent in one sentence", "no one-letter names", "read_file grep_search glob run_shell_command"},
+		{"ollama", "Code in an answer changes no file.", "Before the first call", "read grep glob bash"},
 	} {
 		t.Run(test.way, func(t *testing.T) {
 			t.Parallel()
@@ -45,6 +47,12 @@ func TestTheSystemPromptStaysTheSame(t *testing.T) {
 			}
 			if !strings.Contains(first.System, test.has) || strings.Contains(first.System, test.not) || strings.Contains(first.System, "No one answers questions") {
 				t.Errorf("the prompt is %s", first.System)
+			}
+			for name := range strings.FieldsSeq(test.names) {
+				offered := slices.ContainsFunc(first.Tools, func(t llm.Tool) bool { return t.Name == name })
+				if !offered || !strings.Contains(first.System, " "+name) {
+					t.Errorf("the tool %s is not in the prompt, or not offered: %t", name, offered)
+				}
 			}
 			for i, r := range requests {
 				if r.System != first.System {
