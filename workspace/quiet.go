@@ -69,7 +69,7 @@ func (s *scan) watch(dir *os.File, abs string) bool {
 // start returns where a look at a tree begins: where the last one did, if nothing is different, so that what lies below can be compared quickly.
 func (s *scan) start(t *top, above ruleStack) *start {
 	now := &start{above: above}
-	if info, err := t.dir.Stat(); err == nil {
+	if info, err := t.root.Stat("."); err == nil {
 		now.number = statOf(info).number
 	}
 	if s.quiet == nil {
