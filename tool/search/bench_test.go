@@ -90,7 +90,7 @@ func all(b *testing.B, ws *workspace.Workspace, pattern string) *grep {
 	if err != nil || invalid != nil {
 		b.Fatal(err, invalid)
 	}
-	return &grep{set: set{ws}, start: ".", pattern: p, limits: limits{math.MaxInt, math.MaxInt, math.MaxInt}}
+	return &grep{set: set{ws}, start: ".", pattern: p, limits: limits{math.MaxInt, math.MaxInt, math.MaxInt, math.MaxInt}}
 }
 
 // both measures the medians of ours and of ripgrep.

@@ -17,6 +17,7 @@ import (
 const (
 	maxMatches = 120      // matches that grep shows
 	maxCount   = 10_000   // matches that grep counts
+	maxBeyond  = 64 << 20 // bytes of files in which grep only counts
 	maxText    = 12 << 10 // bytes that grep shows
 	maxShown   = 300      // bytes of one line
 	maxExact   = 64 << 10 // bytes of the longest line in which grep locates the match
@@ -64,7 +65,7 @@ func (s set) grep() tool.Tool {
 			}
 			g := grep{
 				set: s, start: start, mode: args.OutputMode, before: max(args.Before, args.Context), after: max(args.After, args.Context),
-				kinds: kindsOf(args.Type), limits: limits{cmp.Or(args.Limit, maxMatches), maxText, maxCount},
+				kinds: kindsOf(args.Type), limits: limits{cmp.Or(args.Limit, maxMatches), maxText, maxCount, maxBeyond},
 			}
 			if args.Include != "" {
 				filter, err := newNameFilter(s.ws, args.Include)
@@ -91,8 +92,8 @@ func (s set) grep() tool.Tool {
 		}, tool.WithTitle(func(args grepArguments) string { return title(args.Pattern, args.Path) }))
 }
 
-// limits bound the shown matches or files, the bytes that show them, and the counted matches.
-type limits struct{ matches, text, count int }
+// limits bound the shown matches or files, the bytes that show them, the counted matches, and the bytes in which it only counts.
+type limits struct{ matches, text, count, beyond int }
 
 type grep struct {
 	set
@@ -131,8 +132,11 @@ func (g *grep) show(h hits) bool {
 		return true
 	}
 	g.found.Searched++
+	if g.full.Load() {
+		g.beyond -= h.bytes
+	}
 	if h.matches == 0 {
-		return true
+		return g.goOn(h)
 	}
 	g.found.Files++
 	g.found.Matches += h.matches
@@ -145,7 +149,12 @@ func (g *grep) show(h hits) bool {
 	default:
 		g.lines(h)
 	}
-	g.found.More = h.more || g.found.Matches >= g.count
+	return g.goOn(h)
+}
+
+// goOn reports whether there is more to count.
+func (g *grep) goOn(h hits) bool {
+	g.found.More = h.more || g.found.Matches >= g.count || g.beyond <= 0
 	return !g.found.More
 }
 

@@ -14,6 +14,7 @@ type hits struct {
 	lines   []hit
 	matches int // all of them, up to the limit
 	size    int // of the lines
+	bytes   int // of the file
 	last    int // the number of the last line in lines
 	more    bool
 	skipped error
@@ -28,7 +29,7 @@ type hit struct {
 
 // search finds the matches of one file with their context, or only counts them. After the end of ctx the result is incomplete.
 func (g *grep) search(ctx context.Context, searcher *lines.Searcher, path string, data []byte, only bool) hits {
-	h := hits{path: path}
+	h := hits{path: path, bytes: len(data)}
 	data = searcher.Plain(data)
 	number, counted := 1, 0 // the line at counted
 	searcher.Each(ctx, data, func(start, end, place int) bool {
