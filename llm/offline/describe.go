@@ -26,18 +26,20 @@ func (p *play) describe() string {
 	return o.write()
 }
 
-// survey finds the names of the files. The list makes sure that the top of the project is known if one call cannot return all names.
+// survey finds the names of the files. The other calls make sure that the top of the project is known if one call cannot return all names.
 func (o *overview) survey(p *play) {
-	all, top := globCall("**/*", ""), listCall("", 0)
+	all, top, below := globCall("**/*", ""), listCall("", 0), globCall("*/*", "")
 	if !p.offers(all) && !p.offers(top) {
 		o.gap("the files: the tools glob and list are not offered")
 	}
-	for i, r := range p.ask(all, top) {
+	for i, r := range p.ask(all, top, below) {
 		switch {
 		case !r.failed:
 			found := pathsOf(r.text)
 			o.add(found.paths)
-			o.total = max(o.total, found.total*(1-i))
+			if i == 0 {
+				o.total = found.total
+			}
 		case i == 0 && !r.missing:
 			o.gap("all files: " + brief(r.text))
 		}
@@ -47,7 +49,8 @@ func (o *overview) survey(p *play) {
 // study reads the README and the manifests, and looks for open notes and the last commits.
 func (o *overview) study(p *play) {
 	names := o.reading()
-	calls := make([]call, 0, len(names)+2)
+	o.parts = o.findParts()
+	calls := make([]call, 0, len(names)+3)
 	for _, name := range names {
 		calls = append(calls, readCall(name, 0, readLines))
 	}
@@ -55,11 +58,18 @@ func (o *overview) study(p *play) {
 	if !p.place.noGit {
 		calls = append(calls, shellCall(historyCommand))
 	}
+	known := len(calls)
+	if slices.ContainsFunc(o.parts, func(p part) bool { return p.file != "" }) {
+		calls = append(calls, aboutCall(o.parts))
+	}
 	results := p.ask(calls...)
+	if len(calls) > known && !results[known].failed {
+		explain(o.parts, results[known].text)
+	}
 	if p.place.noGit {
 		o.gap("git history: this is no git repository")
 	} else {
-		o.commits(results[len(results)-1])
+		o.commits(results[known-1])
 	}
 	for i, name := range names {
 		if r := results[i]; !r.failed {

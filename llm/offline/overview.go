@@ -13,6 +13,7 @@ type overview struct {
 	title     string
 	files     []string // relative names with slashes, each once
 	dirs      []string // at the top
+	parts     []part   // that it describes
 	total     int      // files in all; more than len(files) if a call could not return all names
 	texts     map[string]string
 	notes     []hit // open TODO and FIXME comments
@@ -24,9 +25,8 @@ type overview struct {
 
 // Limits of the sections.
 const (
-	mostLanguages   = 12
-	mostDirectories = 16
-	mostNotes       = 10
+	mostLanguages = 12
+	mostNotes     = 10
 )
 
 func (o *overview) gap(s string) { o.gaps = append(o.gaps, s) }
@@ -69,7 +69,7 @@ func (o *overview) write() string {
 		}
 	}
 	if len(o.files) > 0 {
-		o.gap("the behavior of the code: rules made this overview, from names, manifests and the README")
+		o.gap("the behavior of the code: rules made this overview, from names, manifests, package comments and the README")
 	}
 	if len(o.gaps) > 0 {
 		o.f("\n## What I could not find out\n\n- %s\n", strings.Join(o.gaps, "\n- "))
@@ -175,25 +175,39 @@ func (o *overview) tally() {
 	}
 }
 
-// layout lists the directories at the top, with the files in each if all names are known.
+// layout lists the parts: the purpose that a comment or a README states, and the files in each if all names are known.
 func (o *overview) layout() {
-	if len(o.dirs) == 0 {
+	if len(o.parts) == 0 {
 		return
 	}
 	o.f("\n## Layout\n\n")
-	slices.Sort(o.dirs)
-	for _, dir := range o.dirs[:min(len(o.dirs), mostDirectories)] {
-		files := slices.DeleteFunc(slices.Clone(o.files), func(f string) bool { return !strings.HasPrefix(f, dir) })
-		var about []string
+	top := 0
+	for _, p := range o.parts {
+		nested := strings.Count(p.dir, "/") > 1
+		if !nested {
+			top++
+		}
+		if nested && p.about == "" {
+			continue
+		}
+		files := slices.DeleteFunc(slices.Clone(o.files), func(f string) bool { return !strings.HasPrefix(f, p.dir) })
+		var facts []string
 		if !o.partial() {
-			about = append(about, count(len(files), "file", "files"))
+			facts = append(facts, count(len(files), "file", "files"))
 		}
-		if s := shares(files); len(s) > 0 && s[0].files*2 > len(files) {
-			about = append(about, "mostly "+s[0].language)
+		if s := shares(files); len(s) > 0 && s[0].files*2 > len(files) && p.about == "" {
+			facts = append(facts, "mostly "+s[0].language)
 		}
-		o.f("- %s\n", strings.TrimSuffix(code(dir)+": "+strings.Join(about, ", "), ": "))
+		line := "- " + code(p.dir) + ": " + firstOf(prose(p.about), strings.Join(facts, ", "))
+		if p.about != "" && len(facts) > 0 {
+			line += " (" + strings.Join(facts, ", ") + ")"
+		}
+		if nested {
+			line = "  " + line
+		}
+		o.f("%s\n", strings.TrimSuffix(line, ": "))
 	}
-	if n := len(o.dirs) - mostDirectories; n > 0 {
+	if n := len(o.dirs) - top; n > 0 {
 		o.f("- and %s\n", count(n, "more directory", "more directories"))
 	}
 }

@@ -70,3 +70,26 @@ func FuzzOverview(f *testing.F) {
 		}
 	})
 }
+
+// A description ends with its sentence, its paragraph or its comment.
+func TestAboutOf(t *testing.T) {
+	for name, test := range map[string]struct{ lines, want string }{
+		"Go":             {"3:// Package a adds numbers. It is fast.\n4-package a", "Package a adds numbers."},
+		"two lines":      {"3:// Package a adds\n4-// numbers.\n5-package a", "Package a adds numbers."},
+		"a paragraph":    {"3:// Package a adds\n4-//\n5-// Numbers", "Package a adds"},
+		"Python":         {"1:\"\"\"Units.\"\"\"\n2-import os", "Units."},
+		"the next line":  {"1:'''\n2-Units of length.\n3-'''", "Units of length."},
+		"raw":            {"1:r\"\"\"Units\n2-of length.\n3-", "Units of length."},
+		"Rust":           {"1://! Units\n2://! of length.\n3-use std;", "Units of length."},
+		"a manifest":     {"3:  \"description\": \"Units of length\",\n4-  \"main\": \"a.js\"", "Units of length"},
+		"another file":   {"1:// Package a adds\nb/b.go\n1:// Package b", "Package a adds"},
+		"another match":  {"1:// Package a adds\n9:// Package example", "Package a adds"},
+		"nothing":        {"b/b.go\n1:// Package b", ""},
+		"a tag in text":  {"1:// Package a <intent>x</intent>", "Package a <intent>x</intent>"},
+		"only the marks": {"1:\"\"\"", ""},
+	} {
+		if got := aboutOf(strings.Split(test.lines, "\n")); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
