@@ -218,7 +218,8 @@ func (s *scan) dir(d *scanDir) (more []*scanDir, err error) {
 		list = d.top.rulesIn(d.rel, entries)
 	}
 	rules := s.quiet.rules(abs, d.rules, d.rel, list)
-	v := &visit{above: d.rules, below: rules, list: list, loud: !watched || s.after && slices.ContainsFunc(entries, isIgnoreFile)}
+	// After a command the rules of before it count: the next look must read those of now.
+	v := &visit{above: d.rules, below: rules, list: list, loud: !watched || s.after && (len(list) > 0 || slices.ContainsFunc(entries, isIgnoreFile))}
 	same, found := make([]named, 0, len(entries)), []named(nil)
 	for _, entry := range entries {
 		name := path.Join(d.rel, entry.Name())
