@@ -15,7 +15,7 @@ test: # what a change must pass
 race: # the tests with the race detector; needs a C compiler
 	CGO_ENABLED=1 go test -race ./...
 
-bench: # the figures of docs/performance.md
+bench: # the figures of docs/developers/performance.md
 	go test -run '^$$' -bench . -benchmem ./...
 
 fmt: # formats all code

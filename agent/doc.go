@@ -5,5 +5,5 @@
 // the session before any effect that depends on it. If the process dies, the next one opens the session and [Agent.Continue] continues the run.
 //
 // [Options] has the parts that vary: the window that makes requests from the journal, the [Gate] that decides which calls run, and the hooks
-// around every step ([Hook]). docs/events.md shows the order of events as trees. examples/todo is a complete agent on one page.
+// around every step ([Hook]). docs/developers/events.md shows the order of events as trees. examples/todo is a complete agent on one page.
 package agent

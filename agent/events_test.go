@@ -17,11 +17,11 @@ import (
 	"github.com/tenon-agent/tenon/session"
 )
 
-var update = flag.Bool("update", false, "rewrite the event trees in docs/events.md")
+var update = flag.Bool("update", false, "rewrite the event trees in docs/developers/events.md")
 
-const eventsDoc = "../docs/events.md"
+const eventsDoc = "../docs/developers/events.md"
 
-// scenario is one tree of docs/events.md: the steps, and the events that follow.
+// scenario is one tree of docs/developers/events.md: the steps, and the events that follow.
 type scenario struct {
 	name   string
 	script string
@@ -33,7 +33,7 @@ func say(text string) func(*testing.T, *bench) []session.Event {
 	return func(_ *testing.T, b *bench) []session.Event { return b.run(text) }
 }
 
-// TestEventTrees runs every scenario and compares its events with the tree of its name in docs/events.md. The document is
+// TestEventTrees runs every scenario and compares its events with the tree of its name in docs/developers/events.md. The document is
 // thereby a specification. To rewrite the trees, run the test with -update and read the difference.
 func TestEventTrees(t *testing.T) {
 	data, err := os.ReadFile(eventsDoc)

@@ -11,7 +11,7 @@ import (
 	"github.com/tenon-agent/tenon/session/live"
 )
 
-// trace writes events as a tree, one line each: what docs/events.md shows and what tests compare.
+// trace writes events as a tree, one line each: what docs/developers/events.md shows and what tests compare.
 func trace(events []session.Event) string {
 	var b strings.Builder
 	depth := 0

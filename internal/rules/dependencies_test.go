@@ -10,7 +10,7 @@ import (
 )
 
 // dependencyDoc says why each module is there.
-const dependencyDoc = "docs/dependencies.md"
+const dependencyDoc = "docs/developers/dependencies.md"
 
 var dependencyRules = []rule{
 	{
@@ -19,11 +19,11 @@ var dependencyRules = []rule{
 		fix: "add a row to the table in " + dependencyDoc + " that fits: what for, why this one, licence, cost; " +
 			"or do without the module",
 		broken: map[string]string{
-			"go.mod":               "module x\nrequire a.org/one v1.0.0 // indirect\nrequire (\n\ta.org/one/two v1.0.0\n\ta.org/far v1.0.0 // indirect\n\ta.org/tool v1.0.0\n)\ntool a.org/tool/cmd/x\n",
-			"llm/a.go":             "package llm\nimport (_ \"fmt\"; _ \"a.org/one/x\"; _ \"a.org/one/two/y\")",
-			"llm/b.go":             "package llm\nimport _ \"b.org/new\"",
-			"docs/a.md":            "nothing",
-			"docs/dependencies.md": "## Program\n| Module | For |\n|---|---|\n| `a.org/one` | this |\n",
+			"go.mod":                          "module x\nrequire a.org/one v1.0.0 // indirect\nrequire (\n\ta.org/one/two v1.0.0\n\ta.org/far v1.0.0 // indirect\n\ta.org/tool v1.0.0\n)\ntool a.org/tool/cmd/x\n",
+			"llm/a.go":                        "package llm\nimport (_ \"fmt\"; _ \"a.org/one/x\"; _ \"a.org/one/two/y\")",
+			"llm/b.go":                        "package llm\nimport _ \"b.org/new\"",
+			"docs/a.md":                       "nothing",
+			"docs/developers/dependencies.md": "## Program\n| Module | For |\n|---|---|\n| `a.org/one` | this |\n",
 		},
 		want: []string{"a.org/one/two", "a.org/tool", "b.org/new"},
 	},
@@ -32,9 +32,9 @@ var dependencyRules = []rule{
 		check: gone,
 		fix:   "remove the row from " + dependencyDoc + ", and run go mod tidy",
 		broken: map[string]string{
-			"go.mod":               "module x\nrequire (\n\ta.org/one v1.0.0\n\ta.org/two v1.0.0 // indirect\n)\n",
-			"llm/a.go":             "package llm\nimport _ \"a.org/one\"",
-			"docs/dependencies.md": "## Program\n| `a.org/one` | |\n| `a.org/two` | |\n## Not used\n`a.org/three` was too large.\n",
+			"go.mod":                          "module x\nrequire (\n\ta.org/one v1.0.0\n\ta.org/two v1.0.0 // indirect\n)\n",
+			"llm/a.go":                        "package llm\nimport _ \"a.org/one\"",
+			"docs/developers/dependencies.md": "## Program\n| `a.org/one` | |\n| `a.org/two` | |\n## Not used\n`a.org/three` was too large.\n",
 		},
 		want: []string{"a.org/two"},
 	},
@@ -43,11 +43,11 @@ var dependencyRules = []rule{
 		check: escaped,
 		fix:   "use it in _test.go files and in packages named for tests only, or move its row in " + dependencyDoc + " to the program",
 		broken: map[string]string{
-			"go.mod":               "module x\nrequire a.org/one v1.0.0\n",
-			"llm/a.go":             "package llm\nimport _ \"a.org/one\"",
-			"llm/a_test.go":        "package llm\nimport _ \"a.org/one\"",
-			"llm/llmtest/a.go":     "package llmtest\nimport _ \"a.org/one\"",
-			"docs/dependencies.md": "## Tests\n| `a.org/one` | |\n",
+			"go.mod":                          "module x\nrequire a.org/one v1.0.0\n",
+			"llm/a.go":                        "package llm\nimport _ \"a.org/one\"",
+			"llm/a_test.go":                   "package llm\nimport _ \"a.org/one\"",
+			"llm/llmtest/a.go":                "package llmtest\nimport _ \"a.org/one\"",
+			"docs/developers/dependencies.md": "## Tests\n| `a.org/one` | |\n",
 		},
 		want: []string{"llm/a.go imports a.org/one"},
 	},

@@ -89,7 +89,7 @@ var importRules = []rule{
 		name:  "every package has a place",
 		check: homeless,
 		fix: "add a row to places in internal/rules/imports_test.go that says what the package may import, " +
-			"and its room to docs/architecture.md",
+			"and its room to docs/developers/architecture.md",
 		broken: map[string]string{
 			"agent/a.go":             "package agent",
 			"agent/extra/a.go":       "package extra",

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// The limits. See docs/architecture.md.
+// The limits. See docs/developers/architecture.md.
 const (
 	mostLines   = 92_000 // of product code: no tests, no test support
 	mostMethods = 25     // of a type
