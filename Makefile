@@ -2,7 +2,7 @@
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
-.PHONY: all build test race bench fmt check clean
+.PHONY: all build test race bench fmt check recording clean
 
 all: build
 
@@ -23,6 +23,9 @@ fmt: # formats all code
 
 check: # what CI does
 	bash .ci/run
+
+recording: # the session in README.md
+	bash docs/recording.sh
 
 clean:
 	rm -f tenon tenon.exe
