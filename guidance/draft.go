@@ -1,6 +1,7 @@
 package guidance
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,8 +13,8 @@ import (
 	"unicode"
 )
 
-// Draft returns a first AGENTS.md for a project: its build tools, their commands, and its directories. The same files give the same draft.
-// Draft reads only manifests that it knows.
+// Draft returns a first AGENTS.md for a project: its build tools, their commands, the layout of its tests, and its directories. The same files
+// give the same draft. Draft reads only manifests that it knows, and the names of files.
 func Draft(dir string) string {
 	d := drafting{dir: dir}
 	var b strings.Builder
@@ -24,6 +25,9 @@ func Draft(dir string) string {
 	}
 	if len(commands) > 0 {
 		fmt.Fprintf(&b, "\n## Commands\n\n%s\n", strings.Join(commands, "\n"))
+	}
+	if tests := d.tests(); len(tests) > 0 {
+		fmt.Fprintf(&b, "\n## Tests\n\n%s\n", strings.Join(tests, "\n"))
 	}
 	if folders := d.folders(); len(folders) > 0 {
 		fmt.Fprintf(&b, "\n## Folders\n\n%s\n", strings.Join(folders, "\n"))
@@ -48,17 +52,17 @@ func (d drafting) manifests() (kinds, commands []string) {
 		if module = strings.TrimSpace(module); plain(module) {
 			what += ", module `" + module + "`"
 		}
-		add(what, "go build ./...", "go test ./...", "go vet ./...")
+		add(what, "go build ./...", "go test ./...", "go test -run TestName ./path/to/package", "go vet ./...")
 	}
 	if text := d.read("package.json"); text != "" {
 		add("JavaScript or TypeScript (`package.json`)", d.scripts(text)...)
 	}
 	if d.read("Cargo.toml") != "" {
-		add("Rust (`Cargo.toml`)", "cargo build", "cargo test")
+		add("Rust (`Cargo.toml`)", "cargo build", "cargo test", "cargo test NAME")
 	}
 	for _, name := range []string{"pyproject.toml", "setup.py", "requirements.txt"} {
 		if d.read(name) != "" {
-			add("Python (`"+name+"`)", "python -m pytest")
+			add("Python (`"+name+"`)", "python -m pytest", "python -m pytest path/to/test_file.py -k NAME")
 			break
 		}
 	}
@@ -100,12 +104,94 @@ func (d drafting) scripts(text string) []string {
 	}
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(manifest.Scripts)) {
-		if len(out) < 12 && plain(name) && !strings.Contains(name, " ") {
+		if len(out) < 12 && plain(name) && !strings.Contains(name, " ") && !runsItself(name, manifest.Scripts) {
 			out = append(out, runner+name)
 		}
 	}
 	return out
 }
+
+// runsItself reports whether the package manager runs a script of a package.json by itself: with an installation, or around another script.
+func runsItself(name string, scripts map[string]string) bool {
+	around := false
+	for _, prefix := range []string{"pre", "post"} {
+		other, cut := strings.CutPrefix(name, prefix)
+		around = around || cut && scripts[other] != ""
+	}
+	return around || slices.Contains([]string{
+		"install", "preinstall", "postinstall", "prepare", "prepublish", "prepublishOnly", "postpublish", "prepack", "postpack", "dependencies",
+	}, name)
+}
+
+// testFile returns the pattern of the names of test files that fits a name; empty for other files.
+func testFile(name string) string {
+	ext := filepath.Ext(name)
+	stem := strings.TrimSuffix(name, ext)
+	switch ext {
+	case ".py":
+		if strings.HasPrefix(stem, "test_") {
+			return "test_*.py"
+		}
+	case ".java", ".kt":
+		if strings.HasSuffix(stem, "Test") {
+			return "*Test" + ext
+		}
+	}
+	for _, end := range []string{"_test", "_spec", ".test", ".spec"} {
+		if ext != "" && plain(ext) && strings.HasSuffix(stem, end) {
+			return "*" + end + ext
+		}
+	}
+	return ""
+}
+
+// tests returns the layout of the tests, as lines of Markdown: the names of test files, where they are, and their number there.
+func (d drafting) tests() (out []string) {
+	const most, lines = 20_000, 8                                                   // files and directories, lines
+	seen, places := 0, map[string]map[string]int{}                                  // files by pattern and place
+	_ = filepath.WalkDir(d.dir, func(path string, e os.DirEntry, err error) error { // an unreadable directory has no tests to name
+		switch seen++; {
+		case seen > most:
+			return filepath.SkipAll
+		case err != nil, e.IsDir() && path != d.dir && (strings.HasPrefix(e.Name(), ".") || slices.Contains(skipped, e.Name())):
+			return filepath.SkipDir
+		}
+		if pattern := testFile(e.Name()); pattern != "" && e.Type().IsRegular() {
+			if places[pattern] == nil {
+				places[pattern] = map[string]int{}
+			}
+			places[pattern][d.placeOf(path)]++
+		}
+		return nil
+	})
+	for _, pattern := range slices.Sorted(maps.Keys(places)) {
+		of := places[pattern]
+		where := slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(of[b]-of[a], strings.Compare(a, b)) })
+		for i, place := range where {
+			where[i] = fmt.Sprintf("%s (%d)", place, of[place])
+		}
+		out = append(out, fmt.Sprintf("- `%s`: %s", pattern, strings.Join(where[:min(len(where), 3)], ", ")))
+	}
+	return out[:min(len(out), lines)]
+}
+
+// placeOf returns the place of a test file: a directory for tests, or that of the code.
+func (d drafting) placeOf(path string) string {
+	rel, _ := filepath.Rel(d.dir, path) // it is below the directory
+	dirs := strings.Split(filepath.ToSlash(filepath.Dir(rel)), "/")
+	for i, dir := range dirs {
+		if slices.Contains([]string{"test", "tests", "spec", "__tests__", "e2e"}, dir) {
+			if i == 0 {
+				return "`" + dir + "/`"
+			}
+			return "directories `" + dir + "/`"
+		}
+	}
+	return "next to the code"
+}
+
+// skipped are directories of dependencies and builds.
+var skipped = []string{"node_modules", "vendor", "target", "dist", "build", "testdata", "venv"}
 
 // targets returns the targets of a Makefile that people call.
 func targets(text string) []string {
@@ -128,8 +214,7 @@ func (d drafting) folders() []string {
 	}
 	var out []string
 	for _, e := range entries {
-		built := slices.Contains([]string{"node_modules", "vendor", "target", "dist", "build"}, e.Name())
-		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !built && plain(e.Name()) && len(out) < 30 {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(skipped, e.Name()) && plain(e.Name()) && len(out) < 30 {
 			out = append(out, "- `"+e.Name()+"/`")
 		}
 	}
