@@ -21,6 +21,9 @@ type Found struct {
 	Provider string   `json:"provider"`
 	BaseURL  string   `json:"base_url"`
 	Models   []string `json:"models"` // in the server's order
+
+	// Windows are the context windows of the models, if [Registry.MeasureFound] asked for them.
+	Windows map[string]Window `json:"windows,omitempty"`
 }
 
 // The bounds of a search for local servers.
@@ -34,9 +37,7 @@ const (
 func (r *Registry) Discover(ctx context.Context) []Found {
 	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
 	defer cancel()
-	transport := wire.NewTransport(nil)
-	transport.Proxy = nil // this machine needs none
-	client := wire.NewClient(transport)
+	client := loopbackClient()
 	defer client.CloseIdleConnections()
 	var wg sync.WaitGroup
 	all := make([]*Found, len(r.servers))
@@ -50,7 +51,7 @@ func (r *Registry) Discover(ctx context.Context) []Found {
 		}
 		wg.Go(func() {
 			if models, err := listModels(ctx, client, base, p.name, where == ""); err == nil {
-				all[i] = &Found{p.name, base, models}
+				all[i] = &Found{Provider: p.name, BaseURL: base, Models: models}
 			}
 		})
 	}
@@ -62,6 +63,13 @@ func (r *Registry) Discover(ctx context.Context) []Found {
 		}
 	}
 	return found
+}
+
+// loopbackClient returns an HTTP client for this machine, which needs no proxy.
+func loopbackClient() *http.Client {
+	transport := wire.NewTransport(nil)
+	transport.Proxy = nil
+	return wire.NewClient(transport)
 }
 
 var errNotOne = errors.New("this is not a model server")

@@ -33,6 +33,9 @@ type Listed struct {
 
 	Usable bool   `json:"usable"`
 	Why    string `json:"why,omitzero"` // why not
+
+	// Assumed reports that the context window is unknown: Context is [AssumedContext].
+	Assumed bool `json:"context_assumed,omitzero"`
 }
 
 // Providers returns all providers, the built-in ones first. It fetches no key and asks no server.
@@ -97,6 +100,9 @@ func (r *Registry) All() iter.Seq[Listed] {
 		}
 		for _, e := range r.entries() {
 			l := Listed{Entry: e, Usable: true}
+			if e.Context == AssumedContext && e.Provider != offlineName {
+				l.Assumed = r.known(Ref{Provider: e.Provider, Model: e.ID}).Context == 0
+			}
 			if e.Provider != offlineName {
 				p, ok := state[e.Provider]
 				l.Usable = ok && p.Usable

@@ -76,6 +76,7 @@ type Registry struct {
 
 	mu      sync.Mutex
 	catalog *catalog.Catalog
+	windows map[string]int // of local models, by reference: tokens that their servers give them
 }
 
 // server is a provider with its settings.
@@ -97,7 +98,7 @@ func New(o Options) *Registry {
 	if o.Secret == nil {
 		o.Secret = func(string) {}
 	}
-	r := &Registry{o: o}
+	r := &Registry{o: o, windows: make(map[string]int)}
 	r.connector = connector{o: &r.o, http: make(map[string]*http.Client), google: new(google.Credentials)}
 	all := builtin()
 	for _, name := range slices.Sorted(maps.Keys(o.Providers)) {
@@ -286,8 +287,18 @@ func (r *Registry) facts(ref Ref) (Facts, bool) {
 	return f, ok
 }
 
-// model returns the facts of the catalog about a model, with the configured facts in their place.
+// AssumedContext is the context window of a model whose window is unknown, in tokens. Many models have this one, and few have a smaller one.
+const AssumedContext = 128_000
+
+// model returns the facts of the catalog about a model, with those of its local server and of the configuration in their place.
 func (r *Registry) model(ref Ref) llm.Model {
+	m := r.known(ref)
+	m.Context = cmp.Or(m.Context, AssumedContext)
+	return m
+}
+
+// known is model without an assumption about the context window.
+func (r *Registry) known(ref Ref) llm.Model {
 	c := r.Catalog()
 	provider := baseOf(ref.Provider)
 	m, ok := c.Model(provider, ref.Model)
@@ -295,6 +306,12 @@ func (r *Registry) model(ref Ref) llm.Model {
 		m, _ = c.Guess(provider, ref.Model)
 	}
 	m.Provider = ref.Provider
+	r.mu.Lock()
+	window := r.windows[ref.Provider+"/"+ref.Model]
+	r.mu.Unlock()
+	if window > 0 {
+		m.Context, m.MaxOutput = window, min(m.MaxOutput, window)
+	}
 	if f, ok := r.facts(ref); ok {
 		m = f.Apply(m)
 	}

@@ -68,7 +68,9 @@ func NewSetup(getenv func(string) string, dir, version string) (*Setup, error) {
 type Model struct {
 	Client   llm.Client
 	Why      string   // in words, such as "chosen by TENON_MODEL"
-	Warnings []string // members of a pool that cannot answer, and keys that Tenon cannot read
+	Warnings []string // members of a pool that cannot answer, keys that Tenon cannot read, small context windows
+
+	name, from string // the reference or pool, and the origin of the name; empty: the offline model
 }
 
 // NamedError reports that Tenon cannot use the named model. The cause is a [*models.UnknownError] or a [*models.UnavailableError].
@@ -131,7 +133,22 @@ func (s *Setup) named(name, from, why string) (Model, error) {
 	if err != nil {
 		return Model{}, &NamedError{from, err}
 	}
-	return Model{Client: c.Client, Why: why, Warnings: c.Warnings}, nil
+	return Model{Client: c.Client, Why: why, Warnings: c.Warnings, name: name, from: from}, nil
+}
+
+// Measured returns a chosen model with the context windows that local servers give its models. The error is a [*NamedError] if they are too
+// small for an agent.
+func (s *Setup) Measured(ctx context.Context, m Model) (Model, error) {
+	if m.name == "" {
+		return m, nil
+	}
+	warnings, err := s.Models.Measure(ctx, m.name)
+	if err != nil {
+		return Model{}, &NamedError{m.from, err}
+	}
+	m, err = s.named(m.name, m.from, m.Why)
+	m.Warnings = append(m.Warnings, warnings...)
+	return m, err
 }
 
 // reason returns the reason why Tenon cannot use a model.

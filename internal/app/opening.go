@@ -147,6 +147,9 @@ func (o *Opened) set(ctx context.Context, c session.Change) error {
 	}
 	var client llm.Client
 	if name != "" {
+		if _, err := o.Setup.Models.Measure(ctx, name); err != nil {
+			return err
+		}
 		choice, err := o.Setup.Models.Choose(name)
 		if err != nil {
 			return err
@@ -237,7 +240,9 @@ func (out *Opened) choose(ctx context.Context, o Opening, dir, former string) (e
 	if out.Setup.GoOn(former); !out.Setup.Looking() {
 		out.Setup.Look(ctx, o.Model)
 	}
-	out.Model, err = out.Setup.Choose(o.Model)
+	if out.Model, err = out.Setup.Choose(o.Model); err == nil {
+		out.Model, err = out.Setup.Measured(ctx, out.Model)
+	}
 	for _, w := range out.Model.Warnings {
 		out.Warnings = append(out.Warnings, conversation.Warning{Code: "models.left_out", Text: w})
 	}

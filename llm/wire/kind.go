@@ -72,6 +72,7 @@ var overflows = []string{
 	"context_length_exceeded", "too many tokens", "token limit exceeded", "exceed context limit", "context size exceeded",
 	"input length and `max_tokens` exceed", "larger than the maximum context", "too large for model", "context_window_exceeded",
 	"input token count", "prompt token count", "longer than the model's context", "exceeds model context", "request_too_large",
+	"when context the overflows", "with context length of only", "`max_new_tokens` must be <=", // LM Studio, and TGI and Together
 }
 
 // tooLong reports whether a text says that a request is longer than the context window. Only limits of input tokens count: an image

@@ -62,6 +62,8 @@ func TestKinds(t *testing.T) {
 		{0, `{"error":{"code":503,"message":"The service is currently unavailable.","status":"UNAVAILABLE"}}`, busy},
 		// Bedrock
 		{400, `{"message":"Input is too long for requested model."}`, long},
+		{400, `{"error":"Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough."}`, long},
+		{422, "{\"error\":\"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8192. Given: 9000 `inputs` tokens and 1000 `max_new_tokens`\",\"error_type\":\"validation\"}", long},
 		{400, `{"__type":"com.amazon.coral.service#ValidationException","message":"bad"}`, bad},
 		{429, `{"message":"Too many tokens, please wait before trying again."}`, rate},
 		{403, `{"message":"The security token included in the request is expired"}`, auth},

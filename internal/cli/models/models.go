@@ -21,12 +21,12 @@ func New(env *command.Env) *cobra.Command {
 		Long: `List usable models with their context window, the longest answer (in tokens), the price
 in US dollars per million tokens in and out, and their abilities (img: images,
 doc: documents, think: thinking, and the level that Tenon asks for by default). A star
-marks the default model.
+marks the default model. A context window with a question mark is an assumption.
 
 With FILTERs, list only models whose reference or name contains all of these words.
 --all also lists models that are not usable, and the reason. With --discover, Tenon asks
-the servers on this machine (Ollama, llama.cpp, LM Studio, vLLM) for their models. It
-also does so if nothing else is set up.
+the servers on this machine (Ollama, llama.cpp, LM Studio, vLLM) for their models and the
+context windows in force. It also does so if nothing else is set up.
 
 Keys come from environment variables or from 'tenon auth login'; everything else comes
 from tenon.json (see 'tenon config path').`,

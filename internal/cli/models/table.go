@@ -62,7 +62,11 @@ func modelRow(b *strings.Builder, m listedModel, first, columns int, paint term.
 	} else {
 		fmt.Fprintf(b, "%*s", first-len(ref), "")
 	}
-	line := facts.Row(columns, size(m.Context), size(m.MaxOutput), price(m))
+	window := size(m.Context)
+	if m.Assumed {
+		window = "?" + window
+	}
+	line := facts.Row(columns, window, size(m.MaxOutput), price(m))
 	if columns >= canFrom {
 		line += "  " + abilities(m)
 	}
