@@ -30,7 +30,7 @@ const (
 
 // Error is the one error type of clients.
 //
-// JSON: {"kind","model","message","status","request_id","retry_after"}; the cause is not kept.
+// JSON: {"kind","model","message","status","request_id","retry_after","tokens","window"}; the cause is not kept.
 type Error struct {
 	Kind       Kind          `json:"kind"`
 	Model      string        `json:"model,omitzero"`       // "provider/model" that was asked
@@ -38,6 +38,8 @@ type Error struct {
 	Status     int           `json:"status,omitzero"`      // HTTP status, 0 when there was none
 	RequestID  string        `json:"request_id,omitzero"`  // the provider's name for the request
 	RetryAfter time.Duration `json:"retry_after,omitzero"` // how long the provider wants us to wait, in nanoseconds
+	Tokens     int           `json:"tokens,omitzero"`      // KindContextOverflow: of the request, as the provider counts; 0: it did not say
+	Window     int           `json:"window,omitzero"`      // KindContextOverflow: tokens that the model accepts; 0: it did not say
 	Err        error         `json:"-"`                    // cause, or nil
 }
 

@@ -1,12 +1,14 @@
 package window
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/live"
 )
 
 // coded is an error with a stable code.
@@ -141,16 +143,46 @@ type limits struct {
 // everything for a while must not leave a session with a window in which nothing fits.
 const leastLimit = 4000
 
-// refused notes that a model refused a request of this estimated size: its context window is smaller than declared. If it refuses again,
-// the estimate is far off, and the limit halves.
-func (l *limits) refused(h Header, used int) (limit int) {
+// refused notes that a model refused a request of this estimated size, and returns the size that the next request may have. If the provider
+// named its window, that counts, in tokens of the estimate. Otherwise the window is smaller than declared, by a tenth, and by half if the
+// model refuses again. A refusal whose figures are about another request, or about no smaller window than the declared one, is no limit: it holds
+// for the next request only, and limit is 0.
+func (l *limits) refused(h Header, used int, cause error) (limit, usable int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	least := min(leastLimit, Usable(h)/2)
+	e, _ := errors.AsType[*llm.Error](cause)
+	if e != nil && e.Window > 0 {
+		next := used * 9 / 10
+		if e.Tokens > 2*used && e.Window >= h.Model.Context && h.Model.Context > 0 {
+			return 0, max(min(next, Usable(h)), least)
+		}
+		real := h
+		real.Model.Context = e.Window
+		if e.Tokens > used && e.Tokens <= 2*used { // the estimate is too low
+			real.Model.Context = e.Window * used / e.Tokens
+		}
+		limit = l.set(h, max(min(next, Usable(real)), min(least, Usable(real))))
+		return limit, min(limit, Usable(h))
+	}
 	limit = used * 9 / 10
 	if _, again := l.tokens[h.Model.Ref()]; again {
 		limit = used / 2
 	}
-	return l.set(h, max(limit, min(leastLimit, Usable(h)/2)))
+	limit = l.set(h, max(limit, least))
+	return limit, min(limit, Usable(h))
+}
+
+// overflowNote says for people which limit holds after a refusal.
+func overflowNote(h Header, limit int, cause error) live.Notice {
+	text := h.Model.Ref() + " refused the request as too long"
+	if e, ok := errors.AsType[*llm.Error](cause); ok && e.Window > 0 {
+		text += fmt.Sprintf(": it accepts %d tokens", e.Window)
+	}
+	if limit > 0 {
+		return live.Notice{Text: fmt.Sprintf("%s; Tenon now sends it at most about %d tokens", text, limit)}
+	}
+	return live.Notice{Text: text + "; Tenon sends a shorter request once"}
 }
 
 // restore takes the limit of the model from the journal, where another process may have noted it.

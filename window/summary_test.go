@@ -316,6 +316,54 @@ func TestOverflowOfAnUnknownContextWindow(t *testing.T) {
 	}
 }
 
+// The figures of a refusal are the limit. Figures of another request are none.
+func TestOverflowWithFigures(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		declared  int
+		window    int
+		more      int // tokens of the request as the provider counts, in percent of the estimate
+		has, over int // the limit in percent of the provider's window, at least and at most; 0: no limit
+	}{
+		{"a smaller window", 200_000, 10_000, 120, 50, 84},
+		{"the estimate is right", 200_000, 10_000, 100, 70, 100},
+		{"with an answer", 200_000, 10_000, 90, 70, 100},
+		{"an unknown window", 0, 10_000, 100, 70, 100},
+		{"of another request", 200_000, 200_000, 1000, 0, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			k := newTalk(t, window.Options{})
+			defer k.window.Close()
+			k.header.Model.Context, k.header.MaxTokens = test.declared, 0
+			k.say("Look.")
+			for i := range 40 {
+				k.call("shell", fmt.Sprintf(`{"n":%d}`, i), output(i, 100), `{"unknown":true,"exclusive":true}`)
+			}
+			k.ask()
+			before := size(k.last)
+			cause := &llm.Error{Kind: llm.KindContextOverflow, Window: test.window, Tokens: before * test.more / 100}
+			entries, err := k.window.Overflow(t.Context(), k.path, k.header, cause)
+			if err != nil {
+				t.Fatal(err)
+			}
+			k.append(entries...)
+			if k.ask(); size(k.last) >= before {
+				t.Errorf("%d tokens after %d", size(k.last), before)
+			}
+			limit := int(k.lastEpoch().Limit)
+			if limit < test.window*test.has/100 || limit > test.window*test.over/100 {
+				t.Errorf("the limit is %d", limit)
+			}
+			if limit > 0 && size(k.last) > limit {
+				t.Errorf("the next request has %d tokens", size(k.last))
+			}
+			if want := fmt.Sprintf("it accepts %d tokens", test.window); len(k.notices) != 1 || !strings.Contains(k.notices[0], want) {
+				t.Errorf("notices %q", k.notices)
+			}
+		})
+	}
+}
+
 // If the window can omit nothing, the error names the largest part of the request.
 func TestOverflowWithNothingToOmit(t *testing.T) {
 	cause := &llm.Error{Kind: llm.KindContextOverflow, Message: "too long"}

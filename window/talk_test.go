@@ -447,3 +447,13 @@ func code(err error) string {
 	}
 	return ""
 }
+
+// lastEpoch is the newest epoch of the journal.
+func (k *talk) lastEpoch() (last session.Epoch) {
+	for _, e := range k.path {
+		if epoch, ok := e.Body.(session.Epoch); ok {
+			last = epoch
+		}
+	}
+	return last
+}

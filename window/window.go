@@ -253,8 +253,8 @@ func (w *Window) Overflow(ctx context.Context, p view.Path, h Header, cause erro
 		return nil, err
 	}
 	used := d.estimate().Tokens
-	d.limit = w.limits.refused(h, used)
-	d.usable = w.limits.usable(h)
+	d.limit, d.usable = w.limits.refused(h, used, cause)
+	d.notices = append(d.notices, overflowNote(h, d.limit, cause))
 	if w.options.Strategy != nil {
 		if err := w.follow(ctx, d); err != nil {
 			return nil, err

@@ -24,11 +24,12 @@ type Sent struct {
 
 	Model   llm.Model      `json:"-"`
 	Request llm.Request    `json:"-"`
-	Blocks  []window.Block `json:"-"`      // of its messages, with their tokens
-	System  int            `json:"-"`      // tokens of the system prompt, about
-	Tools   []int          `json:"-"`      // tokens of each tool, about
-	Tokens  int            `json:"tokens"` // of all, as the window estimates them
-	Usable  int            `json:"usable"` // tokens that a request may have
+	Blocks  []window.Block `json:"-"`              // of its messages, with their tokens
+	System  int            `json:"-"`              // tokens of the system prompt, about
+	Tools   []int          `json:"-"`              // tokens of each tool, about
+	Tokens  int            `json:"tokens"`         // of all, as the window estimates them
+	Usable  int            `json:"usable"`         // tokens that a request may have
+	Limit   int            `json:"limit,omitzero"` // the reason for Usable, if the model has refused a larger request
 	Level   window.Level   `json:"level"`
 	Differs string         `json:"differs,omitzero"` // first part that differs from the sent request, according to the hashes
 }
@@ -72,6 +73,10 @@ func Look(ctx context.Context, store index.Store, id session.SessionID, number i
 	s.Tokens, s.Usable = view.Estimate(header).Tokens, window.Usable(header)
 	if s.Record != nil && s.Record.Estimate > 0 {
 		s.Tokens = int(s.Record.Estimate)
+	}
+	if e, ok := view.Epoch.Body.(session.Epoch); ok && e.Limit > 0 {
+		s.Limit = int(e.Limit)
+		s.Usable = min(s.Usable, s.Limit)
 	}
 	s.Level = window.LevelOf(s.Tokens, s.Usable)
 	s.Model = header.Model

@@ -95,6 +95,11 @@ func httpFailure(resp *http.Response, media string, body []byte) *llm.Error {
 		}
 		e.Message = cmp.Or(message, code, http.StatusText(resp.StatusCode))
 	}
+	if e.Kind == llm.KindContextOverflow {
+		if e.Tokens, e.Window = figures(e.Message); e.Window == 0 {
+			e.Tokens, e.Window = figures(string(body))
+		}
+	}
 	e.RetryAfter = retryAfter(resp.Header, body)
 	if e.Kind == llm.KindQuota && e.RetryAfter > 0 {
 		e.Kind = llm.KindRateLimited // it says when to come back, so it is no matter of money
@@ -106,6 +111,9 @@ func httpFailure(resp *http.Response, media string, body []byte) *llm.Error {
 // HTTP status that it corresponds to.
 func (r *Response) Failed(code, message string) *llm.Error {
 	e := &llm.Error{Kind: kindOf(0, code, message), Message: clip(cmp.Or(message, code, "the server failed without saying why"), maxMessage)}
+	if e.Kind == llm.KindContextOverflow {
+		e.Tokens, e.Window = figures(message)
+	}
 	e.RetryAfter = retryAfter(nil, []byte(message))
 	return r.fail(e)
 }

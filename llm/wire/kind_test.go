@@ -205,3 +205,36 @@ func TestAQuotaWithATime(t *testing.T) {
 		}
 	}
 }
+
+// The figures of a text about a request that is too long are those of the request and of the model.
+func TestFigures(t *testing.T) {
+	for text, want := range map[string][2]int{
+		"prompt is too long: 200001 tokens > 200000 maximum":                                                                                                         {200001, 200000},
+		"input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length":                                                         {190000, 200000},
+		"This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.":                                                    {130000, 128000},
+		"This model's maximum context length is 8192 tokens. However, you requested 9500 tokens (8500 in the messages, 1000 in the completion).":                     {8500, 8192},
+		"This endpoint's maximum context length is 200000 tokens. However, you requested about 300000 tokens (290000 of text input, 10000 in the output).":           {290000, 200000},
+		"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).":                                                                    {1200000, 1048576},
+		"The input token count exceeds the maximum number of tokens allowed 1048576.":                                                                                {0, 1048576},
+		"request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it":                                                                  {5000, 4096},
+		`{"error":{"code":400,"message":"the request exceeds the available context size","n_prompt_tokens":5000,"n_ctx":4096}}`:                                      {5000, 4096},
+		"This model's maximum prompt length is 131072 but the request contains 537812 tokens.":                                                                       {537812, 131072},
+		"Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length":                                                     {40000, 32768},
+		"Your request exceeded model token limit: 131072 (requested: 140000)":                                                                                        {140000, 131072},
+		"prompt token count of 140000 exceeds the limit of 128000":                                                                                                   {140000, 128000},
+		"Current length is 140000 while limit is 131072":                                                                                                             {140000, 131072},
+		"Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough": {5000, 4096},
+		"`inputs` tokens + `max_new_tokens` must be <= 8192. Given: 9000 `inputs` tokens and 1000 `max_new_tokens`":                                                  {9000, 8192},
+		"invalid params, context window exceeds limit (2013)":                                                                                                        {0, 0},
+		"99999999999999 > 88888888888888888888":                                                                                                                      {0, 0},
+		"":                                                                                                                                                           {0, 0},
+	} {
+		if sent, window := figures(text); sent != want[0] || window != want[1] {
+			t.Errorf("%q: %d, %d", text, sent, window)
+		}
+	}
+	e := httpFailure(&http.Response{StatusCode: 400, Header: http.Header{}}, "application/json", []byte(`{"error":{"message":"prompt is too long: 14885 tokens \u003e 12000 maximum"}}`))
+	if e.Kind != llm.KindContextOverflow || e.Tokens != 14885 || e.Window != 12000 {
+		t.Errorf("got %+v", e)
+	}
+}

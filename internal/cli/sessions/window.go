@@ -111,6 +111,9 @@ func (w windowText) head(s index.Summary, sent *ledger.Sent) {
 	line(model)
 	line(fmt.Sprintf("epoch since %s: %s", sent.Epoch.Time.Local().Format(time.DateTime), transcript.Epoch(e.Reason)))
 	line(fmt.Sprintf("about %s of %s tokens, %s", transcript.Tokens(int64(sent.Tokens)), transcript.Tokens(int64(sent.Usable)), sent.Level))
+	if sent.Limit > 0 {
+		line("the model refused a larger request, so that this limit holds instead of its context window")
+	}
 	switch {
 	case sent.Next:
 	case sent.Differs != "":
