@@ -100,8 +100,10 @@ func (r *Registry) All() iter.Seq[Listed] {
 		}
 		for _, e := range r.entries() {
 			l := Listed{Entry: e, Usable: true}
-			if e.Context == AssumedContext && e.Provider != offlineName {
-				l.Assumed = r.known(Ref{Provider: e.Provider, Model: e.ID}).Context == 0
+			if e.Context == AssumedContext { // by the catalog or by no one
+				known, _ := r.Catalog().Guess(baseOf(e.Provider), e.ID)
+				f, _ := r.facts(Ref{Provider: e.Provider, Model: e.ID})
+				l.Assumed = known.Context+f.Context == 0 && e.Provider != offlineName
 			}
 			if e.Provider != offlineName {
 				p, ok := state[e.Provider]

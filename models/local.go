@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -40,6 +41,7 @@ type Window struct {
 type localServer struct {
 	kind   string // of the profile: ollama, lmstudio, llamacpp, vllm
 	base   string // base URL
+	key    string
 	client *http.Client
 	header http.Header
 }
@@ -49,34 +51,28 @@ type localServer struct {
 // name can work. Measure does not ask about models whose context the configuration gives. Ollama may load a model first, which takes at most two
 // minutes.
 func (r *Registry) Measure(ctx context.Context, name string) (warnings []string, _ error) {
-	refs, err := r.candidates(strings.TrimSpace(name))
-	if err != nil {
-		return nil, nil // Choose reports it
-	}
+	refs, _ := r.candidates(strings.TrimSpace(name)) // Choose reports the error
 	var failed error
 	small := 0
 	for _, ref := range refs {
-		title := Ref{Provider: ref.Provider, Model: ref.Model}.String()
-		p, ok := r.server(ref.Provider)
-		if !ok || !p.isLocal() {
+		p, _ := r.server(ref.Provider)
+		f, _ := r.facts(ref)
+		if !p.isLocal() || f.Context > 0 {
 			continue
 		}
-		if f, ok := r.facts(ref); ok && f.Context > 0 {
-			continue
-		}
+		title := ref.Provider + "/" + ref.Model
 		w, ok := r.measure(ctx, p, ref.Model)
-		switch {
+		switch text := p.tooSmall(ref.Model, w); {
 		case !ok: // the first request reports that no server answers
 		case w.Tokens == 0 && p.profile == "ollama": // the others refuse what is too long
 			warnings = append(warnings, fmt.Sprintf("cannot determine the context window of %s; %s, and set models.%s.context in tenon.json",
 				title, p.remedy(ref.Model, w), title))
-		case w.Tokens > 0 && w.Tokens < goodWindow:
-			text := fmt.Sprintf("its context window has %d tokens, and an agent needs at least %d; %s", w.Tokens, goodWindow, p.remedy(ref.Model, w))
+		case text != "":
+			warnings = append(warnings, title+": "+text)
 			if w.Tokens < leastWindow {
 				small++
 				failed = cmp.Or(failed, error(&UnavailableError{Name: title, Reason: text}))
 			}
-			warnings = append(warnings, title+": "+text)
 		}
 	}
 	if small < len(refs) {
@@ -85,53 +81,42 @@ func (r *Registry) Measure(ctx context.Context, name string) (warnings []string,
 	return warnings, failed
 }
 
-// TooSmall returns why the context windows of found models are too small, each with a remedy.
-func (r *Registry) TooSmall(found []Found) (all []string) {
-	for _, f := range found {
-		p, _ := r.server(f.Provider)
-		for _, id := range f.Models {
-			if w := f.Windows[id]; w.Tokens > 0 && w.Tokens < goodWindow {
-				all = append(all, fmt.Sprintf("%s/%s: its context window has %d tokens, and an agent needs at least %d; %s",
-					f.Provider, id, w.Tokens, goodWindow, p.remedy(id, w)))
-			}
-		}
-	}
-	return all
-}
-
-// MeasureFound asks found servers for the context windows of their models, within two seconds. It returns the servers with what they said. Later
-// results of [Registry.Choose] have it.
-func (r *Registry) MeasureFound(ctx context.Context, found []Found) []Found {
+// MeasureFound asks found servers for the context windows of their models, within two seconds. It returns the servers with what they said, and
+// the windows that are too small for an agent. Later results of [Registry.Choose] have the windows.
+func (r *Registry) MeasureFound(ctx context.Context, found []Found) (_ []Found, warnings []string) {
 	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
 	defer cancel()
 	client := loopbackClient()
 	defer client.CloseIdleConnections()
 	found = slices.Clone(found)
-	var wg sync.WaitGroup
 	for i, f := range found {
-		p, ok := r.server(f.Provider)
-		if !ok || !p.isLocal() {
+		p, _ := r.server(f.Provider)
+		windows, err := localServer{kind: p.profile, base: f.BaseURL, client: client}.windows(ctx, f.Models)
+		if !p.isLocal() || err != nil {
 			continue
 		}
-		wg.Go(func() {
-			windows, err := localServer{kind: p.profile, base: f.BaseURL, client: client}.windows(ctx, f.Models)
-			if err == nil {
-				found[i].Windows = windows
-				r.keep(f.Provider, windows)
+		found[i].Windows = windows
+		for _, id := range f.Models {
+			r.keep(f.Provider+"/"+id, windows[id])
+			if text := p.tooSmall(id, windows[id]); text != "" {
+				warnings = append(warnings, f.Provider+"/"+id+": "+text)
 			}
-		})
+		}
 	}
-	wg.Wait()
-	return found
+	return found, warnings
+}
+
+// tooSmall says that a window is too small for an agent, and the remedy. The text is empty if the window is large enough or unknown.
+func (p server) tooSmall(id string, w Window) string {
+	if w.Tokens == 0 || w.Tokens >= goodWindow {
+		return ""
+	}
+	return fmt.Sprintf("its context window has %d tokens, and an agent needs at least %d; %s", w.Tokens, goodWindow, p.remedy(id, w))
 }
 
 // isLocal reports whether a provider is a local server that Tenon can ask about its models.
 func (p server) isLocal() bool {
-	switch p.profile {
-	case "ollama", "lmstudio", "llamacpp", "vllm":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"ollama", "lmstudio", "llamacpp", "vllm"}, p.profile)
 }
 
 // remedy says how to give a model a larger context window.
@@ -165,13 +150,7 @@ func (r *Registry) measure(ctx context.Context, p server, id string) (Window, bo
 	if err != nil || e.BaseURL == "" {
 		return Window{}, false
 	}
-	s := localServer{kind: p.profile, base: e.BaseURL, client: e.HTTP, header: e.Header.Clone()}
-	if e.Key != "" {
-		if s.header == nil {
-			s.header = http.Header{}
-		}
-		s.header.Set("Authorization", "Bearer "+e.Key)
-	}
+	s := localServer{p.profile, e.BaseURL, e.Key, e.HTTP, e.Header}
 	if s.client == nil {
 		s.client = wire.NewClient(wire.NewTransport(nil))
 		defer s.client.CloseIdleConnections()
@@ -186,18 +165,16 @@ func (r *Registry) measure(ctx context.Context, p server, id string) (Window, bo
 	if w.Tokens == 0 && s.kind == "ollama" {
 		w.Tokens = s.loaded(ctx, id)
 	}
-	r.keep(p.name, map[string]Window{id: w})
+	r.keep(p.name+"/"+id, w)
 	return w, true
 }
 
-// keep notes the context windows of a server's models.
-func (r *Registry) keep(provider string, windows map[string]Window) {
+// keep notes the context window of a model.
+func (r *Registry) keep(ref string, w Window) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for id, w := range windows {
-		if w.Tokens > 0 {
-			r.windows[provider+"/"+id] = w.Tokens
-		}
+	if w.Tokens > 0 {
+		r.windows[ref] = w.Tokens
 	}
 }
 
@@ -338,8 +315,9 @@ func (s localServer) ask(ctx context.Context, path string, body map[string]any, 
 	if err != nil {
 		return err
 	}
-	for name, values := range s.header {
-		req.Header[name] = values
+	maps.Copy(req.Header, s.header)
+	if s.key != "" {
+		req.Header.Set("Authorization", "Bearer "+s.key)
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")

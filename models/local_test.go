@@ -117,14 +117,14 @@ func TestMeasureFound(t *testing.T) {
 		"POST /api/show": `{"model_info":{"general.architecture":"x","x.context_length":40960}}`,
 	})
 	r := setup(t, "", "OLLAMA_HOST", url, "LMSTUDIO_BASE_URL", "http://127.0.0.1:1/v1", "LLAMACPP_BASE_URL", "http://127.0.0.1:1/v1", "VLLM_BASE_URL", "http://127.0.0.1:1/v1")
-	found := r.MeasureFound(t.Context(), r.Discover(t.Context()))
+	found, small := r.MeasureFound(t.Context(), r.Discover(t.Context()))
 	if len(found) != 1 || found[0].Windows["a"] != (models.Window{Tokens: 4096, Most: 40960}) || found[0].Windows["b"] != (models.Window{Most: 40960}) {
 		t.Fatalf("found %+v", found)
 	}
 	if slices.Contains(*asked, "POST /api/generate") {
 		t.Error("it loads a model")
 	}
-	if small := r.TooSmall(found); len(small) != 1 || !strings.HasPrefix(small[0], "ollama/a: its context window has 4096 tokens") {
+	if len(small) != 1 || !strings.HasPrefix(small[0], "ollama/a: its context window has 4096 tokens") {
 		t.Errorf("got %q", small)
 	}
 }

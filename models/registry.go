@@ -292,13 +292,6 @@ const AssumedContext = 128_000
 
 // model returns the facts of the catalog about a model, with those of its local server and of the configuration in their place.
 func (r *Registry) model(ref Ref) llm.Model {
-	m := r.known(ref)
-	m.Context = cmp.Or(m.Context, AssumedContext)
-	return m
-}
-
-// known is model without an assumption about the context window.
-func (r *Registry) known(ref Ref) llm.Model {
 	c := r.Catalog()
 	provider := baseOf(ref.Provider)
 	m, ok := c.Model(provider, ref.Model)
@@ -315,6 +308,7 @@ func (r *Registry) known(ref Ref) llm.Model {
 	if f, ok := r.facts(ref); ok {
 		m = f.Apply(m)
 	}
+	m.Context = cmp.Or(m.Context, AssumedContext)
 	return m
 }
 

@@ -136,9 +136,9 @@ func (s *Setup) named(name, from, why string) (Model, error) {
 	return Model{Client: c.Client, Why: why, Warnings: c.Warnings, name: name, from: from}, nil
 }
 
-// Measured returns a chosen model with the context windows that local servers give its models. The error is a [*NamedError] if they are too
+// measured returns a chosen model with the context windows that local servers give its models. The error is a [*NamedError] if they are too
 // small for an agent.
-func (s *Setup) Measured(ctx context.Context, m Model) (Model, error) {
+func (m Model) measured(ctx context.Context, s *Setup) (Model, error) {
 	if m.name == "" {
 		return m, nil
 	}

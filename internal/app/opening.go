@@ -241,7 +241,7 @@ func (out *Opened) choose(ctx context.Context, o Opening, dir, former string) (e
 		out.Setup.Look(ctx, o.Model)
 	}
 	if out.Model, err = out.Setup.Choose(o.Model); err == nil {
-		out.Model, err = out.Setup.Measured(ctx, out.Model)
+		out.Model, err = out.Model.measured(ctx, out.Setup)
 	}
 	for _, w := range out.Model.Warnings {
 		out.Warnings = append(out.Warnings, conversation.Warning{Code: "models.left_out", Text: w})

@@ -140,8 +140,8 @@ func (l *modelList) choose(ctx context.Context, s *app.Setup, o listOptions, get
 	if !o.discover && !alone {
 		return
 	}
-	l.Servers = append(l.Servers, s.Models.MeasureFound(ctx, s.Models.Discover(ctx))...)
-	l.Warnings = append(l.Warnings, s.Models.TooSmall(l.Servers)...)
+	servers, small := s.Models.MeasureFound(ctx, s.Models.Discover(ctx))
+	l.Servers, l.Warnings = append(l.Servers, servers...), append(l.Warnings, small...)
 	if ref, why, ok := models.FirstFound(l.Servers); ok && alone {
 		l.Default = chosenModel{ref, why}
 	}
