@@ -76,6 +76,7 @@ type plan struct {
 	through session.ID
 	cut     int        // the index of the first entry that stays
 	before  session.ID // the summary of the view
+	sent    int        // estimated tokens of the request for it
 }
 
 func (s *summaries) ask(a Ask) {
@@ -121,6 +122,22 @@ func (s *summaries) taken() *work {
 	return w
 }
 
+func (s *summaries) finish(ctx context.Context) bool {
+	s.mu.Lock()
+	w := s.work
+	s.closed = true
+	s.mu.Unlock()
+	if w == nil {
+		return false
+	}
+	select {
+	case <-w.done:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 func (s *summaries) close() {
 	s.mu.Lock()
 	w := s.work
@@ -131,10 +148,14 @@ func (s *summaries) close() {
 	}
 }
 
-// giveUp cancels a summary, and waits until it has ended.
+// giveUp cancels a summary, and waits until it has ended. The provider reports no usage of a request that it did not finish, so the estimated
+// tokens of the request count.
 func (s *summaries) giveUp(w *work) {
 	w.cancel()
 	<-w.done
+	if d := &w.summary; w.err != nil && d.By != "" && d.Usage == (llm.Usage{}) {
+		d.Usage.Input = int64(w.sent)
+	}
 	s.wasted(w)
 }
 
@@ -175,7 +196,7 @@ func (s *summaries) plan(d *draft, reason, focus string) (plan, error) {
 	if cut == 0 || v.Summary.Body == nil && v.gain(d.header, cut) < used/10 {
 		return plan{}, errNothing // a summary without effect is not worth its price
 	}
-	p := plan{through: through, cut: cut, before: v.Summary.ID, task: v.task(cut)}
+	p := plan{through: through, cut: cut, before: v.Summary.ID, sent: used, task: v.task(cut)}
 	p.task.Live, p.task.Model = d.header.request(v.Messages), d.header.Model
 	p.task.Tail = answersIn(v.entries[cut:])
 	p.task.Reason, p.task.Focus, p.task.Limit = reason, focus, min(max(d.usable/20, 500), 2000)

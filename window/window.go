@@ -92,6 +92,10 @@ func New(o Options) *Window {
 // Compact requests a summary before the next request.
 func (w *Window) Compact(a Ask) { w.summaries.ask(a) }
 
+// Finish waits for the summary in the background, and reports whether there is one for the next request. The window starts no further one in the
+// background. If ctx ends first, Finish returns false.
+func (w *Window) Finish(ctx context.Context) bool { return w.summaries.finish(ctx) }
+
 // Close cancels the summary in the background, if there is one, and waits until it has ended. The window starts no further one.
 func (w *Window) Close() { w.summaries.close() }
 

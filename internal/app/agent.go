@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/approval"
@@ -51,6 +52,7 @@ type Agent struct {
 	news      news
 	reminders reminders
 	specs     []llm.Tool
+	cancelled atomic.Bool // the last run was: the person does not want to wait
 }
 
 // New makes an agent with a new session.
@@ -110,7 +112,7 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec, resumed bo
 	ag.Agent, err = agent.Open(ctx, a.Store, id, agent.Options{
 		Client: s.Client, Dialect: dialect, System: ag.system(s.Client), Day: a.day, Gate: ag.Gate, Limits: s.Limits, Window: ag.window, Keep: ag.site.keep,
 		Tools:    tools,
-		Hooks:    []agent.Hook{{Name: "titles", AfterTurn: ag.titles.AfterTurn, AfterRun: ag.titles.AfterRun}, ag.reminders.hook()},
+		Hooks:    []agent.Hook{{Name: "titles", AfterTurn: ag.titles.AfterTurn, AfterRun: ag.titles.AfterRun}, {Name: "cancelled", AfterRun: ag.afterRun}, ag.reminders.hook()},
 		Offer:    ag.offers(s.Policy.Mode(), s.Client),
 		Settings: s.Settings, Change: ag.change,
 		Dir: s.Bounds.Root, Version: a.version, Owner: Owner(s.Owner), TakeOver: s.TakeOver,
@@ -218,8 +220,27 @@ func (p *recorded) Backward(ctx context.Context) iter.Seq2[session.Event, error]
 func (a *Agent) Close() error {
 	reverted := a.site.endJobs() // while the agent can record their changes
 	a.titles.Stop()
+	summarized := a.finishSummary()
 	a.window.Close()
-	return errors.Join(reverted, a.Agent.Close(), a.site.close())
+	return errors.Join(reverted, summarized, a.Agent.Close(), a.site.close())
+}
+
+// summaryTimeout is the longest wait of Close for a summary.
+const summaryTimeout = time.Minute
+
+// finishSummary lets a summary that a run has begun take effect. Otherwise the next run would pay for it again.
+func (a *Agent) finishSummary() error {
+	ctx, cancel := context.WithTimeout(context.Background(), summaryTimeout)
+	defer cancel()
+	if a.cancelled.Load() || !a.window.Finish(ctx) {
+		return nil
+	}
+	_, err := a.Prepare(ctx)
+	return err
+}
+
+func (a *Agent) afterRun(_ context.Context, end session.RunEnded) {
+	a.cancelled.Store(end.Reason == session.ReasonCancelled)
 }
 
 // Kill ends the commands of the tools at once, for a program that exits without Close.

@@ -1,8 +1,14 @@
 package app
 
 import (
+	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/live"
 )
 
 // If Compact makes no summary, it says why.
@@ -16,5 +22,69 @@ func TestNothingToSumUp(t *testing.T) {
 		if err != nil || !strings.Contains(problem, "nothing to summarize") {
 			t.Errorf("problem %q, %v", problem, err)
 		}
+	}
+}
+
+// Short runs on a session above its threshold cost one summary, although each of them ends before the summary is written.
+func TestShortRunsCostOneSummary(t *testing.T) {
+	w := newWorkplace(t)
+	var asked atomic.Int32
+	written := make(chan struct{})
+	w.sum = func(context.Context) {
+		asked.Add(1)
+		<-written
+	}
+	w.answer = func(*llm.Request) llm.Message {
+		return llm.AssistantText("On. " + strings.Repeat("The work goes on. ", 150))
+	}
+	w.open()
+	for len(of[live.Compacting](w.ask("Go on."))) == 0 { // until a run begins one
+	}
+	w.answer = func(*llm.Request) llm.Message { return llm.AssistantText("Yes.") }
+	close(written)
+	for range 5 {
+		w.again()
+		w.ask("Short?")
+		w.wants(w.sent(0), "Summed up.")
+	}
+	w.close()
+	if n := asked.Load(); n != 1 {
+		t.Errorf("%d summaries", n)
+	}
+}
+
+// If a person cancels the run, Close does not wait for the summary. What it has sent counts.
+func TestACancelledSummaryCounts(t *testing.T) {
+	w := newWorkplace(t)
+	begun := make(chan struct{})
+	w.sum = func(ctx context.Context) {
+		close(begun)
+		<-ctx.Done()
+	}
+	w.answer = func(*llm.Request) llm.Message {
+		return llm.AssistantText("On. " + strings.Repeat("The work goes on. ", 150))
+	}
+	w.open()
+	for len(of[live.Compacting](w.ask("Go on."))) == 0 {
+	}
+	<-begun
+	ctx, cancel := context.WithCancel(t.Context())
+	w.answer = func(*llm.Request) llm.Message {
+		cancel()
+		return calls("read", `{"path": "f.txt"}`)
+	}
+	for range w.agent.Run(ctx, llm.UserText("Stop.")) {
+	}
+	id := w.agent.Session()
+	w.close()
+	var notes []session.Note
+	for e, err := range w.app.Store.Read(t.Context(), id, 0, session.Note{}.Kind()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes = append(notes, e.Body.(session.Note))
+	}
+	if len(notes) != 1 || notes[0].Usage.Input < smallWindow/2 || notes[0].By != "test/small" {
+		t.Errorf("notes %+v", notes)
 	}
 }

@@ -107,6 +107,9 @@ func (w *workplace) reply(ctx context.Context, req *llm.Request) (llm.Message, e
 		if w.sum != nil {
 			w.sum(ctx)
 		}
+		if ctx.Err() != nil {
+			return llm.Message{}, ctx.Err()
+		}
 		var b strings.Builder
 		for _, s := range window.Sections() {
 			fmt.Fprintf(&b, "## %s\nSummed up.\n\n", s)
