@@ -31,7 +31,7 @@ func earlier(ctx context.Context, a *app.App, dir string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("the last run that changed files is %q (%s); 'tenon undo --files %s' undoes it",
+		return fmt.Sprintf("the last run that changed files: %s (%s); 'tenon undo --files %s' undoes it",
 			term.Fit(term.OneLine(plan.Title), 50), transcript.Count(len(plan.Files), "file"), s.ID), nil
 	}
 	return "", nil
