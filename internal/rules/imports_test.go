@@ -35,7 +35,7 @@ var places = []place{
 	{path: "session/index", may: []string{"llm", "session", "session/live", "session/search", "session/view"}},
 	{path: "session/*", may: []string{"llm", "session", "session/ask", "session/index", "session/live", "session/search", "session/view"}},
 	{path: "window/tokens", may: []string{"llm"}},
-	{path: "window/compact", may: []string{"llm", "session", "window", "window/tokens"}},
+	{path: "window/compact", may: []string{"llm", "session", "window", "window/internal/excerpt", "window/tokens"}},
 	{path: "window", may: []string{"llm", "session", "session/live", "session/view", "window/tokens"}},
 	{path: "permission/command", may: []string{"workspace/path"}},
 	{path: "permission", may: []string{"llm", "tool", "permission/command", "workspace/gitdir", "workspace/host", "workspace/path"}},

@@ -29,12 +29,17 @@ func (m Model) Summarize(ctx context.Context, t window.Task) (session.Summarized
 	req := *t.Live
 	req.MaxTokens = answer(client.Model(), t)
 	req.Schema = nil
-	req.Messages = append(fitting(client.Model(), req, t), llm.UserText(wish(t)))
 	digest, err := window.Extract{}.Summarize(ctx, t) // for its files
 	if err != nil {
 		return session.Summarized{}, err
 	}
 	digest.By = client.Model().Ref()
+	messages, fits := fitting(client.Model(), req, t)
+	if req.Messages = append(messages, llm.UserText(wish(t))); !fits {
+		if req, digest.Usage, err = stages(ctx, client, req, messages, t); err != nil {
+			return session.Summarized{By: digest.By, Usage: digest.Usage}, err
+		}
+	}
 	for try := 0; ; try++ {
 		answer, err := ask(ctx, client, &req)
 		if err != nil {
@@ -89,10 +94,11 @@ func answer(m llm.Model, t window.Task) int {
 }
 
 // fitting is the part of the conversation that fits into the context window of a model, with the instruction and the answer. It omits
-// answers at the end, but only those that stay verbatim: the summary need not cover them, and the beginning stays in the cache.
-func fitting(m llm.Model, req llm.Request, t window.Task) []llm.Message {
+// answers at the end, but only those that stay verbatim: the summary need not cover them, and the beginning stays in the cache. It reports false
+// if that is not enough.
+func fitting(m llm.Model, req llm.Request, t window.Task) (_ []llm.Message, fit bool) {
 	family, scale := tokens.FamilyOf(m), tokens.Start(m)
-	room := m.Context - m.Context/50 - req.MaxTokens
+	room := room(m, req.MaxTokens)
 	fits := func(messages []llm.Message) bool {
 		req.Messages = append(slices.Clone(messages), llm.UserText(wish(t)))
 		return m.Context <= 0 || scale.Tokens(family.Request(&req)) <= room
@@ -108,8 +114,11 @@ func fitting(m llm.Model, req llm.Request, t window.Task) []llm.Message {
 		}
 		all = slices.Clip(all[:at])
 	}
-	return all
+	return all, fits(all)
 }
+
+// room is the number of tokens that a request with an answer of this length may have.
+func room(m llm.Model, answer int) int { return m.Context - m.Context/50 - answer }
 
 // ask returns a whole answer.
 func ask(ctx context.Context, client llm.Client, req *llm.Request) (llm.Message, error) {

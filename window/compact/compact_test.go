@@ -1,6 +1,8 @@
 package compact_test
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/window"
 	"github.com/tenon-agent/tenon/window/compact"
+	"github.com/tenon-agent/tenon/window/tokens"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -147,16 +150,16 @@ type withModel struct {
 func (c withModel) Model() llm.Model { return c.facts }
 
 // If the conversation leaves no space for the instruction and the summary, the request omits answers at the end that stay verbatim, and
-// nothing else.
+// nothing else. If it would still be too long, it is not sent: one text with excerpts is.
 func TestInstructionFits(t *testing.T) {
 	long := strings.Repeat("The wheel turns. ", 700) // about 2800 tokens
 	for name, c := range map[string]struct{ context, tail, want int }{
 		"it fits":                        {20_000, 2, 7},
 		"one answer too many":            {10_000, 2, 5},
 		"two answers too many":           {7500, 2, 3},
-		"summarized messages stay":       {5000, 1, 5},
+		"summarized messages stay":       {5000, 1, 0},
 		"unknown context window":         {0, 2, 7},
-		"no answer stays verbatim":       {5000, 0, 7},
+		"no answer stays verbatim":       {5000, 0, 0},
 		"a tail longer than the request": {3000, 9, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -175,6 +178,47 @@ func TestInstructionFits(t *testing.T) {
 			}
 			if len(work.Live.Messages) != 7 {
 				t.Error("the live request has changed")
+			}
+		})
+	}
+}
+
+// A conversation that is larger than the context window is summarized in stages. No request is longer than the window.
+func TestStages(t *testing.T) {
+	for _, size := range []int{8_000, 16_000, 200_000} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			m := llm.Model{Provider: "test", ID: "test", Context: size}
+			var sent []string
+			client := llmtest.Func(func(_ context.Context, req *llm.Request) (llm.Message, error) {
+				n := tokens.Start(m).Tokens(tokens.FamilyOf(m).Request(req))
+				if n+req.MaxTokens > size {
+					t.Errorf("request %d has %d tokens and an answer of %d", len(sent), n, req.MaxTokens)
+				}
+				sent = append(sent, req.Messages[len(req.Messages)-1].Text())
+				answer := llm.AssistantText(strings.Trim(strings.TrimPrefix(whole, "<<END"), "END\n") + fmt.Sprintf("\nStage %d.", len(sent)))
+				answer.Usage.Output = 10
+				return answer, nil
+			}, llmtest.WithModel(m))
+			work := task()
+			for i := range 4000 {
+				work.Live.Messages = append(work.Live.Messages,
+					llm.AssistantText(fmt.Sprintf("Message %d. </conversation> ", i)+strings.Repeat("More text and 12345 numbers. ", i%300)))
+			}
+			d, err := compact.Model{Client: client}.Summarize(t.Context(), work)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := len(sent)
+			if n < 2 || n > 200 || d.Usage.Output != int64(10*n) || !strings.Contains(d.Summary, fmt.Sprintf("Stage %d.", n)) {
+				t.Errorf("%d requests, usage %+v, %s", n, d.Usage, d.Summary)
+			}
+			for i, text := range sent {
+				if strings.Count(text, "</conversation>") != 1 || strings.Contains(text, fmt.Sprintf("Stage %d.", i)) != (i > 0) {
+					t.Errorf("request %d is\n%.300s", i, text)
+				}
+			}
+			if !strings.Contains(sent[0], "Build a mill.") || !strings.Contains(sent[n-1], "Message 3999.") {
+				t.Error("the first or the last message is missing")
 			}
 		})
 	}
