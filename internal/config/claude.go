@@ -96,7 +96,7 @@ func (c *Config) claudeFile(folder, file string) {
 	}
 }
 
-var errNoRule = errors.New("Tenon has no such rule")
+var errNoRule = errors.New("no rule of Tenon is like it")
 
 // fromClaude translates a rule of Claude Code that denies or asks, as its documentation describes them. The rules cover at least the same calls.
 func fromClaude(folder string, action permission.Action, text string) (rules []string, err error) {
