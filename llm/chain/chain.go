@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"hash/maphash"
 	"slices"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ type Key struct {
 // Chain is an [llm.Client] over several. It is safe for concurrent use.
 type Chain struct {
 	policy RetryPolicy
+	seed   maphash.Seed // of the hashes of images
 
 	mu      sync.Mutex
 	links   []*link
@@ -39,14 +41,15 @@ type link struct {
 	model   llm.Model
 	keys    []*key
 	current int // the key that is asked first
+	media   media
 }
 
 // New returns a chain. There must be a link, and each must have a key. The policy says how often and when a key is asked again; its
 // longest wait holds for the cooldown of keys too.
 func New(policy RetryPolicy, links ...Link) *Chain {
-	c := &Chain{policy: policy.withDefaults()}
+	c := &Chain{policy: policy.withDefaults(), seed: maphash.MakeSeed()}
 	for _, l := range links {
-		made := &link{model: l.Keys[0].Client.Model()}
+		made := &link{model: l.Keys[0].Client.Model(), media: media{}}
 		for _, k := range l.Keys {
 			made.keys = append(made.keys, &key{name: k.Name, client: k.Client, link: made})
 		}

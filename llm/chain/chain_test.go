@@ -251,6 +251,35 @@ func TestWhatAServerRefusesIsLeftOut(t *testing.T) {
 	})
 }
 
+// A chain does not send a refused image to the same server again. It sends accepted and new images.
+func TestARefusedImageIsNotSentAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, servers := build(t, "a: ok, 400 image, ok, ok")
+		req := &llm.Request{}
+		for i, want := range []string{"yes; done", "wait 0s 2/4; yes; done", "yes; done"} {
+			req.Messages = append(req.Messages, llm.Message{Role: llm.RoleUser, Content: llm.Content{llm.Image{MIME: "image/png", Data: []byte{byte(i)}}}})
+			if got := ask(t.Context(), c, req); got != want {
+				t.Errorf("request %d: got %s, want %s", i, got, want)
+			}
+		}
+		last := servers["a"].asked[3].Messages
+		for i, refused := range []bool{false, true, false} {
+			if _, image := last[i].Content[0].(llm.Image); image == refused {
+				t.Errorf("message %d is %v", i, last[i].Content)
+			}
+		}
+		if _, image := req.Messages[1].Content[0].(llm.Image); !image {
+			t.Error("the caller's request was changed")
+		}
+		c, servers = build(t, "a: 400 image, 402\nb: ok, ok") // another model has not refused it
+		ask(t.Context(), c, req)
+		ask(t.Context(), c, req)
+		if _, image := servers["b"].asked[1].Messages[0].Content[0].(llm.Image); !image {
+			t.Error("b did not get the image in the next request")
+		}
+	})
+}
+
 func TestTheErrorTellsOfTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := build(t, "a: 402\nb: 401")

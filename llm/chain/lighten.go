@@ -1,6 +1,8 @@
 package chain
 
 import (
+	"cmp"
+	"hash/maphash"
 	"slices"
 	"strings"
 
@@ -26,6 +28,43 @@ func (l *lightness) drop(req *llm.Request, err *llm.Error) *llm.Request {
 	default:
 		return nil
 	}
+}
+
+// media are the hashes of images and documents that a server refused (true) or accepted (false). The chain's lock guards it.
+type media map[uint64]bool
+
+// note remembers which images and documents a server has refused, or has accepted before.
+func (m media) note(seed maphash.Seed, req *llm.Request, refused bool) {
+	for _, message := range req.Messages {
+		for _, p := range message.Content {
+			if hash, ok := hashOf(seed, p); ok {
+				if _, known := m[hash]; !known {
+					m[hash] = refused
+				}
+			}
+		}
+	}
+}
+
+// without returns the request without what the server has refused.
+func (m media) without(seed maphash.Seed, req *llm.Request) *llm.Request {
+	lighter := without(req, func(p llm.Part) (llm.Part, bool) {
+		if hash, ok := hashOf(seed, p); ok && m[hash] {
+			return withoutMedia(p)
+		}
+		return p, true
+	})
+	return cmp.Or(lighter, req)
+}
+
+func hashOf(seed maphash.Seed, p llm.Part) (uint64, bool) {
+	switch p := p.(type) {
+	case llm.Image:
+		return maphash.Bytes(seed, p.Data), true
+	case llm.Document:
+		return maphash.Bytes(seed, p.Data), true
+	}
+	return 0, false
 }
 
 func mentions(text string, words ...string) bool {

@@ -63,7 +63,7 @@ func (a *asking) after(k *key, err *llm.Error) (*key, time.Duration) {
 		return nil, 0
 	case llm.KindInvalidRequest:
 		if lighter := a.light.drop(a.req, err); lighter != nil {
-			a.req = lighter
+			a.req, a.refused = lighter, k.link
 			return k, 0
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // Stream implements [llm.Client].
 func (c *Chain) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
-		a := &asking{chain: c, ctx: ctx, req: req, tries: make(map[*key]int), last: make(map[*key]*llm.Error), yield: yield}
+		a := &asking{chain: c, ctx: ctx, req: req, whole: req, tries: make(map[*key]int), last: make(map[*key]*llm.Error), yield: yield}
 		if err := a.run(); err != nil {
 			yield(nil, err)
 		}
@@ -27,18 +27,20 @@ type asking struct {
 	chain *Chain
 	ctx   context.Context
 	req   *llm.Request
+	whole *llm.Request // the request of the caller
 	yield func(llm.Event, error) bool
 
-	tries map[*key]int        // how often each was asked
-	last  map[*key]*llm.Error // how each failed last, for this request: others may have had answers since
-	order []*key              // those that were asked
-	asked *key                // the last one
-	since time.Time           // when it was asked
-	era   int                 // the choices of people that this request knows of
-	most  int                 // how often it is asked at most; 0: as the policy says
-	begun bool                // the consumer has part of an answer, which is void unless the answer continues
-	light lightness           // parts left out of the request because a server refused them
-	left  bool                // the consumer has left
+	tries   map[*key]int        // how often each was asked
+	last    map[*key]*llm.Error // how each failed last, for this request: others may have had answers since
+	order   []*key              // those that were asked
+	asked   *key                // the last one
+	since   time.Time           // when it was asked
+	era     int                 // the choices of people that this request knows of
+	most    int                 // how often it is asked at most; 0: as the policy says
+	begun   bool                // the consumer has part of an answer, which is void unless the answer continues
+	light   lightness           // parts left out of the request because a server refused them
+	refused *link               // whose server did so last
+	left    bool                // the consumer has left
 }
 
 // run asks until there is an answer or no way left. It returns nil when nothing more is to be yielded.
@@ -90,6 +92,9 @@ func (a *asking) answered(k *key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k.worked(a.since)
+	if !a.light.media || a.refused == k.link {
+		k.link.media.note(c.seed, a.whole, a.light.media)
+	}
 	k.link.current = slices.Index(k.link.keys, k)
 	if a.era == c.era {
 		c.worked(k.link)
@@ -97,7 +102,10 @@ func (a *asking) answered(k *key) {
 }
 
 func (a *asking) stream(k *key) *llm.Error {
-	for e, err := range k.client.Stream(a.ctx, a.req) {
+	a.chain.mu.Lock()
+	req := k.link.media.without(a.chain.seed, a.req)
+	a.chain.mu.Unlock()
+	for e, err := range k.client.Stream(a.ctx, req) {
 		if err != nil {
 			return llm.AsError(err)
 		}
