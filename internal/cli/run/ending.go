@@ -82,7 +82,7 @@ func (j *job) last(r *report) {
 			j.note(count + " denied. To allow and continue: " + next + " " + flags)
 			return
 		}
-		j.note(count + " denied; --mode and --allow permit more, and tenon permissions explain gives the reasons")
+		j.note(count + " denied; tenon permissions explain gives the reasons")
 	}
 	if r.ended && r.StopReason != session.ReasonDone && !r.tooLarge() {
 		j.note("continue with: " + next)
