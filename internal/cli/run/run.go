@@ -313,25 +313,31 @@ func (j *job) permitsMore() bool {
 	return p.Mode != "" || len(p.Allow) > 0 || len(p.Network) > 0
 }
 
-// denials reports whether calls of the last run were denied, as far as the newest entries show.
-func (j *job) denials(ctx context.Context) (denied bool) {
+// denials reports whether calls of the last run were denied, as far as the newest entries show, and returns a prompt that makes them again. The
+// offline model gets the prompt of that run.
+func (j *job) denials(ctx context.Context) (prompt string, denied bool) {
 	const most = 500
 	state, err := j.conversation.State(ctx)
 	if err != nil {
-		return false
+		return "", false
 	}
+	prompt = again
 	for e, err := range j.conversation.Follow(ctx, max(state.Seq-most, 0)) {
 		switch b := e.Body.(type) {
 		case session.RunStarted:
 			denied = false
 		case session.Decision:
 			denied = denied || b.Verdict == "deny"
+		case session.Message:
+			if b.Speaker.Kind == session.SpeakerPerson && j.header.Model == offline.New().Model().Ref() {
+				prompt = b.Text()
+			}
 		}
 		if err != nil || e.Seq >= state.Seq {
 			break
 		}
 	}
-	return denied
+	return prompt, denied
 }
 
 // run shows the run of a message to its end. It returns the error that ended the run, or that of a write: then closing the conversation
@@ -339,8 +345,10 @@ func (j *job) denials(ctx context.Context) (denied bool) {
 func (j *job) run(ctx context.Context, m llm.Message) error {
 	for e, err := range j.conversation.Run(ctx, conversation.Prompt{Message: m}) {
 		if errors.Is(err, sessionview.ErrAnswered) || errors.Is(err, sessionview.ErrNoMessage) {
-			if len(m.Content) == 0 && j.permitsMore() && j.denials(ctx) {
-				return j.run(ctx, conversation.Message(again, ""))
+			if len(m.Content) == 0 && j.permitsMore() {
+				if prompt, denied := j.denials(ctx); denied {
+					return j.run(ctx, conversation.Message(prompt, ""))
+				}
 			}
 			return command.Usagef(j.command, "session %s has nothing left to do: give a prompt", j.header.Session)
 		}
