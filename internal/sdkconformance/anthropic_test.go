@@ -31,9 +31,9 @@ func anthropicParams() anthropic.MessageNewParams {
 	last := anthropic.NewTextBlock(more)
 	read.OfTool.CacheControl, wrong.OfToolResult.CacheControl, last.OfText.CacheControl = mark, mark, mark
 	return anthropic.MessageNewParams{
-		Model: "claude-sonnet-4-5", MaxTokens: 8000,
+		Model: "claude-sonnet-4-5", MaxTokens: 16000,
 		System:   []anthropic.TextBlockParam{{Text: system, CacheControl: mark}},
-		Thinking: anthropic.ThinkingConfigParamOfEnabled(1024),
+		Thinking: anthropic.ThinkingConfigParamOfEnabled(8192),
 		Tools: []anthropic.ToolUnionParam{
 			tool("list", "Lists files.", map[string]any{}), read,
 		},

@@ -59,10 +59,10 @@ func bedrockParams() *bedrockruntime.ConverseInput {
 		return types.Message{Role: role, Content: blocks}
 	}
 	return &bedrockruntime.ConverseInput{
-		ModelId: aws.String("anthropic.claude-sonnet-4-5-20250929-v1:0"), InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(8000)},
+		ModelId: aws.String("anthropic.claude-sonnet-4-5-20250929-v1:0"), InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(16000)},
 		System: []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: system}, &types.SystemContentBlockMemberCachePoint{Value: point}},
 		AdditionalModelRequestFields: document.NewLazyDocument(map[string]any{
-			"thinking": map[string]any{"type": "enabled", "budget_tokens": 1024},
+			"thinking": map[string]any{"type": "enabled", "budget_tokens": 8192},
 		}),
 		ToolConfig: &types.ToolConfiguration{Tools: []types.Tool{
 			tool("list", "Lists files.", listSchema()), tool("read", "Reads a file.", readSchema()),

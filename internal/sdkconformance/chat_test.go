@@ -54,7 +54,7 @@ func chatParams() openai.ChatCompletionNewParams {
 		call("call_1", "read", `{"path":"a.txt"}`), call("call_2", "list", `{}`),
 	}
 	return openai.ChatCompletionNewParams{
-		Model: "gpt-5", MaxCompletionTokens: openai.Int(8000), ReasoningEffort: shared.ReasoningEffortLow,
+		Model: "gpt-5", MaxCompletionTokens: openai.Int(16000), ReasoningEffort: shared.ReasoningEffortLow,
 		Tools: []openai.ChatCompletionToolUnionParam{tool("list", "Lists files.", listSchema()), tool("read", "Reads a file.", readSchema())},
 		Messages: []openai.ChatCompletionMessageParamUnion{
 			openai.DeveloperMessage(system),

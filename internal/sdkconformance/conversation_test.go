@@ -45,7 +45,7 @@ func conversation(model llm.Model) *llm.Request {
 		content = llm.Content{llm.Thinking{Text: thought}, llm.Text{Text: looking}, read, list}
 	}
 	return &llm.Request{
-		System: system, Settings: llm.Settings{MaxTokens: 8000, Thinking: llm.ThinkLow},
+		System: system, Settings: llm.Settings{MaxTokens: 16000, Thinking: llm.ThinkLow},
 		Messages: []llm.Message{
 			{Role: llm.RoleUser, Content: llm.Content{llm.Text{Text: question}, llm.Image{MIME: "image/png", Data: picture()}}},
 			{Role: llm.RoleAssistant, Model: ours, Stop: llm.StopCalls, Content: content},

@@ -33,7 +33,7 @@ func geminiParams() ([]*genai.Content, *genai.GenerateContentConfig) {
 	read := call("call_1", "read", map[string]any{"path": "a.txt"})
 	read.ThoughtSignature = signed
 	text := func(s string) *genai.Part { return &genai.Part{Text: s} }
-	budget := int32(1024)
+	budget := int32(8192)
 	contents := []*genai.Content{
 		{Role: genai.RoleUser, Parts: []*genai.Part{text(question), genai.NewPartFromBytes(picture(), "image/png")}},
 		{Role: genai.RoleModel, Parts: []*genai.Part{text(looking), read, call("call_2", "list", map[string]any{})}},
@@ -45,7 +45,7 @@ func geminiParams() ([]*genai.Content, *genai.GenerateContentConfig) {
 	}
 	return contents, &genai.GenerateContentConfig{
 		SystemInstruction: &genai.Content{Parts: []*genai.Part{text(system)}},
-		MaxOutputTokens:   8000, ThinkingConfig: &genai.ThinkingConfig{IncludeThoughts: true, ThinkingBudget: &budget},
+		MaxOutputTokens:   16000, ThinkingConfig: &genai.ThinkingConfig{IncludeThoughts: true, ThinkingBudget: &budget},
 		ToolConfig: &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeAuto}},
 		Tools: []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{
 			{Name: "list", Description: "Lists files.", ParametersJsonSchema: listSchema()},

@@ -38,7 +38,7 @@ func responsesParams() responses.ResponseNewParams {
 	reasoning := responses.ResponseInputItemParamOfReasoning("rs_1", []responses.ResponseReasoningItemSummaryParam{{Text: thought}})
 	reasoning.OfReasoning.EncryptedContent = openai.String(signature)
 	return responses.ResponseNewParams{
-		Model: "gpt-5", Instructions: openai.String(system), MaxOutputTokens: openai.Int(8000), Store: openai.Bool(false),
+		Model: "gpt-5", Instructions: openai.String(system), MaxOutputTokens: openai.Int(16000), Store: openai.Bool(false),
 		Include:   []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent},
 		Reasoning: shared.ReasoningParam{Effort: shared.ReasoningEffortLow, Summary: shared.ReasoningSummaryAuto},
 		Tools:     []responses.ToolUnionParam{tool("list", "Lists files.", listSchema()), tool("read", "Reads a file.", readSchema())},

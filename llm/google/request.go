@@ -116,10 +116,11 @@ func (c *Client) schema(schema []byte, of string) (jsontext.Value, error) {
 // generate returns the settings of the answer; nil leaves all to the model. The limit of the answer is not held against the window:
 // Gemini counts what goes in and what comes out apart.
 func (c *Client) generate(req *llm.Request) *generate {
-	g := generate{MaxTokens: req.MaxTokens, Thinking: thinking(c.model, req.Thinking)}
+	g := generate{MaxTokens: req.MaxTokens}
 	if most := c.model.MaxOutput; most > 0 && (g.MaxTokens <= 0 || g.MaxTokens > most) {
 		g.MaxTokens = most
 	}
+	g.Thinking = thinking(c.model, req.Thinking, g.MaxTokens)
 	if !c.model.Has(llm.QuirkNoTemperature) {
 		g.Temperature = req.Temperature
 	}

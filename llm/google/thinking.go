@@ -14,8 +14,9 @@ type thinkingConfig struct {
 	ThinkingLevel   string `json:"thinkingLevel,omitzero"`
 }
 
-// thinking returns the configuration of a model for a level; nil is none, for models that do not reason.
-func thinking(m llm.Model, level llm.Thinks) *thinkingConfig {
+// thinking returns the configuration of a model for a level; nil is none, for models that do not reason. room is the limit of
+// the whole answer in tokens, or 0: thoughts count toward it, so a budget that would fill it is halved.
+func thinking(m llm.Model, level llm.Thinks, room int) *thinkingConfig {
 	g := generation(m.ID)
 	level = m.Level(level)
 	switch {
@@ -24,13 +25,13 @@ func thinking(m llm.Model, level llm.Thinks) *thinkingConfig {
 	case g >= 3:
 		return thinkingLevel(m, level)
 	default:
-		return thinkingBudget(m, level)
+		return thinkingBudget(m, level, room)
 	}
 }
 
 // thinkingBudget gives the budgets that Google documents: Pro reasons with 128 to 32768 tokens and always, Flash with 0 to 24576, Flash-Lite
 // with 512 to 24576, or 0, which is its default.
-func thinkingBudget(m llm.Model, level llm.Thinks) *thinkingConfig {
+func thinkingBudget(m llm.Model, level llm.Thinks, room int) *thinkingConfig {
 	name := bare(m.ID)
 	least, most, canStop := 0, 24576, true
 	switch {
@@ -61,6 +62,9 @@ func thinkingBudget(m llm.Model, level llm.Thinks) *thinkingConfig {
 			return nil // it does not reason by itself, and thoughts must not be asked for then
 		}
 		return &thinkingConfig{IncludeThoughts: true}
+	}
+	if room > 0 && budget >= room {
+		budget = room / 2
 	}
 	budget = max(budget, least)
 	return &thinkingConfig{IncludeThoughts: true, ThinkingBudget: &budget}

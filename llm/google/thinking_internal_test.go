@@ -36,10 +36,20 @@ func TestThinking(t *testing.T) {
 		}
 		var got []string
 		for _, level := range levels {
-			got = append(got, inShort(t, thinking(m, level)))
+			got = append(got, inShort(t, thinking(m, level, 0)))
 		}
 		if all := strings.Join(got, " "); all != test.want {
 			t.Errorf("%s with %q:\ngot  %s\nwant %s", test.id, test.has, all, test.want)
+		}
+	}
+}
+
+// Thoughts count toward the limit of the answer, so a budget leaves room for text.
+func TestThinkingLeavesRoom(t *testing.T) {
+	for _, test := range []struct{ room, want int }{{1000, 500}, {8192, 4096}, {8193, 8192}, {100, 128}} {
+		c := thinking(llm.Model{ID: "gemini-2.5-pro"}, llm.ThinkLow, test.room)
+		if *c.ThinkingBudget != test.want {
+			t.Errorf("an answer of %d tokens: a budget of %d, want %d", test.room, *c.ThinkingBudget, test.want)
 		}
 	}
 }
