@@ -56,6 +56,7 @@ var places = []place{
 	{path: "approval", may: []string{"agent", "permission", "session", "session/ask", "tool", "workspace/path"}},
 
 	{path: "internal/e2e"},
+	{path: "internal/evals"}, // it knows the program only from outside, so that it compares versions
 	{path: "internal/app/...", may: []string{"public", "internal/..."}},
 	{path: "internal/config/...", may: []string{"budget", "llm", "models", "permission", "redact", "workspace/host"}},
 	{path: "internal/cli/...", may: []string{"public", "internal/..."}, face: true},

@@ -99,8 +99,9 @@ func enter(root, rel, name string) error {
 func isTest(rel string) bool { return strings.HasSuffix(rel, "_test.go") }
 
 // forTests reports whether a package exists for tests, as its place or its name says: internal/testkit, llmtest, storetest, and these rules.
+// internal/evals counts as one: it measures the built program from outside, and no part of it is shipped.
 func forTests(dir string) bool {
-	return strings.HasPrefix(dir, "internal/testkit/") || strings.HasPrefix(dir, "internal/rules") || strings.HasSuffix(dir, "test")
+	return strings.HasPrefix(dir, "internal/testkit/") || dir == "internal/evals" || strings.HasPrefix(dir, "internal/rules") || strings.HasSuffix(dir, "test")
 }
 
 // isPublic reports whether other programs import a package.
