@@ -411,32 +411,35 @@ func diffs(all []session.FileDiff) []session.FileDiff {
 	return out
 }
 
-// bound cuts a result to what the window has room for, keeps the whole text, and says where.
-func (r *caller) bound(c llm.ToolCall, content llm.Content) llm.Content {
-	limit := r.a.options.MaxResult
+// limit is the number of bytes of text that a result may have.
+func (r *caller) limit() int {
 	if r.room.Result > 0 {
-		limit = min(limit, r.room.Result)
+		return min(r.a.options.MaxResult, r.room.Result)
 	}
-	text := content.Text()
-	if len(text) <= limit || r.a.options.Keep == nil || tool.Binary(text) {
-		return bound(content, limit)
+	return r.a.options.MaxResult
+}
+
+// bound cuts a result to what the window has room for, keeps the whole text, and says where. A tool that knows the limit has cut its text itself.
+func (r *caller) bound(c llm.ToolCall, content llm.Content) llm.Content {
+	e := tool.Excerpt{Head: content.Text()}
+	if len(e.Head) > r.limit() && r.a.options.Keep != nil && !tool.Binary(e.Head) {
+		place, err := r.a.options.Keep(context.WithoutCancel(r.ctx), c, e.Head)
+		if e.File, e.Kept = place, int64(len(e.Head)); err != nil {
+			e.File, e.Kept, e.Lost = "", 0, err.Error()
+		}
 	}
-	place, err := r.a.options.Keep(context.WithoutCancel(r.ctx), c, text)
-	if err != nil {
-		r.a.feed.hub.moment(live.Notice{Text: fmt.Sprintf("cannot keep the full result of %s: %v", c.Name, err)})
-		return bound(content, limit)
-	}
-	return append(bound(content, limit), llm.Text{Text: fmt.Sprintf("\n[The full text, %d bytes, is in %s: read the part that you need.]", len(text), place)})
+	return bound(content, e, r.limit())
 }
 
 // bound truncates the texts of a result to limit bytes together, and replaces binary data by a note. Texts that are too long together become
-// one text, because the limit also holds for a thousand short ones.
-func bound(content llm.Content, limit int) llm.Content {
-	if text := content.Text(); len(text) > limit {
+// one text, the excerpt, because the limit also holds for a thousand short ones.
+func bound(content llm.Content, e tool.Excerpt, limit int) llm.Content {
+	if len(e.Head) > limit {
 		content = slices.Clone(content)
 		i := slices.IndexFunc(content, isText)
+		text, _ := e.Bound(limit)
 		content[i] = llm.Text{Text: text}
-		content = append(content[:i+1], slices.DeleteFunc(content[i+1:], isText)...)
+		return append(content[:i+1], slices.DeleteFunc(content[i+1:], isText)...)
 	}
 	out := content
 	for i, p := range content {

@@ -172,6 +172,31 @@ type panics struct{}
 func (panics) MarshalJSON() ([]byte, error) { panic("on purpose") }
 func (panics) Error() string                { panic("on purpose") }
 
+// A long result names the call that reads the rest where it is kept, or says that it is not. A tool learns the limit.
+func TestLongResultsSayWhereTheRestIs(t *testing.T) {
+	for want, kept := range map[string]error{`Read them: read {"path":"/kept","offset":`: nil, "They are not kept: no space": errors.New("no space")} {
+		var limit int
+		long := does("long", func(ctx context.Context, _ tool.Report) (tool.Result, error) {
+			limit = tool.Limit(ctx, 1<<30)
+			return tool.TextResult(strings.Repeat("a line of some length\n", 10_000)), nil
+		})
+		b := newBench(t, "call long\n---\ntext I see.", func(o *agent.Options) {
+			o.Tools = append(o.Tools, long)
+			o.MaxResult = 8000
+			o.Keep = func(_ context.Context, _ llm.ToolCall, text string) (string, error) {
+				if len(text) != 220_000 {
+					t.Errorf("it keeps %d bytes", len(text))
+				}
+				return "/kept", kept
+			}
+		})
+		m := result(t, b.run("go"))
+		if text := m.Text(); len(text) > 8000 || strings.Count(text, "left out") != 1 || !strings.Contains(text, want) || limit != 7000 {
+			t.Errorf("limit %d, %d bytes without %q: %s", limit, len(text), want, text)
+		}
+	}
+}
+
 // A picture stays between the texts, and the texts have the bound together.
 func TestBoundKeepsPictures(t *testing.T) {
 	half := strings.Repeat("word ", 300)

@@ -142,6 +142,7 @@ func (s *scheduler) start(now []*task) {
 func (s *scheduler) call(t *task) {
 	ctx, cancel := context.WithCancelCause(context.WithValue(s.ctx, callKey{}, calling{t.call.ID, s.id, s.a.Session()}))
 	defer cancel(nil)
+	ctx = tool.WithLimit(ctx, s.limit()*7/8) // the rest is for notes
 	o := &s.a.options
 	if o.ToolTimeout > 0 {
 		timer := time.AfterFunc(o.ToolTimeout, func() { cancel(errToolTime) })

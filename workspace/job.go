@@ -78,7 +78,7 @@ func (m *commands) attend(ctx context.Context, j *Job) {
 	defer m.jobs.done.Done()
 	defer j.stop(nil)
 	cause := j.running.wait(ctx)
-	done, err := m.finish(ctx, j.running, true)
+	done, err := m.finish(ctx, j.running)
 	done.Trouble = errors.Join(done.Trouble, err)
 	m.jobs.free()
 	status := j.end(done, errors.Is(cause, errKilled))
@@ -104,7 +104,7 @@ func (j *Job) Status() JobStatus {
 }
 
 // Output returns the output of the job from an offset on, at most most bytes: the first and the last of them if there are more. Size is the
-// offset for the next call.
+// offset for the next call. If there are more bytes, all of the output goes to the file.
 func (j *Job) Output(from int64, most int) Output { return j.running.collector.since(from, most) }
 
 // Wait returns when the job has ended, or with the cause of ctx when ctx has.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,7 +42,7 @@ type Finished struct {
 	Left     bool              // it left processes running, which Run ended. On Windows that is not known
 	Blocked  []sandbox.Blocked // the actions that the sandbox denied, as far as its output shows
 	Note     string            // the changes of files that could not be followed, and why; empty: all were
-	Trouble  error             // a failure around the command: its output or its changes are not kept, or the sandbox left files
+	Trouble  error             // a failure around the command: its changes are not kept, or the sandbox left files
 }
 
 // Run runs a command and waits for it. The shell is bash, or sh where there is no bash; on Windows PowerShell, or cmd where there
@@ -67,7 +68,7 @@ func (w *Workspace) Run(ctx context.Context, c Command) (Finished, error) {
 		return Finished{}, err
 	}
 	err = r.wait(ctx)
-	done, failed := w.commands.finish(ctx, r, false)
+	done, failed := w.commands.finish(ctx, r)
 	return done, cmp.Or(err, failed)
 }
 
@@ -79,6 +80,7 @@ type commands struct {
 	repositories
 	jobs     jobs
 	jobEnded func(JobStatus)
+	clean    func(io.Writer) io.WriteCloser
 }
 
 // launch starts a command. The caller waits for it and then calls finish.
@@ -125,7 +127,7 @@ func (m *commands) start(c Command, dir string, policy *sandbox.Policy) (r *runn
 	own := variables(dir, policy != nil, append(slices.Clip(c.Env), mark))
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), own...)
 	cmd.SysProcAttr = attributes()
-	r = newRunning(cmd, c, newCollector(m.outputs, c.Capture, cmp.Or(c.Spill, c.Capture), cmp.Or(c.MaxFile, 64<<20)))
+	r = newRunning(cmd, c, newCollector(m.outputs, c.Capture, cmp.Or(c.Spill, c.Capture), cmp.Or(c.MaxFile, maxOutput)), m.clean)
 	if policy != nil {
 		policy = policy.Pass(names(own)...)
 		if r.confined, err = policy.Wrap(cmd); err != nil {
@@ -147,9 +149,9 @@ func (m *commands) start(c Command, dir string, policy *sandbox.Policy) (r *runn
 }
 
 // finish returns the outcome of a command that has ended.
-func (m *commands) finish(ctx context.Context, r *running, job bool) (Finished, error) {
+func (m *commands) finish(ctx context.Context, r *running) (Finished, error) {
 	m.jobs.forget(r)
-	done := Finished{Output: r.collector.output(job), Left: r.left, Note: r.note}
+	done := Finished{Output: r.collector.output(), Left: r.left, Note: r.note}
 	done.ExitCode, done.Signal = exitStatus(r.cmd.ProcessState)
 	trouble := r.unwrap()
 	linked, changes := r.tracked(ctx)
@@ -160,7 +162,7 @@ func (m *commands) finish(ctx context.Context, r *running, job bool) (Finished, 
 	for _, name := range linked {
 		done.Note = strings.TrimSpace(fmt.Sprintf("%s The command wrote %s, which has hard links: files elsewhere may have changed with it.", done.Note, Quote(name)))
 	}
-	done.Trouble = errors.Join(r.collector.failure(), trouble, changes, failed)
+	done.Trouble = errors.Join(trouble, changes, failed)
 	if r.confined != nil {
 		done.Left = done.Left || r.confined.Left
 		if n := r.confined.Signal; n > 0 {

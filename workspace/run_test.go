@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/tenon-agent/tenon/internal/testkit/sample"
+	"github.com/tenon-agent/tenon/redact"
 	"github.com/tenon-agent/tenon/workspace"
-	"github.com/tenon-agent/tenon/workspace/contents"
 )
 
 func run(t testing.TB, w *workspace.Workspace, line string) workspace.Finished {
@@ -97,56 +97,106 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// A long output is in the store of outputs. A later workspace reads it, and so does one whose store has no files of its own.
+// A long output is in the directory of outputs, under one name from its beginning. A later workspace reads it.
 func TestLongOutputsStay(t *testing.T) {
-	dir := contents.NewDir(filepath.Join(realDir(t), "outputs"), contents.Options{})
-	others := map[string][]byte{}
-	blobs := &contents.Blobs{
-		PutBlob: func(_ context.Context, data []byte) (string, error) {
-			others[hashOf(string(data))] = data
-			return hashOf(string(data)), nil
-		},
-		GetBlob: func(_ context.Context, hash string) ([]byte, error) { return others[hash], nil },
+	dir := filepath.Join(realDir(t), "outputs")
+	w := openWith(t, t.TempDir(), workspace.Options{Outputs: dir})
+	done, err := w.Run(t.Context(), workspace.Command{Line: "seq 1 1000", Capture: 100})
+	if err != nil || done.Trouble != nil || filepath.Dir(done.File) != dir {
+		t.Fatalf("the output is in %q, %v, %v", done.File, err, done.Trouble)
 	}
-	for name, store := range map[string]contents.Store{"directory": dir, "blobs": blobs} {
-		w := openWith(t, t.TempDir(), workspace.Options{Outputs: store})
-		done, err := w.Run(t.Context(), workspace.Command{Line: "seq 1 1000", Capture: 100})
-		if err != nil || done.Trouble != nil || !strings.HasSuffix(done.File, ".txt") {
-			t.Fatalf("%s: the output is in %q, %v, %v", name, done.File, err, done.Trouble)
+	kept, err := w.KeepOutput("a long text")
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := filepath.Join(t.TempDir(), "release")
+	job := start(t, w, workspace.Command{Line: "seq 1 2000; until test -e " + release + "; do :; done; echo end", Capture: 100})
+	var first string
+	for first == "" {
+		first = job.Output(0, 10).File // while the job runs
+		runtime.Gosched()
+	}
+	if err := os.WriteFile(release, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	status, err := job.Wait(t.Context())
+	if err != nil || status.File != first || job.Output(0, 0).File != first {
+		t.Errorf("the output of a job is in %q, then in %q, %v", first, status.File, err)
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	w = openWith(t, t.TempDir(), workspace.Options{Outputs: dir}) // a later process
+	for file, want := range map[string]string{done.File: "\n1000\n", kept: "a long text", status.File: "\n2000\nend\n"} {
+		if data, err := w.ReadFile(file, 1<<20); err != nil || !strings.HasSuffix(string(data), want) {
+			t.Errorf("%q has %d bytes, %v", file, len(data), err)
 		}
-		kept, err := w.KeepOutput(t.Context(), "a long text")
+		if err := w.WriteFile(t.Context(), file, []byte("x"), nil); err == nil {
+			t.Errorf("%q can be written", file)
+		}
+	}
+	if again, err := w.KeepOutput("another text"); err != nil || again == done.File || again == kept || again == status.File {
+		t.Errorf("a name is used again: %q, %v", again, err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 4 {
+		t.Errorf("%v, %v: not one file for each output", files, err)
+	}
+	if _, err := openWith(t, t.TempDir(), workspace.Options{}).KeepOutput("x"); err == nil {
+		t.Error("a workspace without a directory keeps a text")
+	}
+}
+
+// The oldest outputs go when there are too many.
+func TestOldOutputsGo(t *testing.T) {
+	dir := filepath.Join(realDir(t), "outputs")
+	w := openWith(t, t.TempDir(), workspace.Options{Outputs: dir})
+	var names []string
+	for range 3 {
+		name, err := w.KeepOutput("x")
 		if err != nil {
 			t.Fatal(err)
 		}
-		job, err := w.Start(t.Context(), workspace.Command{Line: "seq 1 2000", Capture: 100})
-		if err != nil {
+		names = append(names, name)
+	}
+	for _, name := range names[:2] { // large, and no blocks on the disk
+		if err := os.Truncate(name, 400<<20); err != nil {
 			t.Fatal(err)
 		}
-		status, err := job.Wait(t.Context())
-		if err != nil || status.File != job.Output(0, 0).File {
-			t.Errorf("%s: the output of a job is in %q, %v", name, status.File, err)
-		}
-		reader := w
-		if name == "directory" { // a later process
-			reader = openWith(t, t.TempDir(), workspace.Options{Outputs: store})
-		}
-		for file, want := range map[string]string{done.File: "\n1000\n", kept: "a long text", status.File: "\n2000\n"} {
-			if data, err := reader.ReadFile(file, 1<<20); err != nil || !strings.HasSuffix(string(data), want) {
-				t.Errorf("%s: %q has %d bytes, %v", name, file, len(data), err)
-			}
-			if err := reader.WriteFile(t.Context(), file, []byte("x"), nil); err == nil {
-				t.Errorf("%s: %q can be written", name, file)
-			}
-		}
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
-		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(done.File), "tmp-*")); len(left) > 0 {
-			t.Errorf("%s: %q are left", name, left)
+	}
+	last, err := w.KeepOutput("y")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range append(names, last) {
+		if _, err := os.Stat(name); (err == nil) != (i > 0) {
+			t.Errorf("file %d: %v", i, err)
 		}
 	}
-	if _, err := openWith(t, t.TempDir(), workspace.Options{}).KeepOutput(t.Context(), "x"); err == nil {
-		t.Error("a workspace without a store keeps a text")
+}
+
+// No secret reaches the disk, memory or the report, even if the output brings it in two parts.
+func TestOutputIsCleaned(t *testing.T) {
+	const secret = "sk-planted-0123456789-ABCDwxyz"
+	dir := filepath.Join(realDir(t), "outputs")
+	var reported bytes.Buffer
+	w := openWith(t, t.TempDir(), workspace.Options{Outputs: dir, Clean: redact.New(secret).Writer})
+	// The pause lets the first half arrive alone; a later line crosses the buffer of the reader.
+	line := "printf sk-planted-; read -t 0.2 < <(sleep 1); printf '0123456789-ABCDwxyz\n'; for i in $(seq 3000); do echo 'padding sk-planted-0123456789-ABCDwxyz padding'; done; printf sk-planted"
+	done, err := w.Run(t.Context(), workspace.Command{Line: line, Capture: 1000, Report: func(data []byte) { reported.Write(data) }})
+	if err != nil || done.File == "" {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	data, err := os.ReadFile(done.File)
+	if err != nil || int64(len(data)) != done.Size {
+		t.Errorf("the file has %d of %d bytes, %v", len(data), done.Size, err)
+	}
+	for name, text := range map[string]string{"file": string(data), "head": done.Head, "tail": done.Tail, "report": reported.String()} {
+		if strings.Contains(text, "0123456789-ABCD") {
+			t.Errorf("%s has the secret: %.200q", name, text)
+		}
+	}
+	if n := strings.Count(string(data), redact.Hidden); n != 3001 || !strings.HasSuffix(done.Tail, "padding\nsk-planted") {
+		t.Errorf("%d are hidden; the tail is %q", n, done.Tail)
 	}
 }
 
@@ -244,7 +294,7 @@ func TestOutputThatCannotBeKept(t *testing.T) {
 	w := open(t, t.TempDir())
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
 	done := run(t, w, "seq 1 100000")
-	if done.Trouble == nil || done.File != "" || done.Size != 588_895 || done.Bytes == 0 {
+	if done.Lost == "" || done.Trouble != nil || done.File != "" || done.Size != 588_895 || done.Bytes == 0 {
 		t.Errorf("%+v", done)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -27,6 +28,7 @@ type running struct {
 	reader    *os.File
 	report    func([]byte)
 	collector *collector
+	out       io.WriteCloser                          // removes secrets, and passes the output to collector and report; nil: there is nothing to remove
 	tracked   func(context.Context) ([]string, error) // reports its changes
 	note      string                                  // the changes that cannot be followed
 	disarmed  func(context.Context) ([]sandbox.Blocked, error)
@@ -44,8 +46,8 @@ type running struct {
 	over   bool // nothing of it runs, and its number may be that of another
 }
 
-func newRunning(cmd *exec.Cmd, c Command, collector *collector) *running {
-	return &running{
+func newRunning(cmd *exec.Cmd, c Command, collector *collector, clean func(io.Writer) io.WriteCloser) *running {
+	r := &running{
 		cmd:       cmd,
 		grace:     cmp.Or(c.Grace, 3*time.Second),
 		report:    c.Report,
@@ -56,6 +58,19 @@ func newRunning(cmd *exec.Cmd, c Command, collector *collector) *running {
 		exited:    make(chan struct{}),
 		read:      make(chan struct{}),
 	}
+	if clean != nil {
+		r.out = clean(taker(r.take))
+	}
+	return r
+}
+
+// taker is a function that takes output.
+type taker func([]byte)
+
+// Write implements [io.Writer].
+func (t taker) Write(data []byte) (int, error) {
+	t(data)
+	return len(data), nil
 }
 
 func (r *running) start(mark string, contained bool) error {
@@ -118,13 +133,18 @@ func (r *running) born(f family) {
 // collect reads until all writers are gone or, after interrupt, until the pipe is empty.
 func (r *running) collect() {
 	defer close(r.read)
+	take := r.take
+	if r.out != nil {
+		take = func(data []byte) { _, _ = r.out.Write(data) }
+		defer r.out.Close()
+	}
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := r.reader.Read(buf)
-		r.take(buf[:n])
+		take(buf[:n])
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			drain(r.reader, buf, r.take)
+			drain(r.reader, buf, take)
 			return
 		case err != nil:
 			return
@@ -136,7 +156,7 @@ func (r *running) take(data []byte) {
 	if len(data) == 0 {
 		return
 	}
-	r.collector.write(data)
+	_, _ = r.collector.Write(data)
 	if r.report != nil {
 		r.report(data)
 	}

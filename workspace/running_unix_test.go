@@ -8,7 +8,7 @@ import "testing"
 func TestKillBeforeTheStart(t *testing.T) {
 	cmd := shell("sleep 1000")
 	cmd.SysProcAttr = attributes()
-	r := newRunning(cmd, Command{}, newCollector(&outputs{}, 1<<10, 1<<10, 1<<10))
+	r := newRunning(cmd, Command{}, newCollector(&outputs{}, 1<<10, 1<<10, 1<<10), nil)
 	if r.kill() {
 		t.Error("something was killed that had not started")
 	}

@@ -2,21 +2,22 @@ package workspace
 
 import (
 	"bytes"
-	"cmp"
 	"io"
 	"os"
 )
 
 // since returns what was written from an offset on: all of it, or the start and the end when that is more than most bytes, or when
-// what lies between is no longer there.
+// what lies between is no longer there. If it returns less than all, it puts the output into the file.
 func (c *collector) since(from int64, most int) Output {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	from = max(0, min(from, c.size))
-	out := Output{Size: c.size}
-	if c.file != nil {
-		out.File, out.FileBytes = c.path(), c.written
+	if c.size-from > int64(max(0, most)) { // the caller must be able to name a file with the rest
+		if c.begin(); c.over {
+			c.finish()
+		}
 	}
+	out := c.filed(Output{Size: c.size, From: from})
 	if room := int64(max(0, most)); c.size-from <= room {
 		head, end := c.part(from, c.size)
 		out.Head = string(head)
@@ -34,6 +35,7 @@ func (c *collector) since(from int64, most int) Output {
 	out.Tail = string(tail)
 	out.Bytes = c.size - int64(len(tail)) - from
 	out.Lines = c.before(c.size-int64(len(tail))) - c.before(from)
+	out.FromLines = c.before(out.From)
 	return out
 }
 
@@ -60,12 +62,9 @@ func (c *collector) part(from, to int64) ([]byte, int64) {
 	return part, from + int64(len(part))
 }
 
-// path returns the path of the file.
-func (c *collector) path() string { return cmp.Or(c.kept, c.file.Name()) }
-
 // read reads from the file, which may be closed or gone.
 func (c *collector) read(buf []byte, at int64) int {
-	file, err := os.Open(c.path())
+	file, err := os.Open(c.name)
 	if err != nil {
 		return 0
 	}

@@ -7,10 +7,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/tenon-agent/tenon/workspace/contents"
 	paths "github.com/tenon-agent/tenon/workspace/path"
@@ -61,9 +61,13 @@ type Options struct {
 	// that commands use. Changed gets no changes in it.
 	Sandbox *sandbox.Policy
 
-	// Outputs keeps the long outputs of commands. Their files may be read; a command in a sandbox reads them if its policy names their
-	// directory. Nil: they are in the system's directory for temporary files until the workspace is closed.
-	Outputs contents.Store
+	// Outputs is a directory for the long outputs of commands. They stay there, up to 512 MiB; the oldest go first. Their files may be read; a
+	// command in a sandbox reads them if its policy names the directory. Empty: they are in the system's directory for temporary files until the
+	// workspace is closed.
+	Outputs string
+
+	// Clean returns a writer that removes secrets from the output of a command before anything else sees it. Nil: nothing is removed.
+	Clean func(io.Writer) io.WriteCloser
 
 	// Changed is called before a method of the workspace changes files, and its error stops the change; and after a command has changed
 	// files. No tool of the directory changes files meanwhile, and Changed must not, either.
@@ -90,7 +94,7 @@ const (
 
 // Open opens the project in dir. Relative paths in the options start there; they need not exist, but for Roots. The caller closes it.
 func Open(dir string, o Options) (_ *Workspace, err error) {
-	b := &boundary{outputs: &outputs{store: o.Outputs}}
+	b := &boundary{outputs: &outputs{place: o.Outputs}}
 	defer func() {
 		if err != nil {
 			_ = b.close()
@@ -131,7 +135,7 @@ func Open(dir string, o Options) (_ *Workspace, err error) {
 		w.edits.swept = map[string]bool{}
 	}
 	c := &w.commands
-	c.jobEnded, c.sandbox = o.JobEnded, o.Sandbox
+	c.jobEnded, c.sandbox, c.clean = o.JobEnded, o.Sandbox, o.Clean
 	c.follower = &follower{
 		boundary: b, shared: shared, session: o.Session, kept: o.Checkpoints, changed: o.Changed, label: o.Label, guard: c.get, token: c.jobs.secret,
 	}
@@ -180,6 +184,4 @@ func (b *boundary) close() (err error) {
 func (w *Workspace) Kill() { w.commands.jobs.kill() }
 
 // KeepOutput keeps a long text in Outputs of the options, and returns the path of a file that may be read.
-func (w *Workspace) KeepOutput(ctx context.Context, text string) (path string, err error) {
-	return w.outputs.put(ctx, strings.NewReader(text))
-}
+func (w *Workspace) KeepOutput(text string) (path string, err error) { return w.outputs.put(text) }

@@ -100,9 +100,9 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec, resumed bo
 	if s.Ask {
 		ag.Questions = approval.NewBroker(func(ctx context.Context, q session.Asking) ([]ask.Answer, error) { return ag.Ask(ctx, q) }, s.AskTime)
 	}
-	artifacts, outputs := a.artifacts(id), a.outputs(id)
+	artifacts := a.artifacts(id)
 	ag.Gate = approval.NewGate(approval.Options{
-		Judge: permission.Live(ag.site.policy.Load), Broker: ag.Questions, Keep: s.Keep, Own: []string{artifacts.Dir, outputs.Path()}, Readable: skillDirs(s.Skills.Skills),
+		Judge: permission.Live(ag.site.policy.Load), Broker: ag.Questions, Keep: s.Keep, Own: []string{artifacts.Dir, ag.site.outputs}, Readable: skillDirs(s.Skills.Skills),
 	})
 	ag.window, ag.titles = ag.newWindow(s.Window), ag.newTitles(s.Titles)
 	tools := s.Secrets.Tools(ag.site.tools(ag.tools(s, artifacts), func() []string { return permission.Reachable(ag.Gate.Grants()) }))

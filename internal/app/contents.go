@@ -11,14 +11,12 @@ import (
 	"github.com/tenon-agent/tenon/workspace/contents"
 )
 
-// outputs are the long outputs and results of a session, which the model may read as files. The oldest go first.
-func (a *App) outputs(id session.SessionID) *contents.Dir {
-	return contents.NewDir(filepath.Join(a.Contents(id), "outputs"), contents.Options{MaxFile: 64 << 20, MaxTotal: 512 << 20, Evict: true})
-}
+// outputs is the directory of the long outputs and results of a session, which the model may read.
+func (a *App) outputs(id session.SessionID) string { return filepath.Join(a.Contents(id), "outputs") }
 
 // keep stores a whole result that is too long for the model.
-func (w *site) keep(ctx context.Context, _ llm.ToolCall, text string) (path string, err error) {
-	return w.workspace.KeepOutput(ctx, text)
+func (w *site) keep(_ context.Context, _ llm.ToolCall, text string) (path string, err error) {
+	return w.workspace.KeepOutput(text)
 }
 
 func (a *App) artifacts(id session.SessionID) artifact.Options {

@@ -73,8 +73,8 @@ const scratchName = "scratch"
 func (a *App) openSite(
 	id session.SessionID, s Spec, changed func(context.Context, []workspace.Change) error, ended func(workspace.JobStatus),
 ) (_ *site, err error) {
-	w, outputs := &site{secrets: s.Secrets}, a.outputs(id)
-	w.outputs, w.scratch = outputs.Path(), filepath.Join(a.Contents(id), scratchName)
+	w := &site{secrets: s.Secrets}
+	w.outputs, w.scratch = a.outputs(id), filepath.Join(a.Contents(id), scratchName)
 	w.settle(s.Bounds, s.Policy)
 	defer func() {
 		if err != nil {
@@ -86,8 +86,8 @@ func (a *App) openSite(
 	w.shared, w.leave = a.enter(b.Root)
 	w.workspace, err = workspace.Open(b.Root, workspace.Options{
 		Roots: b.Roots, Outside: workspace.AskOutside, Hidden: b.Hidden, Protected: b.Protected, Refuse: w.unreadable,
-		Shown:       append(skillDirs(s.Skills.Skills), outputs.Path()),
-		Checkpoints: w.checkpoints, Session: string(id), Shared: w.shared, Sandbox: b.Sandbox, Outputs: outputs, Changed: changed, JobEnded: ended,
+		Shown:       append(skillDirs(s.Skills.Skills), w.outputs),
+		Checkpoints: w.checkpoints, Session: string(id), Shared: w.shared, Sandbox: b.Sandbox, Outputs: w.outputs, Clean: s.Secrets.Writer, Changed: changed, JobEnded: ended,
 		Label: agent.CallID,
 	})
 	if err != nil {

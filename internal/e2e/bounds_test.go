@@ -106,7 +106,7 @@ func TestLongOutputCanBeRead(t *testing.T) {
 	p := newProject(t)
 	p.env = append(p.env, "PATH="+os.Getenv("PATH"))
 	p.write(filepath.Join(p.dir, "long.txt"), strings.Repeat("the same again\n", 20_000)+"the needle\n")
-	named := regexp.MustCompile(`bytes of output: (/[^\];]+)`)
+	named := regexp.MustCompile(`Read them: read \{"path":"([^"]+)"`)
 	srv := wayOf(t, "anthropic").serve(p, modelserver.Func(func(r *modelserver.Request) modelserver.Step {
 		results := r.Results()
 		switch len(results) {

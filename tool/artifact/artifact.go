@@ -186,7 +186,7 @@ func (s *set) read(ctx context.Context, name string, offset int) (tool.Result, e
 		return tool.Result{}, fmt.Errorf("artifact %s: %w", name, err)
 	}
 	data := strings.ToValidUTF8(string(text), "\ufffd")
-	first, last := tool.Part(data, offset, maxPart)
+	first, last := tool.Part(data, offset, tool.Limit(ctx, maxPart))
 	shown := data[first:last]
 	if first > 0 || last < len(data) {
 		note := fmt.Sprintf("bytes %d-%d of %d", first, last, len(data))

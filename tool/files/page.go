@@ -34,7 +34,8 @@ type page struct {
 	crlf    bool // of shown lines
 	lf      bool
 	open    bool // the last line has no newline
-	full    bool // the requested lines exceed maxRead
+	most    int  // bytes of all shown lines
+	full    bool // the requested lines exceed most
 }
 
 func newPage(in io.Reader, size int64, args readArguments, coding string) *page {
@@ -46,6 +47,7 @@ func newPage(in io.Reader, size int64, args readArguments, coding string) *page 
 
 // read returns the content without its version.
 func (p *page) read(ctx context.Context) (looked, error) {
+	p.most = tool.Limit(ctx, maxRead)
 	if err := p.scan(ctx); err != nil {
 		return looked{}, err
 	}
@@ -118,7 +120,7 @@ func (p *page) take(line []byte, size int) {
 		}
 		cut = fmt.Sprintf("… [%d more bytes]", size-len(text))
 	}
-	if p.out.Len()+len(text) > maxRead {
+	if p.out.Len()+len(text) > p.most && p.from > 0 {
 		p.full = true
 		return
 	}

@@ -42,7 +42,7 @@ func (r reader) lookAtPDF(ctx context.Context, data []byte, args readArguments) 
 		return unseen(err)
 	}
 	words := false
-	l, err := pages(f.Pages(), args, func(i int) (string, error) {
+	l, err := pages(f.Pages(), tool.Limit(ctx, maxRead), args, func(i int) (string, error) {
 		text, err := f.Page(limited, i)
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
@@ -66,8 +66,8 @@ func (r reader) lookAtPDF(ctx context.Context, data []byte, args readArguments) 
 	return l, nil
 }
 
-// pages shows the requested ones of n pages, up to maxRead bytes.
-func pages(n int, args readArguments, page func(i int) (string, error)) (looked, error) {
+// pages shows the requested ones of n pages, up to most bytes.
+func pages(n, most int, args readArguments, page func(i int) (string, error)) (looked, error) {
 	l := looked{shown: Shown{Lines: n, Unit: "page"}}
 	if args.Offset > n {
 		l.content = textOf(fmt.Sprintf("[the file has %s; page %d is past its end]", tool.Count(n, "page"), args.Offset))
@@ -80,8 +80,8 @@ func pages(n int, args readArguments, page func(i int) (string, error)) (looked,
 		if err != nil {
 			return l, err
 		}
-		bounded, lost := tool.Bound(text, maxRead)
-		if b.Len() > 0 && b.Len()+len(bounded) > maxRead {
+		bounded, lost := tool.Bound(text, most)
+		if b.Len() > 0 && b.Len()+len(bounded) > most {
 			break
 		}
 		l.shown.Cut = l.shown.Cut || lost > 0

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -12,7 +13,10 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-const defaultWait = 60 // seconds
+const (
+	defaultWait = 60      // seconds
+	maxEnd      = 2 << 10 // bytes of output in the message about the end of a job
+)
 
 type jobArguments struct {
 	Action  string `json:"action" jsonschema:"what to do" enum:"output,wait,kill,list"`
@@ -52,6 +56,7 @@ func jobEffects(_ context.Context, a jobArguments) (tool.Effects, error) {
 
 func (s *set) start(ctx context.Context, a sandboxed) (tool.Result, error) {
 	c := command(ctx, a)
+	c.Spill = maxEnd
 	job, err := s.Start(ctx, c)
 	if err != nil {
 		return tool.Result{}, err
@@ -85,7 +90,7 @@ func (s *set) job(ctx context.Context, a jobArguments, _ tool.Report) (tool.Resu
 			return tool.Result{}, err
 		}
 	}
-	return s.show(job, a.Cursor, waited), nil
+	return s.show(ctx, job, a.Cursor, waited), nil
 }
 
 func (s *set) find(id string) (*workspace.Job, error) {
@@ -101,7 +106,7 @@ func (s *set) find(id string) (*workspace.Job, error) {
 	return nil, tool.Codef("tool.not_found", "job %q not found; the jobs are %s", id, strings.Join(known, ", "))
 }
 
-func (s *set) show(job *workspace.Job, cursor int64, waited string) tool.Result {
+func (s *set) show(ctx context.Context, job *workspace.Job, cursor int64, waited string) tool.Result {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	status := job.Status() // before the output: if the job has ended, the output is complete
@@ -112,12 +117,13 @@ func (s *set) show(job *workspace.Job, cursor int64, waited string) tool.Result 
 	case cursor < 0:
 		from = 0
 	}
-	o := job.Output(from, maxText)
+	limit := tool.Limit(ctx, maxText)
+	o := job.Output(from, limit)
 	if status.Ended.IsZero() {
 		o = whole(o)
 	}
 	s.seen[status.ID] = o.Size
-	output, lost := excerpt(o)
+	output := excerpt(o, limit)
 	notes := []string{status.ID + " is still running" + waited}
 	if !status.Ended.IsZero() {
 		notes = []string{status.ID + " has ended: " + ending(status.Finished)}
@@ -127,9 +133,6 @@ func (s *set) show(job *workspace.Job, cursor int64, waited string) tool.Result 
 	}
 	if output == "" {
 		notes = append(notes, "no new output")
-	}
-	if lost > 0 && o.File != "" {
-		notes = append(notes, kept(o))
 	}
 	notes = append(notes, fmt.Sprintf("cursor %d", o.Size))
 	state := "running"
@@ -171,7 +174,7 @@ func (s *set) list() tool.Result {
 		if more || len(line) > 200 {
 			line = strings.ToValidUTF8(line[:min(len(line), 200)], "") + " ..."
 		}
-		o := job.Output(0, 0)
+		o := job.Output(math.MaxInt64, 0) // the size alone
 		lines = append(lines, fmt.Sprintf("%s: %s, %d bytes of output: %s", status.ID, state, o.Size, line))
 		details.Jobs = append(details.Jobs, newJob(status, o))
 	}
@@ -183,20 +186,20 @@ func (s *set) list() tool.Result {
 
 // Ended returns the message about an ended job for the model: its outcome and the end of its output.
 func Ended(s workspace.JobStatus) string {
-	const most = 2 << 10
 	line, _, _ := strings.Cut(s.Command.Line, "\n")
 	line, _ = tool.Bound(line, 200)
-	tail := s.Head + s.Tail
-	if len(tail) > most {
-		tail = "..." + strings.ToValidUTF8(tail[len(tail)-most:], "")
-	}
-	tail, _ = tool.Bound(tail, most+most/2)
-	if tail != "" && !strings.HasSuffix(tail, "\n") {
-		tail += "\n"
+	o := s.Output
+	if all := o.Head + o.Tail; len(all) > maxEnd {
+		lines := o.Lines + int64(strings.Count(all, "\n"))
+		o.Head, o.Tail = "", all[len(all)-maxEnd:]
+		if i := strings.IndexByte(o.Tail, '\n') + 1; i < maxEnd/2 {
+			o.Tail = o.Tail[i:]
+		}
+		o.Bytes, o.Lines = o.Size-int64(len(o.Tail)), lines-int64(strings.Count(o.Tail, "\n"))
 	}
 	how := ending(s.Finished)
 	if s.Killed {
 		how = "killed"
 	}
-	return tail + bracketed(append([]string{fmt.Sprintf("the job %s (%s) has ended: %s", s.ID, line, how)}, remarks(s.Finished)...))
+	return excerpt(o, 2*maxEnd) + bracketed(append([]string{fmt.Sprintf("the job %s (%s) has ended: %s", s.ID, line, how)}, remarks(s.Finished)...))
 }

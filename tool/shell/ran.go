@@ -88,9 +88,9 @@ func lineCount(o workspace.Output) string {
 	return tool.Count(n, "line")
 }
 
-// text is the result for the model: the output, then the outcome of the command.
-func text(done workspace.Finished, ran Ran, seconds int) string {
-	output, lost := excerpt(done.Output)
+// text is the result for the model, of about limit bytes: the output, then the outcome of the command.
+func text(done workspace.Finished, ran Ran, seconds, limit int) string {
+	output := excerpt(done.Output, limit)
 	var notes []string
 	until := "the output before that is above"
 	if output == "" {
@@ -106,21 +106,21 @@ func text(done workspace.Finished, ran Ran, seconds int) string {
 	default:
 		notes = append(notes, ending(done))
 	}
-	if lost > 0 && done.File != "" {
-		notes = append(notes, kept(done.Output))
-	}
 	return output + bracketed(append(notes, remarks(done)...))
 }
 
 func bracketed(notes []string) string { return "[" + strings.Join(notes, "; ") + "]" }
 
-// excerpt returns the output for the model, in whole lines, and the number of missing bytes.
-func excerpt(o workspace.Output) (string, int64) {
-	output, lost := tool.Excerpt{Head: o.Head, Tail: o.Tail, Lines: o.Lines, Bytes: o.Bytes}.Bound(maxText)
+// excerpt returns the output for the model, in whole lines.
+func excerpt(o workspace.Output, limit int) string {
+	output, _ := tool.Excerpt{
+		Head: o.Head, Tail: o.Tail, Lines: o.Lines, Bytes: o.Bytes,
+		File: o.File, Kept: o.FileBytes, From: o.From, FromLines: o.FromLines, Lost: o.Lost,
+	}.Bound(limit)
 	if output != "" && !strings.HasSuffix(output, "\n") {
 		output += "\n"
 	}
-	return output, lost
+	return output
 }
 
 func ending(done workspace.Finished) string {
@@ -128,14 +128,6 @@ func ending(done workspace.Finished) string {
 		return "killed by signal: " + done.Signal
 	}
 	return fmt.Sprintf("exit code %d", done.ExitCode)
-}
-
-func kept(o workspace.Output) string {
-	much := "all"
-	if o.FileBytes < o.Size {
-		much = fmt.Sprintf("the first %d bytes", o.FileBytes)
-	}
-	return fmt.Sprintf("%s of %d bytes of output: %s", much, o.Size, o.File)
 }
 
 // remarks returns further notes about an ended command.

@@ -116,19 +116,20 @@ func (s *set) run(ctx context.Context, a sandboxed, report tool.Report) (tool.Re
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(seconds)*time.Second, errTimeout)
 	defer cancel()
 	live := reporter{report: report}
+	limit := tool.Limit(ctx, maxText)
 	c := command(ctx, a)
-	c.Capture, c.Spill, c.Report = maxCapture, maxText, live.write
+	c.Capture, c.Spill, c.Report = maxCapture, limit, live.write
 	done, err := s.Run(ctx, c)
 	if err != nil && ctx.Err() == nil {
 		return tool.Result{}, err // the command did not start
 	}
-	return ended(a, c.Line, done, err), nil
+	return ended(a, c.Line, done, err, limit), nil
 }
 
 // yield runs a command for some time. If it still runs then, it continues as a job.
 func (s *set) yield(ctx context.Context, a sandboxed, report tool.Report) (tool.Result, error) {
 	c, live := command(ctx, a), reporter{report: report}
-	c.Capture, c.Spill, c.Report = maxCapture, maxText, live.write
+	c.Capture, c.Spill, c.Report = maxCapture, maxEnd, live.write
 	job, err := s.Start(ctx, c)
 	if err != nil {
 		return tool.Result{}, err
@@ -137,7 +138,7 @@ func (s *set) yield(ctx context.Context, a sandboxed, report tool.Report) (tool.
 	defer cancel()
 	status, err := job.Wait(limited)
 	if errors.Is(err, errTimeout) {
-		result := s.show(job, 0, fmt.Sprintf(" after %d s, and continues as a background job", a.Yield))
+		result := s.show(ctx, job, 0, fmt.Sprintf(" after %d s, and continues as a background job", a.Yield))
 		ran := newRan(a, c.Line, workspace.Finished{})
 		ran.Job = status.ID
 		return result.With(result.Brief, ran), nil
@@ -148,15 +149,15 @@ func (s *set) yield(ctx context.Context, a sandboxed, report tool.Report) (tool.
 	if s.ended != nil {
 		s.ended(status.ID)
 	}
-	return ended(a, c.Line, status.Finished, err), nil
+	return ended(a, c.Line, status.Finished, err, tool.Limit(ctx, maxText)), nil
 }
 
 // ended returns the result of a command that has ended, by itself or because of an error.
-func ended(a sandboxed, line string, done workspace.Finished, err error) tool.Result {
+func ended(a sandboxed, line string, done workspace.Finished, err error, limit int) tool.Result {
 	ran := newRan(a, line, done)
 	ran.TimedOut = errors.Is(err, errTimeout)
 	ran.Cancelled = err != nil && !ran.TimedOut
-	result := tool.TextResult(text(done, ran, cmp.Or(a.Timeout, defaultTimeout))).With(ran.brief(done.Output), ran)
+	result := tool.TextResult(text(done, ran, cmp.Or(a.Timeout, defaultTimeout), limit)).With(ran.brief(done.Output), ran)
 	result.IsError, result.Failed = ran.TimedOut || ran.Cancelled, ran.failure() != ""
 	return result
 }

@@ -70,11 +70,11 @@ func (s *set) fetch() tool.Tool {
 				if p, err = s.page(ctx, t, args.Raw); err != nil {
 					return tool.Result{}, err
 				}
-				if p.Status < 300 && len(p.text) > maxPart {
+				if p.Status < 300 && len(p.text) > tool.Limit(ctx, maxPart) {
 					s.pages.put(key, p)
 				}
 			}
-			result := p.result(max(args.Offset, 0))
+			result := p.result(max(args.Offset, 0), tool.Limit(ctx, maxPart))
 			result.Brief = fmt.Sprintf("%d, %s", p.Status, tool.Count(p.Bytes, "byte"))
 			return result, nil
 		}, tool.WithTitle(func(args fetchArguments) string { return args.URL }))
@@ -152,7 +152,7 @@ func isImage(kind string) bool {
 	return slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind)
 }
 
-func (p *page) result(offset int) tool.Result {
+func (p *page) result(offset, most int) tool.Result {
 	shown := p.Fetched
 	switch {
 	case p.Status < 200 || p.Status > 299:
@@ -171,7 +171,7 @@ func (p *page) result(offset int) tool.Result {
 	case offset >= len(p.text):
 		return tool.TextResult(fmt.Sprintf("[the text has %d bytes; offset %d is past its end]", len(p.text), offset)).With("", shown)
 	}
-	shown.First, shown.Last = tool.Part(p.text, offset, maxPart)
+	shown.First, shown.Last = tool.Part(p.text, offset, most)
 	notes := []string{p.URL}
 	if shown.First > 0 || shown.Last < len(p.text) {
 		notes = append(notes, fmt.Sprintf("bytes %d-%d of %d", shown.First, shown.Last, len(p.text)))

@@ -1,4 +1,4 @@
-// Package contents keeps bytes by their SHA-256: the files that undo restores, artifacts, and long outputs. [Dir] keeps them as files
+// Package contents keeps bytes by their SHA-256: the files that undo restores, and artifacts. [Dir] keeps them as files
 // of a directory, [Blobs] in the blobs of a session store. Both are bounded.
 package contents
 
@@ -38,7 +38,6 @@ type Kept struct {
 type Options struct {
 	MaxFile  int64 // bytes of one content; default 16 MiB
 	MaxTotal int64 // bytes of all contents, about; default 512 MiB
-	Evict    bool  // remove the oldest contents of a full store, instead of keeping no more; only in a Dir
 }
 
 func (o Options) withDefaults() Options {

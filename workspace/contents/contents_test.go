@@ -226,34 +226,28 @@ func TestDirIsPrivate(t *testing.T) {
 	}
 }
 
-// A full directory keeps no more, or removes the oldest contents.
+// A full directory keeps no more.
 func TestBoundOfAll(t *testing.T) {
 	text := func(i int) string { return strings.Repeat(string(rune('a'+i)), 90<<10) }
-	for _, evict := range []bool{false, true} {
-		dir := t.TempDir()
-		o := contents.Options{MaxTotal: 1 << 20, Evict: evict}
-		s := contents.NewDir(dir, o)
-		for i := range 20 {
-			if i == 15 {
-				s = contents.NewDir(dir, o)
-			}
-			kept, err := contents.Put(t.Context(), s, strings.NewReader(text(i)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want := i >= 11 && !evict; (kept.Lost == "1024 KiB are kept already") != want {
-				t.Errorf("evict %v: content %d: %q", evict, i, kept.Lost)
-			}
+	dir := t.TempDir()
+	o := contents.Options{MaxTotal: 1 << 20}
+	s := contents.NewDir(dir, o)
+	for i := range 20 {
+		if i == 15 {
+			s = contents.NewDir(dir, o)
 		}
-		if n := len(files(t, dir)); n != 11 {
-			t.Errorf("evict %v: %d files", evict, n)
+		kept, err := contents.Put(t.Context(), s, strings.NewReader(text(i)))
+		if err != nil {
+			t.Fatal(err)
 		}
-		if evict {
-			has(t, s, text(19))
-		} else {
-			has(t, s, text(0))
+		if want := i >= 11; (kept.Lost == "1024 KiB are kept already") != want {
+			t.Errorf("content %d: %q", i, kept.Lost)
 		}
 	}
+	if n := len(files(t, dir)); n != 11 {
+		t.Errorf("%d files", n)
+	}
+	has(t, s, text(0))
 }
 
 // Open or Read reports every change of a file, and no other content is lost by it.

@@ -1,7 +1,6 @@
 package contents
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 )
@@ -73,8 +71,6 @@ func (d *Dir) put(r io.Reader) (_ Kept, fresh string, err error) {
 	}
 	name := filepath.Join(d.dir, nameOf(k.Hash))
 	if info, err := os.Lstat(name); err == nil && info.Size() == k.Size {
-		now := time.Now()
-		_ = os.Chtimes(name, now, now) // it is among the newest again
 		return k, "", nil
 	}
 	if !d.reserve(k.Size) {
@@ -92,8 +88,8 @@ func (d *Dir) put(r io.Reader) (_ Kept, fresh string, err error) {
 func (d *Dir) reserve(n int64) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.known || d.options.Evict && d.size+n > d.options.MaxTotal {
-		d.look(n)
+	if !d.known {
+		d.look()
 	}
 	if n > 0 && d.size+n > d.options.MaxTotal {
 		return false
@@ -102,33 +98,18 @@ func (d *Dir) reserve(n int64) bool {
 	return true
 }
 
-// look counts the files, removes what an earlier process left incomplete, and makes space for n bytes if it may. mu is held.
-func (d *Dir) look(n int64) {
+// look counts the files, and removes what an earlier process left incomplete. mu is held.
+func (d *Dir) look() {
 	entries, _ := os.ReadDir(d.dir)
-	var files []fs.FileInfo
-	first := !d.known
-	d.size, d.known = 0, true
+	d.known = true
 	for _, e := range entries {
 		info, err := e.Info()
 		switch {
 		case err != nil || !info.Mode().IsRegular():
 		case filepath.Ext(e.Name()) == ".txt":
-			files = append(files, info)
 			d.size += info.Size()
-		case first && time.Since(info.ModTime()) > 24*time.Hour:
+		case time.Since(info.ModTime()) > 24*time.Hour:
 			_ = os.Remove(filepath.Join(d.dir, e.Name()))
-		}
-	}
-	if !d.options.Evict {
-		return
-	}
-	slices.SortFunc(files, func(a, b fs.FileInfo) int { return cmp.Compare(a.ModTime().UnixNano(), b.ModTime().UnixNano()) })
-	for _, f := range files {
-		if d.size+n <= d.options.MaxTotal || n > d.options.MaxTotal {
-			return
-		}
-		if os.Remove(filepath.Join(d.dir, f.Name())) == nil {
-			d.size -= f.Size()
 		}
 	}
 }
