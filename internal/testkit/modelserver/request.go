@@ -25,6 +25,7 @@ type Request struct {
 	Messages  []llm.Message // one for each part of the conversation; results of tools are messages of their own
 	Tools     []llm.Tool
 
+	Tokens    int   // by the count of the server, see [Tokens]
 	Violation error // the provider's reason to refuse it, or nil
 }
 

@@ -41,6 +41,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, req, http.StatusBadRequest, err)
 		return
 	}
+	if req.Tokens = s.count(req); s.refuseFull(w, req) {
+		return
+	}
 	s.record(req)
 	o := &output{s: s, w: w, r: r, req: req, wire: wireOf(t.protocol, s.config)}
 	o.play(s.next(req))
