@@ -159,7 +159,7 @@ func TestInstructionFits(t *testing.T) {
 		"two answers too many":           {7500, 2, 3},
 		"summarized messages stay":       {5000, 1, 0},
 		"unknown context window":         {0, 2, 7},
-		"no answer stays verbatim":       {5000, 0, 0},
+		"no answer stays verbatim":       {6000, 0, 0},
 		"a tail longer than the request": {3000, 9, 1},
 	} {
 		t.Run(name, func(t *testing.T) {

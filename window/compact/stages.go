@@ -28,6 +28,7 @@ func stages(ctx context.Context, client llm.Client, req llm.Request, messages []
 	model := client.Model()
 	family, scale := tokens.FamilyOf(model), tokens.Start(model)
 	room := room(model, req.MaxTokens) - scale.Tokens(tokens.Text(wish(t))) - 2*t.Limit - 100
+	room -= room / 5 // the estimate can be a fifth too low, and the provider has counted none of it yet
 	if room < leastPart {
 		return req, usage, &coded{"window.summary", fmt.Sprintf("the context window of %s is too small for a summary", model.Ref())}
 	}
