@@ -2,7 +2,7 @@
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
-.PHONY: all build test race bench fmt check recording clean
+.PHONY: all build test race bench fmt check recording screenshots clean
 
 all: build
 
@@ -25,7 +25,10 @@ check: # what CI does
 	bash .ci/run
 
 recording: # the session in README.md
-	bash docs/recording.sh
+	go run ./internal/testkit/screenshots -readme
+
+screenshots: # what people see, as texts and images in dist/screenshots
+	go run ./internal/testkit/screenshots
 
 clean:
 	rm -f tenon tenon.exe

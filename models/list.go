@@ -2,7 +2,6 @@ package models
 
 import (
 	"cmp"
-	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -165,7 +164,7 @@ func (r *Registry) Default() (ref, why string, ok bool) {
 		if err != nil || len(found) == 0 || p.missing(found).why != "" {
 			continue
 		}
-		return p.name + "/" + p.model, fmt.Sprintf("there is a key for %s (%s)", p.title, found[0].name), true
+		return p.name + "/" + p.model, "the first key is " + found[0].name, true
 	}
 	return "", "", false
 }

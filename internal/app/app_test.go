@@ -76,7 +76,7 @@ func TestTheModelIsFoundInOrder(t *testing.T) {
 		{"by its full name", "offline/rules", nil, "offline/rules", "chosen by --model"},
 		{"the environment", "", []string{"TENON_MODEL", "offline", "TENON_CONFIG_DIR", configured}, "offline/rules", "chosen by TENON_MODEL"},
 		{"the configuration", "", []string{"TENON_CONFIG_DIR", configured, "OPENAI_API_KEY", "k"}, "groq/x", "chosen in tenon.json"},
-		{"a key", "", []string{"GEMINI_API_KEY", "k", "MISTRAL_API_KEY", "k"}, "gemini/gemini-3.5-flash", "there is a key for Google Gemini ($GEMINI_API_KEY)"},
+		{"a key", "", []string{"GEMINI_API_KEY", "k", "MISTRAL_API_KEY", "k"}, "gemini/gemini-3.5-flash", "the first key is $GEMINI_API_KEY"},
 		{"else the one that is always there", "", nil, "offline/rules", "no other model is set up"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

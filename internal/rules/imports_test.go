@@ -75,6 +75,7 @@ var places = []place{
 	{path: "internal/testkit/program", leaf: "writes programs that a test runs"},
 	{path: "internal/testkit/recorded", may: []string{"llm"}},
 	{path: "internal/testkit/sample", leaf: "chooses which cases of a long test run by default"},
+	{path: "internal/testkit/screenshots", may: []string{"internal/term", "internal/testkit/modelserver"}},
 	{path: "internal/testkit/trees", leaf: "compares whole directories, for tests"},
 	{path: "internal/testkit/unprivileged", may: []string{"internal/testkit/program"}},
 	{path: "internal/term", leaf: "text that is safe and fits on a terminal, colors and the status line, for every frontend of a terminal"},

@@ -104,11 +104,18 @@ func cells(r rune) int {
 	return 1
 }
 
-// Cells is how many columns of a terminal a text takes.
+// Cells is how many columns of a terminal a text takes. The colors of a [Palette] take none.
 func Cells(text string) int {
-	n := 0
+	n, color := 0, false
 	for _, r := range text {
-		n += cells(r)
+		switch {
+		case r == 0x1b:
+			color = true
+		case color:
+			color = r != 'm'
+		default:
+			n += cells(r)
+		}
 	}
 	return n
 }

@@ -30,7 +30,11 @@ func details(c *transcript.Call, tasks []session.TodoItem, width int, paint term
 		}
 	case c.OK() && c.Name == "todo":
 		for _, line := range tail(transcript.Todo(tasks), mostTodo) {
-			add(plain, strings.ReplaceAll(strings.TrimPrefix(line, "- "), "**", ""))
+			color := plain
+			if strings.Contains(line, "**") { // in progress
+				color = paint.Bold
+			}
+			add(color, strings.ReplaceAll(strings.TrimPrefix(line, "- "), "**", ""))
 		}
 	case c.OK():
 		for _, line := range diff(c.Diffs) {

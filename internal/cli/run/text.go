@@ -269,6 +269,9 @@ func (v *textView) resultLine(c *transcript.Call) string {
 	if took := c.Took(); took > 0 {
 		line += v.palette.Dim(" · " + transcript.Duration(took))
 	}
+	if v.screen.Width != nil {
+		line = term.Wrap("", 0, line, v.screen.Width()-1, "    ")
+	}
 	return line
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tenon-agent/tenon/internal/app"
 	"github.com/tenon-agent/tenon/internal/cli/command"
+	"github.com/tenon-agent/tenon/internal/markdown"
 	"github.com/tenon-agent/tenon/internal/term"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/index"
@@ -37,7 +38,7 @@ func newShow(env *command.Env) *cobra.Command {
 		var out strings.Builder
 		t := talk{out: &out, shown: env.Shown, palette: env.Paint(), columns: 160, full: full, entries: entries}
 		if w := term.Width(env.Stdout); w != nil {
-			t.columns = w()
+			t.columns, t.terminal = w(), true
 		}
 		if t.inherited, err = inherited(ctx, path, s); err == nil {
 			err = t.write(ctx, s, state, path)
@@ -57,7 +58,9 @@ type talk struct {
 	palette term.Palette
 	columns int  // of a line of a call
 	full    bool // full results
-	entries bool // number and ID of every message
+	// terminal: answers are drawn as a run draws them.
+	terminal bool
+	entries  bool // number and ID of every message
 
 	inherited map[session.ID]bool // entries that have their numbers in another journal
 }
@@ -135,7 +138,7 @@ func (t talk) item(it *transcript.Item) {
 	switch it.Kind {
 	case transcript.KindPrompt:
 		t.entry(it.Seq, it.ID)
-		t.says(t.palette.Bold(t.shown(it.Who())), spoken(it))
+		t.says(t.palette.Bold(t.shown(it.Who())), t.shown(spoken(it)))
 	case transcript.KindAnswer:
 		if it.Void() {
 			return
@@ -144,6 +147,11 @@ func (t talk) item(it *transcript.Item) {
 		stop, _ := it.Facts()
 		switch text := spoken(it); {
 		case text != "" || stop != "":
+			if t.terminal {
+				text = markdown.Render(text, t.columns, t.palette)
+			} else {
+				text = t.shown(text)
+			}
 			t.says(t.palette.Bold(t.shown(it.Who())), text)
 		case t.entries:
 			fmt.Fprintf(t.out, "\n%s\n", t.palette.Dim("calls "+callNames(it))) // the results follow
@@ -175,7 +183,7 @@ func callNames(it *transcript.Item) string {
 }
 
 func (t talk) says(who, text string) {
-	fmt.Fprintf(t.out, "\n%s\n%s\n", who, t.shown(strings.TrimRight(text, "\n")))
+	fmt.Fprintf(t.out, "\n%s\n%s\n", who, strings.TrimRight(text, "\n"))
 }
 
 // result writes a call and, indented, the beginning of its result.

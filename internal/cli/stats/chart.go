@@ -60,7 +60,7 @@ const (
 	chartTop    = 8.0
 )
 
-// draw returns the picture, and its content in words.
+// draw returns the picture, and its content in words. If nothing happened, there is no picture.
 func (c chart) draw(days []ledger.Row) (picture markup.Node, about string) {
 	most, at := 0.0, days[0]
 	for _, d := range days {
@@ -72,10 +72,10 @@ func (c chart) draw(days []ledger.Row) (picture markup.Node, about string) {
 			most, at = n, d
 		}
 	}
-	about = fmt.Sprintf("%s to %s; the most is %s on %s", days[0].Key, days[len(days)-1].Key, c.words(most), at.Key)
 	if most == 0 {
-		about = fmt.Sprintf("%s to %s; nothing on any day", days[0].Key, days[len(days)-1].Key)
+		return nil, fmt.Sprintf("%s to %s; nothing on any day", days[0].Key, days[len(days)-1].Key)
 	}
+	about = fmt.Sprintf("%s to %s; the most is %s on %s", days[0].Key, days[len(days)-1].Key, c.words(most), at.Key)
 	step := niceStep(most)
 	if c.top == 0 {
 		c.top = max(step*math.Ceil(most/step), step)

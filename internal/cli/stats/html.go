@@ -70,6 +70,10 @@ func (d *statsData) charts() (out markup.Nodes) {
 	}
 	for _, c := range charts() {
 		picture, about := c.draw(d.Days)
+		if picture == nil {
+			out = append(out, pageSection(c.name), markup.Leaf("p", "dim", about))
+			continue
+		}
 		caption := markup.Nodes{markup.Leaf("span", "dim", about)}
 		if len(c.bars) > 1 {
 			caption = nil
