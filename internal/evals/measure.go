@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -47,13 +46,13 @@ func (m *measurement) measure(ctx context.Context, w io.Writer) (*Results, error
 	number := 0
 	for done := range m.trials(ctx, open) {
 		number++
+		if err != nil {
+			continue // the others were cancelled
+		}
 		if done.err != nil {
-			err = errors.Join(err, done.err)
+			err = done.err
 			cancel()
 			continue
-		}
-		if err != nil {
-			continue // the others are on their way out
 		}
 		results.add(done.trial)
 		printTrial(w, number, len(open), done.trial)
@@ -63,9 +62,6 @@ func (m *measurement) measure(ctx context.Context, w io.Writer) (*Results, error
 		if err != nil {
 			cancel()
 		}
-	}
-	if err != nil && errors.Is(err, context.Canceled) {
-		err = context.Canceled // one for each trial that it stopped
 	}
 	return results, err
 }
