@@ -138,7 +138,7 @@ func resume(name string, setup Setup) (*Results, error) {
 	for _, field := range []struct{ what, old, now string }{
 		{"model", old.Setup.Model, setup.Model},
 		{"mode", old.Setup.Mode, setup.Mode},
-		{"arguments", fmt.Sprint(old.Setup.Args), fmt.Sprint(setup.Args)},
+		{"list of arguments", fmt.Sprint(old.Setup.Args), fmt.Sprint(setup.Args)},
 		{"program", old.Setup.Digest, setup.Digest},
 	} {
 		if field.old != field.now {
