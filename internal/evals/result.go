@@ -23,7 +23,7 @@ type Results struct {
 	Trials  []Trial `json:"trials"`          // in the order of their tasks and repeats
 }
 
-// Setup is what all trials of a measurement share. A measurement continues only with the same Setup but for Date.
+// Setup is what all trials of a measurement share. A measurement continues only with the same model, mode, arguments and program.
 type Setup struct {
 	Tenon   string    `json:"tenon"`  // version of the program, as it reports it
 	Digest  string    `json:"digest"` // of the file of the program

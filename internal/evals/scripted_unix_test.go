@@ -271,6 +271,8 @@ func TestTheReportIsRight(t *testing.T) {
 	for _, trial := range results.Trials {
 		t.Run(trial.Task, func(t *testing.T) { s.right(t, trial) })
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.sent["full-window"].summaries == 0 {
 		t.Error("the model that reads the novel was never asked for a summary")
 	}
@@ -300,6 +302,8 @@ func (s *script) person(t *testing.T, url string) {
 
 // right compares what the report says about a trial with the script and with what the server sent.
 func (s *script) right(t *testing.T, trial Trial) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	want := fault{end: "done"}
 	f, fails := faults()[trial.Task]
 	if fails {
