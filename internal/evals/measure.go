@@ -41,10 +41,10 @@ func (m *measurement) measure(ctx context.Context, w io.Writer) (*Results, error
 	if done := len(m.tasks)*m.repeat - len(open); done > 0 {
 		fmt.Fprintf(w, "%s has %d of %d trials already\n", m.file, done, len(m.tasks)*m.repeat)
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
 	number := 0
-	for done := range m.trials(ctx, open) {
+	for done := range m.trials(limited, open) {
 		number++
 		if err != nil {
 			continue // the others were cancelled
@@ -62,6 +62,9 @@ func (m *measurement) measure(ctx context.Context, w io.Writer) (*Results, error
 		if err != nil {
 			cancel()
 		}
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err() // whatever it stopped
 	}
 	return results, err
 }
