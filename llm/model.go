@@ -46,6 +46,7 @@ type Quirk string
 // The quirks.
 const (
 	QuirkAdaptiveThinking Quirk = "adaptive_thinking" // thinking is set by effort, not by a budget of tokens
+	QuirkBoundThinking    Quirk = "bound_thinking"    // its thinking is valid only while nothing before it changes
 	QuirkNoTemperature    Quirk = "no_temperature"    // refuses a temperature
 	QuirkNoSystem         Quirk = "no_system"         // takes no system prompt: it goes before the first message
 	QuirkNativeSchema     Quirk = "native_schema"     // has a mode for structured answers that others of the provider lack

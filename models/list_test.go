@@ -88,7 +88,7 @@ func TestModelsThatAreNamedAreListed(t *testing.T) {
 // There is a model to try out every provider with that the catalog knows.
 func TestAModelToTry(t *testing.T) {
 	r := registry(t, nil)
-	if ref, ok := r.ModelOf("anthropic"); ref != "anthropic/claude-sonnet-4-6" || !ok {
+	if ref, ok := r.ModelOf("anthropic"); ref != "anthropic/claude-sonnet-5-5" || !ok {
 		t.Errorf("got %q", ref)
 	}
 	for _, name := range []string{"vertex", "bedrock", "github"} {

@@ -27,11 +27,11 @@ type provider struct {
 func builtin() []provider {
 	all := []provider{
 		{
-			name: "anthropic", title: "Anthropic", protocol: Anthropic, model: "claude-sonnet-4-6",
+			name: "anthropic", title: "Anthropic", protocol: Anthropic, model: "claude-sonnet-5-5",
 			home: true, keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"}, urls: []string{"ANTHROPIC_BASE_URL"},
 		},
 		{
-			name: "openai", title: "OpenAI", model: "gpt-5.4", profile: "openai", // its address decides the protocol
+			name: "openai", title: "OpenAI", model: "gpt-6.2-sol", profile: "openai", // its address decides the protocol
 			home: true, keys: []string{"OPENAI_API_KEY"}, urls: []string{"OPENAI_BASE_URL"},
 		},
 		{
@@ -43,7 +43,7 @@ func builtin() []provider {
 			home: true, keys: []string{"OPENAI_API_KEY"}, urls: []string{"OPENAI_BASE_URL"},
 		},
 		{
-			name: "gemini", title: "Google Gemini", protocol: Gemini, model: "gemini-3.5-flash",
+			name: "gemini", title: "Google Gemini", protocol: Gemini, model: "gemini-3.8-flash",
 			home: true, keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, urls: []string{"GOOGLE_GEMINI_BASE_URL"},
 		},
 		{name: "vertex", title: "Google Vertex AI", protocol: Vertex, cloud: "Google Cloud", home: true, urls: []string{"GOOGLE_VERTEX_BASE_URL"}},
@@ -84,7 +84,7 @@ var firstModels = map[string]string{
 	"deepseek":   "deepseek-chat",
 	"groq":       "openai/gpt-oss-120b",
 	"cerebras":   "gpt-oss-120b",
-	"moonshot":   "kimi-k2.6",
+	"moonshot":   "kimi-k2.7-code",
 	"zai":        "glm-5.1",
 	"together":   "moonshotai/Kimi-K2.6",
 	"fireworks":  "accounts/fireworks/models/kimi-k2p6",

@@ -150,7 +150,7 @@ func words(t reflect.Type) []string {
 	case reflect.TypeFor[budget.Policy]():
 		return texts(budget.Refuse, budget.Notice)
 	case reflect.TypeFor[llm.Quirk]():
-		return texts(llm.QuirkAdaptiveThinking, llm.QuirkNoTemperature, llm.QuirkNoSystem, llm.QuirkNativeSchema)
+		return texts(llm.QuirkAdaptiveThinking, llm.QuirkBoundThinking, llm.QuirkNoTemperature, llm.QuirkNoSystem, llm.QuirkNativeSchema)
 	case reflect.TypeFor[permission.Mode]():
 		return texts(permission.Modes()...)
 	case reflect.TypeFor[SearchBackend]():

@@ -70,3 +70,46 @@ func TestNoModelOfTheCatalogIsNewer(t *testing.T) {
 		}
 	}
 }
+
+// Models with bound thinking refuse thinking after a changed prefix, unless the request lets them drop it. A mode with other tools and a
+// rewound session change the prefix; nothing may be refused, and as long as nothing changes no thinking is lost.
+func TestBoundThinking(t *testing.T) {
+	for _, name := range []string{"anthropic", "vertex-claude"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := wayOf(t, name)
+			w.model = "claude-sonnet-5-5"
+			w.server.Rules = modelserver.Rules{AdaptiveThinking: true, BoundThinking: true, NoTemperature: true}
+			p := newProject(t)
+			srv := w.serve(p, modelserver.Steps(
+				modelserver.Think("A file.").Call("read", readFact), modelserver.Think("Read.").Say("It has a key."),
+				modelserver.Think("Once more.").Say("One key."),
+				modelserver.Think("A plan.").Say("Here it is."),
+			))
+			if name == "vertex-claude" { // the catalog does not have the model there
+				p.config(`{"models": {"vertex/claude-sonnet-5-5": {"quirks": ["adaptive_thinking", "bound_thinking", "no_temperature"], "thinks": ["low", "high"]}}}`)
+			}
+			run := func(args ...string) {
+				t.Helper()
+				if r := p.tenon(append([]string{"run", "--model", w.ref()}, args...)...); r.code != 0 {
+					t.Fatalf("exit code %d: %s", r.code, r.stderr)
+				}
+			}
+			run("How many keys?")
+			run("--continue", "Sure?")
+			for i, r := range srv.Requests() {
+				if r.Dropped > 0 {
+					t.Errorf("request %d lost %d blocks of thinking, although nothing before them changed", i, r.Dropped)
+				}
+			}
+			run("--continue", "--mode", "plan", "Plan it.")
+			requests := srv.Requests()
+			if last := requests[len(requests)-1]; last.Dropped == 0 {
+				t.Error("the last request has no thinking that the server dropped, so the test shows nothing")
+			}
+			if v := srv.Violations(); len(v) > 0 {
+				t.Error(v)
+			}
+		})
+	}
+}

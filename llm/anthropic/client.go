@@ -27,6 +27,9 @@ const (
 
 	// interleaved lets models that think within a budget think between calls too. Others ignore it, there.
 	interleaved = "interleaved-thinking-2025-05-14"
+
+	// bindingControls lets a request say how earlier thinking is treated after something before it has changed.
+	bindingControls = "thinking-binding-controls-2026-08-01"
 )
 
 // Client is one model of the Messages API. It is safe for concurrent use.
@@ -91,6 +94,9 @@ func (c *Client) header(body *request) http.Header {
 	}
 	if c.vertex == nil && c.o.Host(apiURL) == apiHost && len(body.Tools) > 0 && body.Thinking != nil && body.Thinking.Budget > 0 {
 		h.Set("Anthropic-Beta", interleaved)
+	}
+	if body.Thinking != nil && body.Thinking.Binding != nil {
+		h.Set("Anthropic-Beta", bindingControls)
 	}
 	switch {
 	case c.o.Key == "" || c.o.Authorize != nil:

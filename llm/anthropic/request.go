@@ -29,6 +29,13 @@ type thinking struct {
 	Type    string `json:"type"`
 	Budget  int    `json:"budget_tokens,omitzero"`
 	Display string `json:"display,omitzero"`
+
+	Binding *binding `json:"block_binding,omitzero"`
+}
+
+// binding says how the server treats earlier thinking if something before it has changed.
+type binding struct {
+	Mismatch string `json:"prefix_mismatch_behavior"`
 }
 
 type output struct {

@@ -356,6 +356,27 @@ func TestThinkingBetweenCalls(t *testing.T) {
 	}
 }
 
+// A model with bound thinking may omit earlier thinking that no longer fits. Otherwise it refuses each request after a summary.
+func TestBoundThinking(t *testing.T) {
+	bound := testModel()
+	bound.Quirks, bound.Thinks = []llm.Quirk{llm.QuirkAdaptiveThinking, llm.QuirkBoundThinking}, []llm.Thinks{llm.ThinkLow, llm.ThinkHigh}
+	for _, level := range []llm.Thinks{llm.ThinkDefault, llm.ThinkOff, llm.ThinkLow, llm.ThinkMax} {
+		r, body := sent(t, bound, Options{}, &llm.Request{Messages: recorded.Ask().Messages, Settings: llm.Settings{Thinking: level}})
+		if got := r.Header.Get("Anthropic-Beta"); got != "thinking-binding-controls-2026-08-01" {
+			t.Errorf("%q: beta %q", level, got)
+		}
+		want := `"thinking":{"type":"adaptive","display":"summarized","block_binding":{"prefix_mismatch_behavior":"drop_block"}}`
+		if !bytes.Contains(body, []byte(want)) {
+			t.Errorf("%q: got %s", level, body)
+		}
+	}
+	bound.Thinks = append(bound.Thinks, llm.ThinkOff)
+	off := &llm.Request{Messages: recorded.Ask().Messages, Settings: llm.Settings{Thinking: llm.ThinkOff}}
+	if r, body := sent(t, bound, Options{}, off); r.Header.Get("Anthropic-Beta") != "" || !bytes.Contains(body, []byte(`"thinking":{"type":"disabled"}`)) {
+		t.Errorf("without thinking: %s, %s", r.Header.Get("Anthropic-Beta"), body)
+	}
+}
+
 func TestToolChoiceAndSchema(t *testing.T) {
 	const strict = `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`
 	const loose = `{"type":"object","properties":{"n":{"type":"integer","minimum":1}}}`

@@ -26,6 +26,20 @@ func (c *Client) think(r *request, req *llm.Request, conversation []llm.Message)
 		}
 		r.Thinking = &thinking{Type: "enabled", Budget: b}
 	}
+	if c.model.Has(llm.QuirkBoundThinking) {
+		r.bind()
+	}
+}
+
+// bind lets the server omit earlier thinking if something before it has changed, as a summary, a rewind or another set of tools does.
+// Otherwise the server refuses the request (https://platform.claude.com/docs/en/build-with-claude/preserved-thinking).
+func (r *request) bind() {
+	if r.Thinking == nil {
+		r.Thinking = &thinking{Type: "adaptive", Display: "summarized"} // the default of these models, which the setting requires
+	}
+	if r.Thinking.Type == "adaptive" {
+		r.Thinking.Binding = &binding{Mismatch: "drop_block"}
+	}
 }
 
 // thinks reports whether a model that gets the request may think.

@@ -53,7 +53,7 @@ func TestEmbeddedIsSane(t *testing.T) {
 		if w := e.Price.CacheWrite; w != 0 && w < e.Price.Input {
 			t.Errorf("%s writes to its cache for less than it reads: %+v", e.Ref(), e.Price)
 		}
-		known := []llm.Quirk{llm.QuirkAdaptiveThinking, llm.QuirkNoTemperature, llm.QuirkNoSystem, llm.QuirkNativeSchema}
+		known := []llm.Quirk{llm.QuirkAdaptiveThinking, llm.QuirkBoundThinking, llm.QuirkNoTemperature, llm.QuirkNoSystem, llm.QuirkNativeSchema}
 		for _, q := range e.Quirks {
 			if !slices.Contains(known, q) {
 				t.Errorf("%s has the quirk %q, which no client knows", e.Ref(), q)

@@ -33,7 +33,7 @@ from tenon.json (see 'tenon config path').`,
 		Example: `  tenon models
   tenon models --all claude
   tenon models --discover --json
-  tenon models test anthropic/claude-sonnet-4-6`,
+  tenon models test anthropic/claude-sonnet-5-5`,
 		Args: cobra.ArbitraryArgs,
 	}
 	c.AddCommand(newList(env, c), newTest(env), newUpdate(env))

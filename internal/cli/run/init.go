@@ -43,7 +43,7 @@ file. Without a key, init writes a draft from the manifests and the directories.
 
 Every session reads the file when it starts, and again when it changes.`,
 		Example: `  tenon init
-  tenon init --force --model anthropic/claude-sonnet-4-6`,
+  tenon init --force --model anthropic/claude-sonnet-5-5`,
 		Args: command.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			dir, err := app.Directory(o.dir)

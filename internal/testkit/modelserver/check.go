@@ -14,6 +14,7 @@ type Rules struct {
 	NoPrefill         bool     // Anthropic, Bedrock: the last message must not be the assistant's
 	NoTemperature     bool     // a temperature is refused, as reasoning models do
 	AdaptiveThinking  bool     // Anthropic: a budget of thinking is refused
+	BoundThinking     bool     // Anthropic: thinking is valid only after the prefix that preceded it, see Request.Dropped
 	NoMaxTokens       bool     // OpenAI Chat: max_tokens is refused in favour of max_completion_tokens
 	ThoughtSignatures bool     // Gemini: the first call of each answer in the current turn needs its thoughtSignature
 	Extra             []string // names of fields that are accepted at any level although the protocol does not have them
@@ -57,6 +58,9 @@ func checkHeaders(root value, p Protocol, r *http.Request) {
 	}
 	if p == Anthropic && r.Header.Get("Anthropic-Version") == "" {
 		root.fail("anthropic-version: header is required")
+	}
+	if binding := root.get("thinking").get("block_binding"); binding.set() && !strings.Contains(r.Header.Get("Anthropic-Beta"), "thinking-binding-controls-") {
+		binding.fail("This setting requires the value `thinking-binding-controls-2026-08-01` in the `anthropic-beta` header")
 	}
 	if p == GeminiVertex || p == AnthropicVertex {
 		if r.Header.Get("X-Goog-Api-Key") != "" || r.Header.Get("X-Api-Key") != "" {

@@ -64,7 +64,10 @@ func (c *anthropicCheck) checkThinking(v value, limit int64) {
 			v.get("max_tokens").fail("max_tokens must be greater than thinking.budget_tokens")
 		}
 	case "adaptive":
-		t.only("type", "display")
+		t.only("type", "display", "block_binding")
+		if b := t.get("block_binding"); b.only("prefix_mismatch_behavior") {
+			b.need("prefix_mismatch_behavior").oneOf("drop_block")
+		}
 	default:
 		t.only("type")
 	}

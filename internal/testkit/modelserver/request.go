@@ -26,6 +26,7 @@ type Request struct {
 	Tools     []llm.Tool
 
 	Tokens    int   // by the count of the server, see [Tokens]
+	Dropped   int   // blocks of thinking that no longer stand where the server produced them, and that it dropped
 	Violation error // the provider's reason to refuse it, or nil
 }
 

@@ -41,6 +41,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, req, http.StatusBadRequest, err)
 		return
 	}
+	if s.config.Rules.BoundThinking {
+		if err := s.checkBound(req); err != nil {
+			s.refuse(w, req, http.StatusBadRequest, err)
+			return
+		}
+	}
 	if req.Tokens = s.count(req); s.refuseFull(w, req) {
 		return
 	}

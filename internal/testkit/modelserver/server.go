@@ -78,6 +78,7 @@ type Server struct {
 	byModel    map[string][]Step
 	requests   []*Request
 	violations []error
+	bound      bound
 }
 
 // New starts a server that ends with the test.
@@ -110,7 +111,7 @@ func Start(opts ...Option) (*Server, error) {
 
 // NewHandler returns a server that listens nowhere: it is an [http.Handler] for a listener of the caller's.
 func NewHandler(opts ...Option) *Server {
-	s := &Server{done: make(chan struct{}), byModel: map[string][]Step{}}
+	s := &Server{done: make(chan struct{}), byModel: map[string][]Step{}, bound: bound{}}
 	s.close = sync.OnceValue(func() error {
 		close(s.done)
 		if s.http == nil {
@@ -220,6 +221,9 @@ func (s *Server) newAnswer(r *Request, m llm.Message) *answer {
 	}
 	if a.stop == "" {
 		a.stop = stop
+	}
+	if s.config.Rules.BoundThinking {
+		s.bind(r, a.content)
 	}
 	return a
 }
