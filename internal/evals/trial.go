@@ -54,12 +54,13 @@ func (s *subject) trial(ctx context.Context, t *Task, repeat int) (_ Trial, err 
 	defer cancel()
 	trial.Solved, trial.Check, trial.Diff, err = p.judge(checking, trial.Answer)
 	trial.Check = firstBytes(trial.Check, answerBytes)
-	if errors.Is(checking.Err(), context.DeadlineExceeded) {
+	switch {
+	case ctx.Err() != nil:
+		return trial, ctx.Err()
+	case checking.Err() != nil:
 		trial.Check += "\nthe check took longer than " + checkTime.String()
-		return trial, nil
-	}
-	if err != nil {
-		return trial, fmt.Errorf("cannot check task %s: %w", t.Name, err)
+	case err != nil: // the run left a repository that git cannot read, or none
+		trial.Check += "\nthe work cannot be judged: " + err.Error()
 	}
 	return trial, nil
 }

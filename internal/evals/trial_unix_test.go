@@ -46,6 +46,30 @@ func TestAProgramThatDies(t *testing.T) {
 	}
 }
 
+// A run that leaves something behind that cannot be judged did not solve its task, and the measurement continues.
+func TestWorkThatCannotBeJudged(t *testing.T) {
+	for _, script := range []string{"git init -q sub\n", "cd .. && rm -rf project\n"} {
+		file := filepath.Join(t.TempDir(), "r.json")
+		var out, log bytes.Buffer
+		args := []string{"run", "--model", "a/b", "--tasks", "ambiguous", "--repeat", "2", "--parallel", "1", "--out", file, "--program", fake(t, header1+script)}
+		if code := run(t.Context(), args, &out, &log); code != 0 {
+			t.Fatal(code, log.String())
+		}
+		r, err := loadResults(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, trial := range r.Trials {
+			if trial.Repeat != i+1 || trial.Solved || !strings.Contains(trial.Check, "the work cannot be judged") {
+				t.Errorf("%+v", trial)
+			}
+		}
+		if len(r.Trials) != 2 || !strings.Contains(log.String(), "[2/2] FAILED  ambiguous (2)") {
+			t.Errorf("%d trials: %s", len(r.Trials), log.String())
+		}
+	}
+}
+
 // The program gets the flags that the documents name, the environment of the person, and a data directory of its own. The directory of a
 // trial stays if it is asked for.
 func TestTheProgramGets(t *testing.T) {
