@@ -13,7 +13,8 @@ import (
 
 // Comparison is the difference between two measurements, over the trials that both have: a pair is the same task and repeat.
 type Comparison struct {
-	A, B    Setup    `json:"-"`
+	A       Side     `json:"a"`
+	B       Side     `json:"b"`
 	Pairs   int      `json:"pairs"`
 	Both    int      `json:"both"`    // pairs that A and B solved
 	OnlyA   int      `json:"only_a"`  // pairs that only A solved
@@ -23,6 +24,12 @@ type Comparison struct {
 	Figures []Figure `json:"figures"`
 	Changed []Change `json:"changed"`  // tasks that one solved and the other did not
 	Alone   []string `json:"unpaired"` // trials that only one of the files has
+}
+
+// Side is one of the measurements.
+type Side struct {
+	Setup
+	Prompt string `json:"prompt,omitzero"`
 }
 
 // Figure is a number of a run, over all pairs.
@@ -63,7 +70,7 @@ var figures = []struct {
 
 // compare pairs the trials of two measurements.
 func compare(a, b *Results) *Comparison {
-	c := &Comparison{A: a.Setup, B: b.Setup, Changed: []Change{}, Alone: []string{}}
+	c := &Comparison{A: Side{a.Setup, a.Prompt}, B: Side{b.Setup, b.Prompt}, Changed: []Change{}, Alone: []string{}}
 	var pairs [][2]Trial
 	for _, t := range a.Trials {
 		i := slices.IndexFunc(b.Trials, func(u Trial) bool { return u.Task == t.Task && u.Repeat == t.Repeat })
@@ -158,12 +165,12 @@ func signTest(a, b int) float64 {
 
 // print writes a comparison for people.
 func (c *Comparison) print(w io.Writer) error {
-	for _, side := range []struct {
-		name  string
-		setup Setup
-	}{{"A", c.A}, {"B", c.B}} {
-		s := side.setup
-		fmt.Fprintf(w, "%s  %s, model %s, mode %s, %s %q\n", side.name, s.Tenon, s.Model, s.Mode, s.Date.Format("2006-01-02"), s.Args)
+	for i, s := range []Side{c.A, c.B} {
+		fmt.Fprintf(w, "%c  %s, model %s, mode %s, prompt %s, %s", 'A'+i, s.Tenon, s.Model, s.Mode, s.Prompt, s.Date.Format("2006-01-02"))
+		if len(s.Args) > 0 {
+			fmt.Fprintf(w, ", arguments %q", s.Args)
+		}
+		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "\n%d pairs: both solved %d, only A %d, only B %d, neither %d; p = %.3f (exact McNemar test)\n\n",
 		c.Pairs, c.Both, c.OnlyA, c.OnlyB, c.Neither, c.P)
