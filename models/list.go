@@ -2,6 +2,7 @@ package models
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -154,19 +155,24 @@ func (r *Registry) entries() []catalog.Entry {
 	return all
 }
 
-// Default returns the model to use if the person chose none: that of the first provider with a key. It asks no server.
+// Default returns the model to use if the person chose none: that of the first provider with a key. It asks no server. If a provider has a key
+// but lacks something else, and no other one has a key, why says so.
 func (r *Registry) Default() (ref, why string, ok bool) {
 	for _, p := range r.servers {
 		if p.model == "" {
 			continue
 		}
 		found, err := p.keysOf()
-		if err != nil || len(found) == 0 || p.missing(found).why != "" {
+		if err != nil || len(found) == 0 {
+			continue
+		}
+		if lack := p.missing(found).why; lack != "" {
+			why = cmp.Or(why, fmt.Sprintf("%s has a key, but is not usable: %s", p.name, lack))
 			continue
 		}
 		return p.name + "/" + p.model, "the first key is " + found[0].name, true
 	}
-	return "", "", false
+	return "", why, false
 }
 
 // Available returns names of usable models: the pools, the configured models, the default models of usable providers and

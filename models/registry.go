@@ -207,6 +207,9 @@ func (r *Registry) Choose(name string) (Choice, error) {
 		if policy == nil {
 			policy = new(p.policy())
 		}
+		if near := r.misspelled(ref); near != "" {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("%s is not in the catalog; did you mean %s/%s?", ref, ref.Provider, near))
+		}
 		links = append(links, link)
 		out.Models = append(out.Models, model)
 	}
@@ -215,6 +218,34 @@ func (r *Registry) Choose(name string) (Choice, error) {
 	}
 	out.Client = chain.New(*policy, links...)
 	return out, nil
+}
+
+// misspelled returns the model of the catalog whose name has the same digits as that of ref, and almost the same letters. It returns nothing if
+// the catalog or the configuration knows ref.
+func (r *Registry) misspelled(ref Ref) string {
+	_, configured := r.o.Models[ref.Provider+"/"+ref.Model]
+	_, provided := r.o.Providers[ref.Provider].Models[ref.Model]
+	if configured || provided {
+		return ""
+	}
+	digits := func(name string) string {
+		return strings.Map(func(c rune) rune {
+			if c < '0' || c > '9' {
+				return -1
+			}
+			return c
+		}, name)
+	}
+	var known []string
+	for e := range r.Catalog().All() {
+		if e.Provider == ref.Provider && digits(e.ID) == digits(ref.Model) {
+			known = append(known, e.ID)
+		}
+	}
+	if near := spelling.Nearest(ref.Model, known, 2); near != ref.Model {
+		return near
+	}
+	return ""
 }
 
 // link returns the clients of one model that was chosen by a name, one for each key.

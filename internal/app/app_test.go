@@ -61,6 +61,28 @@ func TestDataDirectories(t *testing.T) {
 	}
 }
 
+func TestWarningsAboutAModel(t *testing.T) {
+	empty := t.TempDir()
+	for flag, c := range map[string]struct {
+		env  []string
+		want string
+	}{
+		"":                            {[]string{"ANTHROPIC_API_KEY", "k", "ANTHROPIC_BASE_URL", "example.com"}, "anthropic has a key, but is not usable: ANTHROPIC_BASE_URL is not an address"},
+		"anthropic/claude-sonet-4-6":  {[]string{"ANTHROPIC_API_KEY", "k"}, "anthropic/claude-sonet-4-6 is not in the catalog; did you mean anthropic/claude-sonnet-4-6?"},
+		"anthropic/claude-sonnet-4-9": {[]string{"ANTHROPIC_API_KEY", "k"}, ""}, // a newer model
+		"anthropic/claude-sonnet-4-6": {[]string{"ANTHROPIC_API_KEY", "k"}, ""},
+	} {
+		s, err := NewSetup(vars(append(c.env, "TENON_CONFIG_DIR", empty)...), "", "v1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := s.Choose(flag)
+		if got := strings.Join(m.Warnings, "\n"); err != nil || !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%q: got %q, %v, want %q", flag, got, err, c.want)
+		}
+	}
+}
+
 func TestTheModelIsFoundInOrder(t *testing.T) {
 	configured := t.TempDir()
 	if err := os.WriteFile(filepath.Join(configured, "tenon.json"), []byte(`{"model": "groq/x", "providers": {"groq": {"api_key": "gsk-0123456789"}}}`), 0o600); err != nil {

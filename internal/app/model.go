@@ -115,13 +115,17 @@ func (s *Setup) Choose(flag string) (Model, error) {
 	if s.Config.Model != "" {
 		return s.named(s.Config.Model, "tenon.json", "chosen in tenon.json")
 	}
-	if ref, why, ok := s.Models.Default(); ok {
+	ref, why, ok := s.Models.Default()
+	if ok {
 		return s.named(ref, "the first key", why)
 	}
 	if ref, why, ok := models.FirstFound(s.looked()); ok {
 		return s.named(ref, "a local server", why)
 	}
 	m := Model{Client: offline.Fallback(), Why: "no other model is set up"}
+	if why != "" { // the person may have meant this provider
+		m.Warnings = append(m.Warnings, why)
+	}
 	if _, err := s.Keys.List(); err != nil { // the person may have meant one of these keys
 		m.Warnings = append(m.Warnings, err.Error())
 	}

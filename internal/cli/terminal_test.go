@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tenon-agent/tenon/internal/cli/command"
+	"github.com/tenon-agent/tenon/internal/term"
 	"github.com/tenon-agent/tenon/internal/term/termtest"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/llmtest"
@@ -105,6 +107,24 @@ func TestADumbTerminalHasNoStatusLine(t *testing.T) {
 	})
 	if all := strings.Join(tty.Taken(), ""); strings.ContainsAny(all, "\x1b\r") {
 		t.Errorf("got %q", all)
+	}
+}
+
+func TestLongLinesOfARunWrapAtWords(t *testing.T) {
+	client := llmtest.New(t, `
+		call shell {"command":"git push origin main"}
+		---
+		text Done.
+	`)
+	_, lines := onTerminal(t, client, map[string]string{"CLICOLOR_FORCE": "1"}, "run", "push")
+	at := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "denied:") })
+	if at < 0 || !strings.HasPrefix(lines[at+1], "    ") {
+		t.Fatalf("shows\n%s", strings.Join(lines, "\n"))
+	}
+	for _, l := range lines[at : at+3] {
+		if n := term.Cells(l); n > 80 {
+			t.Errorf("%d columns: %q", n, l)
+		}
 	}
 }
 

@@ -129,7 +129,11 @@ func ExactArgs(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) < len(names):
-			return Usagef(c, "%s is missing", names[len(args)])
+			hint := ""
+			if names[len(args)] == "the session's ID" {
+				hint = "; 'tenon sessions list' shows the IDs"
+			}
+			return Usagef(c, "%s is missing%s", names[len(args)], hint)
 		case len(args) > len(names):
 			return Usagef(c, "one argument too many: %q", args[len(names)])
 		}

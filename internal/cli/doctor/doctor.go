@@ -138,7 +138,7 @@ func (r *report) model(s *app.Setup) {
 	if err != nil {
 		r.fail("model", err)
 	} else if ref := m.Client.Model().Ref(); ref == offline.New().Model().Ref() {
-		r.warn("model", "none, only the built-in offline model: store a key with 'tenon auth login PROVIDER', or start a local server; see 'tenon models'")
+		r.warn("model", "none, only the built-in offline model: set the key of a provider, such as ANTHROPIC_API_KEY, or run 'tenon auth login PROVIDER', or start a local server; see 'tenon models'")
 	} else {
 		r.add("model", "%s (%s)", ref, m.Why)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/tenon-agent/tenon/guidance"
 	"github.com/tenon-agent/tenon/internal/app"
 	"github.com/tenon-agent/tenon/internal/config"
+	"github.com/tenon-agent/tenon/transcript"
 )
 
 // context reports the context files and the skills that the model sees here.
@@ -36,7 +37,7 @@ func (r *report) context(s *app.Setup, b app.Bounds) {
 		r.add("skills", "%d", n)
 	}
 	if skills.Inert > 0 {
-		r.warn("skills", "%d of this project have no effect, because its directory is not trusted; see 'tenon trust'", skills.Inert)
+		r.warn("skills", "%s of this project without effect, because its directory is not trusted; see 'tenon trust'", transcript.Count(skills.Inert, "skill"))
 	}
 	for _, problem := range skills.Problems {
 		r.warn("skills", "%v", problem)

@@ -49,6 +49,12 @@ func TestAdvice(t *testing.T) {
 	}
 	for want, e := range map[string]*llm.Error{
 		"": {Kind: llm.KindInvalidRequest}, // what never was sent: the message says why
+		"the provider rejected the request; `tenon models test ollama/x` shows what the model supports": {
+			Kind: llm.KindInvalidRequest, Status: 400, Message: "messages.0: empty",
+		},
+		"check the name of the model; `tenon models --provider ollama` lists known ones": {
+			Kind: llm.KindInvalidRequest, Status: 400, Message: "unknown Model x",
+		},
 		"no server answers at http://127.0.0.1:11434/v1; start it, or check the base URL (OLLAMA_BASE_URL, or providers.ollama.base_url)": {Kind: llm.KindNetwork},
 		"check the name of the model; `tenon models --provider ollama` lists known ones; if the name is right, check the base URL (OLLAMA_BASE_URL, or providers.ollama.base_url)": {
 			Kind: llm.KindInvalidRequest, Status: 404,

@@ -326,6 +326,8 @@ func Advice(s *app.Setup, ref string, e *llm.Error) string {
 		switch {
 		case e.Status == 0:
 			return "" // the message has the remedy
+		case e.Status == http.StatusBadRequest && e.Message != "" && !strings.Contains(strings.ToLower(e.Message), "model"):
+			return fmt.Sprintf("the provider rejected the request; `tenon models test %s` shows what the model supports", ref)
 		case e.Status == http.StatusNotFound && p.BaseURL != "":
 			return text + "; if the name is right, check " + where
 		}

@@ -284,6 +284,9 @@ func (j *job) begin(ctx context.Context, schema *answerSchema, prompted bool) (d
 			Session: opened.Conversation.Session(), Resumed: opened.Resumed, Dir: opened.Dir,
 			Model: opened.Model.Client.Model().Ref(), Why: opened.Model.Why, Tenon: version,
 		}
+		if o.replay != "" {
+			j.header.Why = "replayed from " + o.replay
+		}
 		j.report.Session, j.report.Model, j.report.dir = j.header.Session, j.header.Model, j.header.Dir
 	}
 	if !o.quiet || err != nil {

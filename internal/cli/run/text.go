@@ -269,9 +269,6 @@ func (v *textView) resultLine(c *transcript.Call) string {
 	if took := c.Took(); took > 0 {
 		line += v.palette.Dim(" · " + transcript.Duration(took))
 	}
-	if v.screen.Width != nil {
-		line = term.Wrap("", 0, line, v.screen.Width()-1, "    ")
-	}
 	return line
 }
 
@@ -285,6 +282,9 @@ func (v *textView) room(tool int) int {
 }
 
 func (v *textView) note(line string) {
+	if v.screen.Width != nil && term.Cells(line) > v.screen.Width() && !strings.Contains(line, "\n") {
+		line = term.Wrap("", 0, line, v.screen.Width()-1, "    ")
+	}
 	if !v.quiet {
 		v.screen.Note(line + "\n")
 	}

@@ -60,7 +60,7 @@ func showPlan(env *command.Env, plan *undo.Plan, o taking, done bool) error {
 		fmt.Fprintln(&b, paint.Dim("Changes of uncertain origin stay; --force undoes them too, and 'tenon redo' brings them back."))
 	}
 	for _, note := range plan.Notes {
-		fmt.Fprintln(&b, paint.Dim(env.Shown(note)))
+		fmt.Fprintln(&b, paint.Dim(strings.TrimSuffix(env.Wrap("", 0, env.Shown(note)), "\n")))
 	}
 	fmt.Fprintln(&b, env.Shown(total(plan, done)))
 	return env.Print(o.asJSON, command.Result{JSON: out, Text: b.String()})
