@@ -53,10 +53,10 @@ func (o *outline) take(m session.Message) {
 		if text := strings.TrimSpace(m.Text()); text != "" {
 			o.said = text
 		}
-		for _, c := range m.Calls() {
-			o.calls[c.Name]++
+	case m.Role == llm.RoleTool:
+		if o.calls[m.Tool]++; !m.IsError {
+			return
 		}
-	case m.Role == llm.RoleTool && m.IsError:
 		o.errors = append(o.errors, m.Tool+": "+excerpt.HeadTail(strings.TrimSpace(m.Text()), 200))
 	}
 }

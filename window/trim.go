@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -95,6 +96,7 @@ type result struct {
 	tool      string
 	arguments string
 	file      string   // that it shows; empty: it is no read of a file
+	whole     bool     // it shows the whole file
 	writes    []string // files and trees
 	exec      bool
 	failed    bool
@@ -147,7 +149,8 @@ func (c *conversation) results(reads []string) []result {
 	return out
 }
 
-// touch takes the paths of a call from its effects.
+// touch takes the paths of a call from its effects. The start of a call has the names of the tool and of its arguments; the answer has them as the
+// model wrote them.
 func (r *result) touch(started session.CallStarted, reads []string) {
 	type path struct {
 		Name string `json:"name"`
@@ -165,8 +168,8 @@ func (r *result) touch(started session.CallStarted, reads []string) {
 	for _, w := range effects.Writes {
 		r.writes = append(r.writes, w.Name)
 	}
-	if slices.Contains(reads, r.tool) && len(effects.Reads) == 1 && !effects.Reads[0].Tree && !r.failed {
-		r.file = effects.Reads[0].Name
+	if slices.Contains(reads, cmp.Or(started.Tool, r.tool)) && len(effects.Reads) == 1 && !effects.Reads[0].Tree && !r.failed {
+		r.file, r.whole = effects.Reads[0].Name, whole(cmp.Or(string(started.Arguments), r.arguments))
 	}
 }
 
@@ -189,7 +192,7 @@ func (l later) take(r result) {
 		l.written[w] = true
 	}
 	if r.file != "" {
-		l.read[r.file] = l.read[r.file] || whole(r.arguments)
+		l.read[r.file] = l.read[r.file] || r.whole
 		l.read[r.file+"\x00"+r.arguments] = true
 	}
 	if key := r.tool + "\x00" + r.arguments; l.said[key] == "" {

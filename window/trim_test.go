@@ -43,6 +43,13 @@ func calling(words string) view.Entries {
 			tool, effects = "net", ``
 		}
 		c := llm.ToolCall{ID: "c" + n, Name: tool, Arguments: arguments}
+		switch kind { // as a model of another family writes it
+		case "theirs":
+			c.Name, c.Arguments = "read_file", `{"file_path":"`+what+`"}`
+		case "theirpart":
+			c.Name, c.Arguments = "read_file", `{"file_path":"`+what+`","start_line":3}`
+			arguments = `{"offset":3,"path":"` + what + `"}`
+		}
 		add("a"+n, session.Message{Message: llm.Message{Role: llm.RoleAssistant, Content: llm.Content{c}}})
 		started := session.CallStarted{Call: c.ID, Tool: tool, Arguments: json.RawMessage(arguments)}
 		if effects != "" {
@@ -69,6 +76,8 @@ func TestTrim(t *testing.T) {
 		{"a file that changes and is read again", "read:f write:f read:f", Trimming{}, "r1:superseded"},
 		{"another file that changes", "read:f write:g a", Trimming{}, ""},
 		{"a read by a tool that is not in Reads", "read:f a read:f", Trimming{Reads: []string{"view"}}, "r1:repeated"},
+		{"a read under another name", "theirs:f a theirs:f", Trimming{}, "r1:superseded"},
+		{"a part under another name", "theirs:f a theirpart:f", Trimming{}, ""},
 		{"a repeated output", "net:x net:y net:x", Trimming{}, "r1:repeated"},
 		{"a long output of a command", "sh:x:long a a", Trimming{}, "r1:stale"},
 		{"a long output that is not old", "sh:x:long a", Trimming{}, ""},

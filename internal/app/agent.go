@@ -2,9 +2,12 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
+	"regexp"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -190,13 +193,41 @@ func (a *Agent) recall(ctx context.Context) error {
 			shown[b.Entries[0]] = true
 		}
 	}
+	started := make(map[string]session.CallStarted)
 	for _, e := range slices.Backward(p.read) {
-		if m, ok := e.Body.(session.Message); ok && m.Role == llm.RoleTool && m.Outcome == session.OutcomeOK && len(m.Details) > 0 && shown[e.ID] {
+		if s, ok := e.Body.(session.CallStarted); ok {
+			started[s.Call] = s
+		}
+		m, ok := e.Body.(session.Message)
+		if !ok || m.Role != llm.RoleTool || m.Outcome != session.OutcomeOK || !shown[e.ID] {
+			continue
+		}
+		if len(m.Details) > 0 {
 			a.site.seen.Recall(m.Tool, m.Details)
 		}
+		a.observe(m, started[m.CallID])
 	}
 	return nil
 }
+
+// observe compares the result of a command, or of the read of another program, with the files that it shows.
+func (a *Agent) observe(m session.Message, s session.CallStarted) {
+	var e tool.Effects
+	if json.Unmarshal(s.Effects, &e) != nil {
+		return
+	}
+	if e.Command != "" {
+		e = a.site.effects(e.Command, e.Dir)
+	} else if s.Tool != "read" || len(m.Details) > 0 {
+		return
+	}
+	if files := names(slices.DeleteFunc(e.Reads, func(p tool.Path) bool { return p.Tree })); len(files) > 0 {
+		a.site.seen.Observe(m.Text()+"\n"+numbered().ReplaceAllString(m.Text(), "")+"\n", files...)
+	}
+}
+
+// numbered finds the numbers that programs write before the lines of a file.
+var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^ *\d+(?:→|\t|\| ?|: )`) })
 
 // recorded is a path that keeps the entries that were read of it, newest first.
 type recorded struct {

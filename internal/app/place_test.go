@@ -447,6 +447,25 @@ func TestLongResultsAreKept(t *testing.T) {
 	}
 }
 
+// After a resume, a file that a command has shown counts as read if it is what it was.
+func TestShownFilesAreKnownAfterAResume(t *testing.T) {
+	w := newWorkplace(t)
+	w.write("repo/same.txt", "the same\n")
+	w.write("repo/other.txt", "before\n")
+	w.script(calls("shell", `{"command":"cat same.txt other.txt"}`), llm.AssistantText("Seen."))
+	w.open()
+	w.ask("Look.")
+	w.write("repo/other.txt", "after\n")
+	w.again()
+	w.script(calls("write", `{"path":"same.txt","content":"new"}`), calls("write", `{"path":"other.txt","content":"new"}`), llm.AssistantText("Done."))
+	w.ask("Replace both.")
+	for name, want := range map[string]string{"same.txt": "new", "other.txt": "after\n"} {
+		if got, err := os.ReadFile(filepath.Join(w.repo, name)); err != nil || string(got) != want {
+			t.Errorf("%s is %q, %v", name, got, err)
+		}
+	}
+}
+
 // Messages that people have pinned stay word for word.
 func TestPinnedMessagesStay(t *testing.T) {
 	w := newWorkplace(t)

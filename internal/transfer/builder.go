@@ -13,6 +13,7 @@ import (
 
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/tool/family"
 )
 
 // root is the parent of nodes without one: the beginning of the session.
@@ -22,6 +23,7 @@ const root = -1
 type node struct {
 	parent  int
 	parts   []segment // of an answer its fragments; otherwise the event and its followers
+	started []segment // the starts of its calls, for those of tools that Tenon has
 	results []segment
 	calls   []call
 	kept    []int      // of a summary: the nodes with the messages that it keeps
@@ -38,22 +40,23 @@ type aside struct {
 // call is a call of a tool in an answer.
 type call struct {
 	source, id string // the ID as the source has it, and ours, which no other call of the answer has
-	name       string
+	name       string // Tenon's name for its tool, if there is one
 	done       bool
 }
 
 // builder collects the output of a parser.
 type builder struct {
-	spool  *spool
-	losses losses
-	redact func(string) string // removes keys
-	nodes  []node
-	byCall map[string]int // the node of each call
-	loose  []aside        // entries aside of every branch
-	todo   *segment       // the todo list at the end
-	leaf   int            // where the session continues: by default the last node that is not of a sub-agent
-	newest time.Time      // the last plausible time
-	size   int64          // bytes or rows read
+	spool   *spool
+	losses  losses
+	redact  func(string) string // removes keys
+	dialect *family.Dialect     // reads calls
+	nodes   []node
+	byCall  map[string]int // the node of each call
+	loose   []aside        // entries aside of every branch
+	todo    *segment       // the todo list at the end
+	leaf    int            // where the session continues: by default the last node that is not of a sub-agent
+	newest  time.Time      // the last plausible time
+	size    int64          // bytes or rows read
 
 	// Facts about the session.
 	dir, title string
@@ -65,7 +68,12 @@ func newBuilder(redact func(string) string) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &builder{spool: s, redact: redact, byCall: map[string]int{}, leaf: root}, nil
+	dialect, err := newDialect()
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return &builder{spool: s, redact: redact, dialect: dialect, byCall: map[string]int{}, leaf: root}, nil
 }
 
 // add appends a node. A side node belongs to a sub-agent.
@@ -81,7 +89,10 @@ func (b *builder) add(parent int, side bool, at time.Time, body session.Body) (i
 // grow appends to a node: another fragment of its answer, or a follower.
 func (b *builder) grow(n int, at time.Time, body session.Body) error {
 	if m, ok := body.(session.Message); ok {
-		m.Content = b.named(n, b.fitting(m))
+		var err error
+		if m.Content, err = b.named(n, at, b.fitting(m)); err != nil {
+			return err
+		}
 		body = m
 	}
 	seg, err := b.spool.add(b.event(at, body))
@@ -89,8 +100,8 @@ func (b *builder) grow(n int, at time.Time, body session.Body) error {
 	return err
 }
 
-// named gives each call of an answer a unique ID.
-func (b *builder) named(n int, c llm.Content) llm.Content {
+// named gives each call of an answer a unique ID, and notes its start in Tenon's names. The call keeps its own.
+func (b *builder) named(n int, at time.Time, c llm.Content) (llm.Content, error) {
 	calls := &b.nodes[n].calls
 	for i, p := range c {
 		p, ok := p.(llm.ToolCall)
@@ -103,9 +114,17 @@ func (b *builder) named(n int, c llm.Content) llm.Content {
 		}
 		p.ID, p.Name = one.id, one.name
 		c[i] = p
+		if s, ok := b.started(p); ok {
+			one.name = s.Tool
+			seg, err := b.spool.add(b.event(at, s))
+			if err != nil {
+				return nil, err
+			}
+			b.nodes[n].started = append(b.nodes[n].started, seg)
+		}
 		*calls, b.byCall[one.source] = append(*calls, one), n
 	}
-	return c
+	return c, nil
 }
 
 // fitting removes the parts that a message of its role cannot have.

@@ -155,6 +155,13 @@ func (e *emitter) node(i int) error {
 		}
 		put(ev)
 	}
+	for _, seg := range n.started {
+		ev, err := e.b.spool.get(seg)
+		if err != nil {
+			return err
+		}
+		from = e.put(from, ev, reason)
+	}
 	for _, seg := range n.results {
 		ev, err := e.b.spool.get(seg)
 		if err != nil {
