@@ -73,6 +73,9 @@ func TestAServerOnThisMachineIsFound(t *testing.T) {
 	if r.code != 0 || r.stdout != answer+"\n" || !strings.Contains(r.stderr, "model ollama/first-model:7b (found on this machine, at "+srv.URL) {
 		t.Errorf("exit code %d, answer %q, says %s", r.code, r.stdout, r.stderr)
 	}
+	if r := p.tenon("doctor"); !strings.Contains(r.stdout, "ollama/first-model:7b (found on this machine") {
+		t.Errorf("doctor says %s", r.stdout)
+	}
 	if q := srv.Requests(); len(q) != 2 || q[0].Model != "first-model:7b" || len(srv.Violations()) > 0 {
 		t.Errorf("requests %v, violations %v", q, srv.Violations())
 	}

@@ -109,7 +109,7 @@ func examine(ctx context.Context, env *command.Env, dir string) *report {
 		r.fail("configuration", err)
 	} else {
 		r.setup = setup
-		r.model(setup)
+		r.model(ctx, setup)
 		r.configuration(env, setup, bounds.Root)
 		r.box(bounds)
 		r.context(setup, bounds)
@@ -133,8 +133,13 @@ func (r *report) git(ctx context.Context) {
 }
 
 // model reports the model of a run, and the providers with keys.
-func (r *report) model(s *app.Setup) {
+func (r *report) model(ctx context.Context, s *app.Setup) {
+	s.Look(ctx, "")
 	m, err := s.Choose("")
+	if s.Looking() {
+		_, small := s.Models.MeasureFound(ctx, s.Models.Discover(ctx))
+		m.Warnings = append(m.Warnings, small...)
+	}
 	if err != nil {
 		r.fail("model", err)
 	} else if ref := m.Client.Model().Ref(); ref == offline.New().Model().Ref() {
