@@ -11,6 +11,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/live"
+	"github.com/tenon-agent/tenon/window/tokens"
 )
 
 // Summarizer writes summaries of the beginning of a conversation. Implementations are safe for concurrent use.
@@ -23,6 +24,7 @@ type Summarizer interface {
 type Task struct {
 	Live   *llm.Request          // the next request without a summary: the provider has its beginning in the cache
 	Model  llm.Model             // the model of that request
+	Scale  tokens.Scale          // of that model, by what its provider has counted so far
 	Events []session.Event       // the entries that the summary will replace, oldest first: messages of the journal, results after their calls
 	Before *session.Summarized   // the previous summary; nil: the events are the beginning
 	Todo   []session.TodoItem    // the current list of tasks
@@ -197,7 +199,7 @@ func (s *summaries) plan(d *draft, reason, focus string) (plan, error) {
 		return plan{}, errNothing // a summary without effect is not worth its price
 	}
 	p := plan{through: through, cut: cut, before: v.Summary.ID, sent: used, task: v.task(cut)}
-	p.task.Live, p.task.Model = d.header.request(v.Messages), d.header.Model
+	p.task.Live, p.task.Model, p.task.Scale = d.header.request(v.Messages), d.header.Model, v.scale(d.header.Model)
 	p.task.Tail = answersIn(v.entries[cut:])
 	p.task.Reason, p.task.Focus, p.task.Limit = reason, focus, min(max(d.usable/20, 500), 2000)
 	return p, nil

@@ -98,7 +98,7 @@ func TestTheModelIsFoundInOrder(t *testing.T) {
 		{"by its full name", "offline/rules", nil, "offline/rules", "chosen by --model"},
 		{"the environment", "", []string{"TENON_MODEL", "offline", "TENON_CONFIG_DIR", configured}, "offline/rules", "chosen by TENON_MODEL"},
 		{"the configuration", "", []string{"TENON_CONFIG_DIR", configured, "OPENAI_API_KEY", "k"}, "groq/x", "chosen in tenon.json"},
-		{"a key", "", []string{"GEMINI_API_KEY", "k", "MISTRAL_API_KEY", "k"}, "gemini/gemini-3.5-flash", "the first key is $GEMINI_API_KEY"},
+		{"a key", "", []string{"GEMINI_API_KEY", "k", "MISTRAL_API_KEY", "k"}, "gemini/gemini-3.8-flash", "the first key is $GEMINI_API_KEY"},
 		{"else the one that is always there", "", nil, "offline/rules", "no other model is set up"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestTheModelIsFoundInOrder(t *testing.T) {
 		{"its own model", "mistral/x", "", []string{"GEMINI_API_KEY", "k", "MISTRAL_API_KEY", "k"}, "mistral/x"},
 		{"also before the configuration", "gemini/y", "", []string{"GEMINI_API_KEY", "k", "TENON_CONFIG_DIR", configured}, "gemini/y"},
 		{"the flag", "mistral/x", "gemini/y", []string{"GEMINI_API_KEY", "k", "MISTRAL_API_KEY", "k"}, "gemini/y"},
-		{"the offline model was only tried", "offline/rules", "", []string{"GEMINI_API_KEY", "k"}, "gemini/gemini-3.5-flash"},
+		{"the offline model was only tried", "offline/rules", "", []string{"GEMINI_API_KEY", "k"}, "gemini/gemini-3.8-flash"},
 	} {
 		t.Run("a session that goes on: "+c.name, func(t *testing.T) {
 			s, err := NewSetup(vars(append(c.env, "TENON_CONFIG_DIR", empty)...), "", "v1")
@@ -141,7 +141,7 @@ func TestTheModelIsFoundInOrder(t *testing.T) {
 		s.GoOn(former)
 		_, err = s.Choose("")
 		gone, ok := errors.AsType[*models.UnavailableError](err)
-		if !ok || gone.Code() != "models.unavailable" || gone.Name != former || !slices.Contains(gone.Available, "gemini/gemini-3.5-flash") {
+		if !ok || gone.Code() != "models.unavailable" || gone.Name != former || !slices.Contains(gone.Available, "gemini/gemini-3.8-flash") {
 			t.Errorf("a session whose model is gone: %v", err)
 		}
 	}

@@ -97,7 +97,7 @@ func answer(m llm.Model, t window.Task) int {
 // answers at the end, but only those that stay verbatim: the summary need not cover them, and the beginning stays in the cache. It reports false
 // if that is not enough.
 func fitting(m llm.Model, req llm.Request, t window.Task) (_ []llm.Message, fit bool) {
-	family, scale := tokens.FamilyOf(m), tokens.Start(m)
+	family, scale := tokens.FamilyOf(m), scale(m, t)
 	room := room(m, req.MaxTokens)
 	fits := func(messages []llm.Message) bool {
 		req.Messages = append(slices.Clone(messages), llm.UserText(wish(t)))
@@ -115,6 +115,14 @@ func fitting(m llm.Model, req llm.Request, t window.Task) (_ []llm.Message, fit 
 		all = slices.Clip(all[:at])
 	}
 	return all, fits(all)
+}
+
+// scale is that of the task if it is about this model. Otherwise nothing is known but the family.
+func scale(m llm.Model, t window.Task) tokens.Scale {
+	if t.Model.Ref() == m.Ref() && t.Scale.Counted() {
+		return t.Scale
+	}
+	return tokens.Start(m)
 }
 
 // room is the number of tokens that a request with an answer of this length may have.

@@ -26,9 +26,11 @@ func stages(ctx context.Context, client llm.Client, req llm.Request, messages []
 	var usage llm.Usage
 	req.System, req.Tools = "", nil // the parts are text, and the whole room is for them
 	model := client.Model()
-	family, scale := tokens.FamilyOf(model), tokens.Start(model)
+	family, scale := tokens.FamilyOf(model), scale(model, t)
 	room := room(model, req.MaxTokens) - scale.Tokens(tokens.Text(wish(t))) - 2*t.Limit - 100
-	room -= room / 5 // the estimate can be a fifth too low, and the provider has counted none of it yet
+	if !scale.Counted() {
+		room -= room / 5 // the estimate can be a fifth too low
+	}
 	if room < leastPart {
 		return req, usage, &coded{"window.summary", fmt.Sprintf("the context window of %s is too small for a summary", model.Ref())}
 	}

@@ -57,6 +57,9 @@ func (s Scale) Learn(local, reported int) Scale {
 	return s
 }
 
+// Counted reports whether the scale rests on tokens that the provider counted more than on facts about the family.
+func (s Scale) Counted() bool { return s.local >= 2*trust }
+
 // Tokens returns the tokens of the model for a local count.
 func (s Scale) Tokens(local int) int {
 	return int(float64(max(0, local))*s.Factor() + 0.5)
