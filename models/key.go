@@ -13,8 +13,9 @@ import (
 
 // key is a key of a provider with its name. Only get fetches the key.
 type key struct {
-	name string
-	get  func(context.Context) (string, error)
+	name  string
+	get   func(context.Context) (string, error)
+	ready func() (string, bool) // the key if neither a command nor a keyring has to run for it; nil: one has to
 }
 
 // keysOf returns the keys of a provider in the order of their use: those of the configuration, or else those of the environment and the
@@ -25,7 +26,7 @@ func (p server) keysOf() ([]key, error) {
 	}
 	var all []key
 	for _, k := range p.settings.Keys() {
-		all = append(all, key{k.Name, k.Key.Get})
+		all = append(all, key{k.Name, k.Key.Get, k.Key.Ready})
 	}
 	if len(all) > 0 {
 		return all, nil
@@ -36,9 +37,11 @@ func (p server) keysOf() ([]key, error) {
 		names, err = p.o.Keys.Names(shared)
 	}
 	for _, name := range names {
-		all = append(all, key{name, func(ctx context.Context) (string, error) {
-			return p.o.Keys.Reveal(ctx, p.name, name)
-		}})
+		k := key{name: name, get: func(ctx context.Context) (string, error) { return p.o.Keys.Reveal(ctx, p.name, name) }}
+		if variable, ok := strings.CutPrefix(name, "$"); ok {
+			k.ready = func() (string, bool) { return strings.TrimSpace(p.o.Getenv(variable)), true }
+		}
+		all = append(all, k)
 	}
 	if len(all) > 0 {
 		return all, nil // a damaged file of stored keys does not affect a provider with another key

@@ -32,7 +32,7 @@ type Options struct {
 
 	Keys    Keys                // stored keys; nil: those of the environment alone
 	Getenv  func(string) string // default [os.Getenv]
-	DataDir string              // directory of the refreshed catalog; empty: the built-in catalog alone
+	DataDir string              // directory of the refreshed catalog and of the health of keys; empty: the built-in catalog, and no health
 	Version string              // of the program, for the user agent
 
 	// Secret receives every key before its first use, so that the caller can hide it. It may be nil.
@@ -119,7 +119,7 @@ func (r *Registry) With(provider, name, secret string) *Registry {
 	out := New(r.o)
 	for i := range out.servers {
 		if out.servers[i].name == provider {
-			out.servers[i].only = &key{name, func(context.Context) (string, error) { return secret, nil }}
+			out.servers[i].only = &key{name: name, get: func(context.Context) (string, error) { return secret, nil }}
 		}
 	}
 	return out
@@ -216,7 +216,7 @@ func (r *Registry) Choose(name string) (Choice, error) {
 	if len(links) == 0 {
 		return Choice{}, failed
 	}
-	out.Client = chain.New(*policy, links...)
+	out.Client = chain.New(*policy, chain.Memory{Dir: r.o.DataDir, Pool: strings.Join(r.o.Pools[name], " ")}, links...)
 	return out, nil
 }
 
@@ -283,7 +283,7 @@ func (r *Registry) link(p server, ref Ref, name string) (chain.Link, llm.Model, 
 		if len(found) == 1 {
 			name = ""
 		}
-		link.Keys = append(link.Keys, chain.Key{Name: name, Client: c})
+		link.Keys = append(link.Keys, chain.Key{Name: name, ID: k.id(p.name, ref.Model), Client: c})
 	}
 	return link, model, nil
 }

@@ -60,6 +60,7 @@ type summaries struct {
 	closed   bool
 	last     time.Time // when the last summary took effect
 	wish     *Ask      // of a person
+	recalled bool      // the failures of earlier processes count
 }
 
 // work is a summary that is being written.
@@ -81,9 +82,18 @@ type plan struct {
 	sent    int        // estimated tokens of the request for it
 }
 
+// recall takes over the failures of earlier processes. The lock is held.
+func (s *summaries) recall() {
+	if !s.recalled && s.options.Failures != nil {
+		s.failures, s.last = s.options.Failures()
+	}
+	s.recalled = true
+}
+
 func (s *summaries) ask(a Ask) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.recall()
 	s.wish, s.failures, s.stuck = &a, 0, false
 }
 
@@ -112,6 +122,7 @@ func (s *summaries) setStuck(stuck bool) {
 func (s *summaries) mayBegin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.recall()
 	return !s.closed && s.work == nil && s.failures < maxFailures && (s.last.IsZero() || time.Since(s.last) >= s.options.Cooldown)
 }
 
@@ -240,6 +251,7 @@ func (s *summaries) start(ctx context.Context, d *draft, reason, focus string) (
 		}
 	}
 	s.mu.Lock()
+	s.recall()
 	plain := s.failures >= maxFailures || reason == "overflow" && d.estimate().Tokens > d.usable // a model would refuse the request too
 	s.mu.Unlock()
 	by := s.options.Summarizer

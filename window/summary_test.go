@@ -184,6 +184,54 @@ func TestFailingSummarizer(t *testing.T) {
 	}
 }
 
+// A summary that failed a minute ago in another process does not begin again at once. After two failures, the model is not asked. A person's
+// request asks it in any case.
+func TestFailuresOfEarlierProcesses(t *testing.T) {
+	for failures, want := range map[int]struct{ early, late int }{0: {1, 1}, 1: {0, 1}, 2: {0, 0}} {
+		for _, asks := range []bool{false, true} {
+			t.Run(fmt.Sprint(failures, asks), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					at := time.Now().Add(-time.Minute)
+					if failures == 0 {
+						at = time.Time{}
+					}
+					k := newTalk(t, window.Options{
+						Failures: func() (int, time.Time) { return failures, at },
+					})
+					defer k.window.Close()
+					asked := 0
+					k.summarizer = func(ctx context.Context, task window.Task) (session.Summarized, error) {
+						asked++
+						return slowly(ctx, task)
+					}
+					if asks {
+						k.fill(0.5)
+						k.window.Compact(window.Ask{})
+						k.say("Go on.")
+						if k.ask(); asked != 1 {
+							t.Errorf("asked %d times", asked)
+						}
+						return
+					}
+					k.fill(0.82)
+					k.say("Go on.")
+					k.ask()
+					synctest.Wait()
+					if asked != want.early {
+						t.Errorf("asked %d times at once", asked)
+					}
+					time.Sleep(2 * time.Minute) // three since the failure
+					k.ask()
+					synctest.Wait()
+					if asked != want.late {
+						t.Errorf("asked %d times later", asked)
+					}
+				})
+			})
+		}
+	}
+}
+
 // If the run ends while a summary is written, the summary is cancelled. This does not count as a failure.
 func TestCancellationIsNoFailure(t *testing.T) {
 	for name, end := range map[string]func(k *talk, cancel context.CancelFunc){

@@ -44,6 +44,9 @@ type Options struct {
 	// Spent receives the cost of a summary that takes no effect, because the Summarizer failed or no request waits for it. Nil: ignored.
 	Spent func(model string, u llm.Usage)
 
+	// Failures returns how often the Summarizer has failed in a row before, and when last. The window calls it before its first summary. Nil: never.
+	Failures func() (n int, at time.Time)
+
 	// Announce receives notices for people. Nil: ignored.
 	Announce func(session.Body)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/approval"
 	"github.com/tenon-agent/tenon/conversation"
+	"github.com/tenon-agent/tenon/internal/state"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/offline"
 	"github.com/tenon-agent/tenon/models"
@@ -107,7 +108,7 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec, resumed bo
 	ag.Gate = approval.NewGate(approval.Options{
 		Judge: permission.Live(ag.site.policy.Load), Broker: ag.Questions, Keep: s.Keep, Own: []string{artifacts.Dir, ag.site.outputs}, Readable: skillDirs(s.Skills.Skills),
 	})
-	ag.window, ag.titles = ag.newWindow(s.Window), ag.newTitles(s.Titles)
+	ag.window, ag.titles = ag.newWindow(s.Window, state.In(a.Dir), state.Summary+string(id)), ag.newTitles(s.Titles)
 	tools := s.Secrets.Tools(ag.site.tools(ag.tools(s, artifacts), func() []string { return permission.Reachable(ag.Gate.Grants()) }))
 	for _, t := range tools {
 		ag.specs = append(ag.specs, t.Spec())

@@ -14,6 +14,7 @@ import (
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/internal/keys"
+	"github.com/tenon-agent/tenon/internal/state"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/offline"
 	"github.com/tenon-agent/tenon/models"
@@ -27,6 +28,7 @@ type Setup struct {
 	Models  *models.Registry
 	Secrets *redact.Redactor // knows every key from the environment and every key that Tenon has used
 	Dir     string           // the directory of the configuration; empty: there is none
+	State   state.File       // what processes have learned about keys, pools and summaries
 
 	getenv func(string) string
 	former string              // the model that answered last in the resumed session
@@ -45,6 +47,7 @@ func NewSetup(getenv func(string) string, dir, version string) (*Setup, error) {
 	}
 	s.Keys = keys.Open(s.Dir, keys.Options{Getenv: getenv})
 	data, _ := DataDir(getenv)
+	s.State = state.In(data)
 	s.Models = models.New(models.Options{
 		Providers: s.Config.Providers, Models: s.Config.Models, Pools: s.Config.Pools,
 		Named: append(slices.Collect(maps.Values(s.Config.Roles)), s.Config.Model),

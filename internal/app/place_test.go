@@ -28,7 +28,8 @@ type workplace struct {
 	app        *App
 	spec       Spec
 
-	sum func(ctx context.Context) // is called before a summary; nil: nothing
+	sum     func(ctx context.Context) // is called before a summary; nil: nothing
+	failing error                     // of summaries
 
 	mu       sync.Mutex
 	requests []*llm.Request
@@ -105,6 +106,9 @@ func (w *workplace) reply(ctx context.Context, req *llm.Request) (llm.Message, e
 	if wish := req.Messages[len(req.Messages)-1]; strings.Contains(wish.Text(), "Write a summary of this conversation") {
 		if w.sum != nil {
 			w.sum(ctx)
+		}
+		if w.failing != nil {
+			return llm.Message{}, w.failing
 		}
 		if ctx.Err() != nil {
 			return llm.Message{}, ctx.Err()

@@ -10,6 +10,7 @@ import (
 	"github.com/tenon-agent/tenon/conversation"
 	"github.com/tenon-agent/tenon/guidance"
 	"github.com/tenon-agent/tenon/internal/config"
+	"github.com/tenon-agent/tenon/internal/state"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/live"
@@ -62,13 +63,18 @@ func (a *Agent) newTitles(t Titling) *conversation.Titles {
 	}
 }
 
-func (a *Agent) newWindow(w Windowing) *window.Window {
+// newWindow returns the window. The file has the failures of its summaries under a name.
+func (a *Agent) newWindow(w Windowing, file state.File, name string) *window.Window {
 	o := window.Options{
 		Threshold: w.Threshold, Manual: w.Manual || w.Strategy == config.StrategyFull,
 		Context: a.environment, Files: a.site.openFiles, Announce: a.announce,
 		Pins:       func(ctx context.Context) ([]session.Verbatim, error) { return conversation.Pins(ctx, a.Agent, a.store) },
-		Summarizer: summaries{a, w.Writer},
-		Spent:      func(model string, u llm.Usage) { conversation.Wasted(a.Agent, "a summary", model, u) },
+		Summarizer: summaries{a, w.Writer, file, name},
+		Failures: func() (int, time.Time) {
+			f := file.Facts()[name]
+			return f.Count, f.At
+		},
+		Spent: func(model string, u llm.Usage) { conversation.Wasted(a.Agent, "a summary", model, u) },
 	}
 	o.Strategy = w.strategy(o.Summarizer)
 	return window.New(o)
@@ -94,6 +100,8 @@ func isOffline(c llm.Client) bool { return c.Model().Provider == "offline" }
 type summaries struct {
 	agent  *Agent
 	writer func() (llm.Client, error)
+	file   state.File
+	name   string // of its failures in the file
 }
 
 // Summarize implements [window.Summarizer].
@@ -113,7 +121,20 @@ func (s summaries) Summarize(ctx context.Context, t window.Task) (session.Summar
 	}
 	d, err := m.Summarize(ctx, t)
 	d.Summary = s.agent.site.secrets.Redact(d.Summary)
+	if ctx.Err() == nil {
+		s.note(err)
+	}
 	return d, err
+}
+
+// note notes an outcome for other processes. The server's words are missing, because they may quote a key.
+func (s summaries) note(err error) {
+	var f state.Fact
+	if now := time.Now(); err != nil {
+		e := llm.AsError(err)
+		f = state.Fact{At: now, Until: now.Add(30 * time.Minute), Text: (&llm.Error{Kind: e.Kind, Model: e.Model}).Error(), Count: s.file.Facts()[s.name].Count + 1}
+	}
+	s.file.Set(s.name, f)
 }
 
 // The names of the context blocks that are not files.

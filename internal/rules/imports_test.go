@@ -80,6 +80,7 @@ var places = []place{
 	{path: "internal/testkit/unprivileged", may: []string{"internal/testkit/program"}},
 	{path: "internal/term", leaf: "text that is safe and fits on a terminal, colors and the status line, for every frontend of a terminal"},
 	{path: "internal/term/termtest", leaf: "stands in for a terminal, for tests"},
+	{path: "internal/state", leaf: "facts that expire, which packages models and internal/app keep for later processes"},
 	{path: "internal/spelling", leaf: "the distance between two words, for errors of tools, scripts and commands alike"},
 
 	{path: "cmd/*", may: []string{"public", "internal/..."}},

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tenon-agent/tenon/internal/state"
 	"github.com/tenon-agent/tenon/llm"
 )
 
@@ -17,17 +18,21 @@ type Link struct {
 // Key is a client with the name of the key that it uses.
 type Key struct {
 	Name   string // what people call it; empty when there is only one, or none is needed
+	ID     string // identifies it, and its model, in the memory
 	Client llm.Client
 }
 
 // Chain is an [llm.Client] over several. It is safe for concurrent use.
 type Chain struct {
 	policy RetryPolicy
+	state  state.File   // of the memory
+	pool   string       // the name of the pick there
+	recall func()       // lets the first use recall what the memory has
 	seed   maphash.Seed // of the hashes of images
 
 	mu      sync.Mutex
 	links   []*link
-	chosen  int       // the link that is preferred
+	keys    []*key    // of all links
 	current int       // the link that is asked first
 	away    time.Time // when another than the preferred one became that
 	era     int       // how often the first one was set otherwise than by an answer
@@ -45,15 +50,17 @@ type link struct {
 }
 
 // New returns a chain. There must be a link, and each must have a key. The policy says how often and when a key is asked again; its
-// longest wait holds for the cooldown of keys too.
-func New(policy RetryPolicy, links ...Link) *Chain {
-	c := &Chain{policy: policy.withDefaults(), seed: maphash.MakeSeed()}
+// longest wait holds for the cooldown of keys too. The first
+// request reads the memory; in a chain of several models, the first call of Model does.
+func New(policy RetryPolicy, m Memory, links ...Link) *Chain {
+	c := &Chain{policy: policy.withDefaults(), state: state.In(m.Dir), pool: state.Pick + m.Pool, seed: maphash.MakeSeed()}
+	c.recall = sync.OnceFunc(c.remember)
 	for _, l := range links {
 		made := &link{model: l.Keys[0].Client.Model(), media: media{}}
 		for _, k := range l.Keys {
-			made.keys = append(made.keys, &key{name: k.Name, client: k.Client, link: made})
+			made.keys = append(made.keys, &key{name: k.Name, fact: state.Rest + k.ID, client: k.Client, link: made})
 		}
-		c.links = append(c.links, made)
+		c.links, c.keys = append(c.links, made), append(c.keys, made.keys...)
 	}
 	return c
 }
@@ -61,6 +68,9 @@ func New(policy RetryPolicy, links ...Link) *Chain {
 // Model implements [llm.Client]: it is the model that is asked first now. It changes when another one had to take over, and back when the
 // preferred one has had half an hour to recover.
 func (c *Chain) Model() llm.Model {
+	if len(c.links) > 1 {
+		c.recall()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.home().model
@@ -68,8 +78,8 @@ func (c *Chain) Model() llm.Model {
 
 // home is the link that is asked first now. The lock is held.
 func (c *Chain) home() *link {
-	if c.current != c.chosen && time.Since(c.away) >= comeBack && slices.ContainsFunc(c.links[c.chosen].keys, (*key).ready) {
-		c.current = c.chosen
+	if c.current != 0 && time.Since(c.away) >= comeBack && slices.ContainsFunc(c.links[0].keys, (*key).ready) {
+		c.current = 0
 		c.era++ // the answers of others that are under way do not undo it
 	}
 	return c.links[c.current]
@@ -78,7 +88,7 @@ func (c *Chain) home() *link {
 // worked makes a link the one that is asked first. The lock is held.
 func (c *Chain) worked(l *link) {
 	before := c.current
-	if c.current = slices.Index(c.links, l); before == c.chosen {
+	if c.current = slices.Index(c.links, l); before == 0 {
 		c.away = time.Now()
 	}
 }
@@ -90,19 +100,6 @@ func (c *Chain) Models() []llm.Model {
 		all = append(all, l.model)
 	}
 	return all
-}
-
-// Prefer makes the model with that name, "provider/model", the one that is asked first, also after the answers of others that are
-// under way. It reports whether the chain has it.
-func (c *Chain) Prefer(ref string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	i := slices.IndexFunc(c.links, func(l *link) bool { return l.model.Ref() == ref })
-	if i >= 0 {
-		c.chosen, c.current = i, i
-		c.era++
-	}
-	return i >= 0
 }
 
 // State says how a key does.
@@ -128,17 +125,16 @@ type Health struct {
 
 // Health returns the state of all keys, in the order of preference.
 func (c *Chain) Health() []Health {
+	c.recall()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var all []Health
-	for _, l := range c.links {
-		for _, k := range l.keys {
-			h := Health{Model: l.model.Ref(), Key: k.name, State: Ready, Cause: k.cause, Limits: k.limits}
-			if !k.ready() {
-				h.State, h.Until = k.state(), k.until
-			}
-			all = append(all, h)
+	for _, k := range c.keys {
+		h := Health{Model: k.link.model.Ref(), Key: k.name, State: Ready, Cause: k.cause, Limits: k.limits}
+		if !k.ready() {
+			h.State, h.Until = StateAfter(k.failure().Kind), k.until
 		}
+		all = append(all, h)
 	}
 	return all
 }

@@ -66,6 +66,8 @@ func (s *server) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Eve
 			fail(llm.KindRateLimited, time.Hour, "")
 		case "401":
 			fail(llm.KindAuth, 0, "")
+		case "401 of the server":
+			yield(nil, &llm.Error{Kind: llm.KindAuth, Model: s.model.Ref(), Status: 401})
 		case "402":
 			fail(llm.KindQuota, 0, "")
 		case "529":
@@ -99,6 +101,12 @@ func (s *server) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Eve
 // build makes a chain from lines "model[/window] key: words".
 func build(t *testing.T, script string) (*chain.Chain, map[string]*server) {
 	t.Helper()
+	return buildWith(t, "", script)
+}
+
+// buildWith is build with a memory in a directory.
+func buildWith(t *testing.T, dir, script string) (*chain.Chain, map[string]*server) {
+	t.Helper()
 	servers := map[string]*server{}
 	var links []chain.Link
 	var last string
@@ -118,9 +126,9 @@ func build(t *testing.T, script string) (*chain.Chain, map[string]*server) {
 			last = name
 		}
 		l := &links[len(links)-1]
-		l.Keys = append(l.Keys, chain.Key{Name: keyName, Client: s})
+		l.Keys = append(l.Keys, chain.Key{Name: keyName, ID: name + " " + keyName, Client: s})
 	}
-	return chain.New(chain.RetryPolicy{Jitter: -1}, links...), servers
+	return chain.New(chain.RetryPolicy{Jitter: -1}, chain.Memory{Dir: dir, Pool: "pool"}, links...), servers
 }
 
 // ask sends a request and returns a short description of the events.
@@ -375,21 +383,6 @@ func TestHealth(t *testing.T) {
 	})
 }
 
-func TestThePersonChooses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, _ := build(t, "a: ok\nb: ok")
-		if c.Model().ID != "a" || len(c.Models()) != 2 {
-			t.Fatal(c.Model(), c.Models())
-		}
-		if !c.Prefer("p/b") || c.Model().ID != "b" || c.Prefer("p/c") {
-			t.Error("the choice did not take")
-		}
-		if got := ask(t.Context(), c, &llm.Request{}); got != "yes; done" {
-			t.Error(got)
-		}
-	})
-}
-
 // A key that cools because of the request before is waited for, visibly.
 func TestAKeyThatCools(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -437,7 +430,7 @@ func TestRequestsSideBySide(t *testing.T) {
 	limited := &llm.Error{Kind: llm.KindRateLimited}
 	begin := func(t *testing.T, n int, more ...chain.Link) (*chain.Chain, slow, []chan string) {
 		s := slow{llm.Model{Provider: "p", ID: "a"}, make(chan struct{}), make(chan *llm.Error)}
-		c := chain.New(chain.RetryPolicy{Jitter: -1}, append([]chain.Link{{Keys: []chain.Key{{Client: s}}}}, more...)...)
+		c := chain.New(chain.RetryPolicy{Jitter: -1}, chain.Memory{}, append([]chain.Link{{Keys: []chain.Key{{Client: s}}}}, more...)...)
 		var all []chan string
 		for range n {
 			told := make(chan string, 1)
@@ -514,17 +507,6 @@ func TestRequestsSideBySide(t *testing.T) {
 			}
 		})
 	})
-	t.Run("what a person chose stays", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			other := &server{model: llm.Model{Provider: "p", ID: "b"}, words: []string{"ok"}}
-			c, s, all := begin(t, 1, chain.Link{Keys: []chain.Key{{Client: other}}})
-			c.Prefer("p/b")
-			s.gone <- nil
-			if <-all[0]; c.Model().ID != "b" {
-				t.Error("an answer of another model undid the choice")
-			}
-		})
-	})
 }
 
 // Another model is no more than a substitute: after half an hour the preferred one is tried again, and once in each half hour from then on.
@@ -561,16 +543,6 @@ func TestThePreferredModelComesBack(t *testing.T) {
 				t.Errorf("request %d: got %s, and then %s", after+1, got, c.Model().ID)
 			}
 			time.Sleep(40 * time.Minute)
-		}
-	})
-	synctest.Test(t, func(t *testing.T) { // the person's choice is the preferred model
-		c, _ := build(t, "a: ok\nb: 401, ok")
-		c.Prefer("p/b")
-		if got := ask(t.Context(), c, &llm.Request{}); got != "to a; yes; done" || c.Model().ID != "a" {
-			t.Errorf("got %s, and then %s", got, c.Model().ID)
-		}
-		if time.Sleep(30 * time.Minute); c.Model().ID != "b" {
-			t.Errorf("then %s", c.Model().ID)
 		}
 	})
 }

@@ -14,7 +14,7 @@ import (
 func Example() {
 	first := &server{model: llm.Model{Provider: "example", ID: "large"}, words: []string{"402"}}
 	second := &server{model: first.model, words: []string{"ok"}}
-	c := chain.New(chain.RetryPolicy{}, chain.Link{Keys: []chain.Key{{Name: "work", Client: first}, {Name: "own", Client: second}}})
+	c := chain.New(chain.RetryPolicy{}, chain.Memory{}, chain.Link{Keys: []chain.Key{{Name: "work", Client: first}, {Name: "own", Client: second}}})
 	for e, err := range c.Stream(context.Background(), &llm.Request{}) {
 		switch e := e.(type) {
 		case nil:

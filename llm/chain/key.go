@@ -17,6 +17,7 @@ const (
 // key is one key with its health. The chain's lock guards it.
 type key struct {
 	name   string
+	fact   string // its name in the memory
 	client llm.Client
 	link   *link
 
@@ -25,6 +26,7 @@ type key struct {
 	failures int       // of the kinds that cool, in a row
 	cause    *llm.Error
 	limits   llm.RateLimits
+	noted    bool // the memory says that it rests
 }
 
 func (k *key) ready() bool { return !time.Now().Before(k.until) }
@@ -45,8 +47,9 @@ func (k *key) title() string {
 	return k.link.model.Ref() + " with " + k.name
 }
 
-func (k *key) state() State {
-	switch k.failure().Kind {
+// StateAfter returns the state of a key that rests after a failure of this kind.
+func StateAfter(kind llm.Kind) State {
+	switch kind {
 	case "":
 		return Ready
 	case llm.KindAuth:

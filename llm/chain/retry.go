@@ -19,7 +19,7 @@ type RetryPolicy struct {
 
 // Retry returns a chain of one client: it sends a request again when it failed in a way that may pass, see [llm.Error.Retryable].
 func Retry(c llm.Client, policy RetryPolicy) *Chain {
-	return New(policy, Link{Keys: []Key{{Client: c}}})
+	return New(policy, Memory{}, Link{Keys: []Key{{Client: c}}})
 }
 
 // withDefaults returns the policy with its defaults filled in. Call it once: negative values become 0.

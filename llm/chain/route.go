@@ -10,6 +10,7 @@ import (
 // wait helps, such as with a refused key, it returns that key at once: a person may have fixed it.
 func (a *asking) first() (usual, k *key, wait time.Duration, cause *llm.Error) {
 	c := a.chain
+	c.recall()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	home := c.home()

@@ -35,7 +35,7 @@ type asking struct {
 	order   []*key              // those that were asked
 	asked   *key                // the last one
 	since   time.Time           // when it was asked
-	era     int                 // the choices of people that this request knows of
+	era     int                 // when the preferred model came back last, for this request
 	most    int                 // how often it is asked at most; 0: as the policy says
 	begun   bool                // the consumer has part of an answer, which is void unless the answer continues
 	light   lightness           // parts left out of the request because a server refused them
@@ -79,18 +79,16 @@ func (a *asking) ask(k *key) *llm.Error {
 	}
 	a.last[k] = err
 	if err != nil && err.Kind != llm.KindCancelled {
-		a.chain.mu.Lock()
-		k.failed(err)
-		a.chain.mu.Unlock()
+		a.chain.failed(k, err)
 	}
 	return err
 }
 
-// answered remembers that the key gave an answer, so that it goes first next time unless the caller has chosen another model since.
+// answered remembers that the key gave an answer, so that it goes first next time unless the preferred model has come back since.
 func (a *asking) answered(k *key) {
 	c := a.chain
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	before := c.current
 	k.worked(a.since)
 	if !a.light.media || a.refused == k.link {
 		k.link.media.note(c.seed, a.whole, a.light.media)
@@ -99,6 +97,9 @@ func (a *asking) answered(k *key) {
 	if a.era == c.era {
 		c.worked(k.link)
 	}
+	save := c.learned(k, before)
+	c.mu.Unlock()
+	save()
 }
 
 func (a *asking) stream(k *key) *llm.Error {

@@ -16,6 +16,7 @@ import (
 	modelcmd "github.com/tenon-agent/tenon/internal/cli/models"
 	"github.com/tenon-agent/tenon/internal/keys"
 	"github.com/tenon-agent/tenon/internal/term"
+	"github.com/tenon-agent/tenon/llm/chain"
 	"github.com/tenon-agent/tenon/models"
 )
 
@@ -142,12 +143,13 @@ func looksLikeKey(word string) bool {
 }
 
 type placedKey struct {
-	Provider string     `json:"provider"`
-	Name     string     `json:"name"`
-	Place    string     `json:"place"` // "environment", "tenon.json", "keyring" or "file"
-	Added    *time.Time `json:"added,omitempty"`
-	Hint     string     `json:"hint,omitzero"` // the last four characters
-	Used     bool       `json:"used"`          // by a run
+	Provider string         `json:"provider"`
+	Name     string         `json:"name"`
+	Place    string         `json:"place"` // "environment", "tenon.json", "keyring" or "file"
+	Added    *time.Time     `json:"added,omitempty"`
+	Hint     string         `json:"hint,omitzero"`     // the last four characters
+	Used     bool           `json:"used"`              // by a run
+	Resting  []chain.Health `json:"resting,omitempty"` // the models for which it rests
 }
 
 func newList(env *command.Env) *cobra.Command {
@@ -157,7 +159,8 @@ func newList(env *command.Env) *cobra.Command {
 		Short:   "List keys, without their values",
 		Long: `List keys by provider and name: those in environment variables, in tenon.json, and the
 stored ones. Of a stored key the list shows the last four characters. Tenon tries keys
-in the order of the list.`,
+in the order of the list. It skips a key that rests if another key or model can answer.
+'tenon models test' and 'tenon auth login' let a key be asked again.`,
 	}
 	return env.Printing(c, "print JSON, one object per line", func(context.Context, []string) (r command.Result, err error) {
 		s, err := env.SetUp("")
@@ -195,7 +198,18 @@ func placedKeys(s *app.Setup, getenv func(string) string) ([]placedKey, error) {
 		list = append(list, keptKeys(kept, provider)...)
 		kept = slices.DeleteFunc(kept, func(e keys.Entry) bool { return e.Provider == provider.Name })
 	}
-	return append(list, keptKeys(kept, models.ProviderStatus{})...), nil // of providers that no longer exist
+	list = append(list, keptKeys(kept, models.ProviderStatus{})...) // of providers that no longer exist
+	for _, h := range models.Resting(s.Models) {
+		provider, _, _ := strings.Cut(h.Model, "/")
+		for i := range list {
+			k := &list[i]
+			same := k.Provider == provider || k.Provider == strings.TrimSuffix(strings.TrimSuffix(provider, "-chat"), "-responses") // these share keys
+			if k.Name == h.Key && (same || k.Place == "environment") {
+				k.Resting = append(k.Resting, h)
+			}
+		}
+	}
+	return list, nil
 }
 
 // keptKeys returns the stored keys of a provider; of all providers if it has no name.
@@ -203,7 +217,7 @@ func keptKeys(kept []keys.Entry, provider models.ProviderStatus) []placedKey {
 	var list []placedKey
 	for _, e := range kept {
 		if provider.Name == "" || e.Provider == provider.Name {
-			list = append(list, placedKey{e.Provider, e.Name, string(e.Place), &e.Added, e.Hint, slices.Contains(provider.Keys, e.Name)})
+			list = append(list, placedKey{e.Provider, e.Name, string(e.Place), &e.Added, e.Hint, slices.Contains(provider.Keys, e.Name), nil})
 		}
 	}
 	return list
@@ -211,6 +225,7 @@ func keptKeys(kept []keys.Entry, provider models.ProviderStatus) []placedKey {
 
 func keyTable(env *command.Env, list []placedKey) string {
 	var rows [][]string
+	resting := ""
 	for _, k := range list {
 		hint, added := "", ""
 		if k.Hint != "" {
@@ -222,7 +237,11 @@ func keyTable(env *command.Env, list []placedKey) string {
 		if !k.Used {
 			added = strings.TrimSpace(added + " unused")
 		}
+		for _, h := range k.Resting {
+			label := "key " + term.OneLine(k.Name) + " "
+			resting += term.Wrap(label, len(label), modelcmd.Rests(h), env.Columns(), "  ") + "\n"
+		}
 		rows = append(rows, []string{term.Fit(term.OneLine(k.Provider), 18), term.Fit(term.OneLine(k.Name), 28), k.Place, hint, added})
 	}
-	return env.Table([]string{"PROVIDER", "NAME", "PLACE", "KEY", "ADDED"}, rows)
+	return env.Table([]string{"PROVIDER", "NAME", "PLACE", "KEY", "ADDED"}, rows) + resting
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/cli/command"
 	modelcmd "github.com/tenon-agent/tenon/internal/cli/models"
 	"github.com/tenon-agent/tenon/internal/keys"
+	"github.com/tenon-agent/tenon/internal/state"
 	"github.com/tenon-agent/tenon/internal/term"
 	"github.com/tenon-agent/tenon/llm/offline"
 	"github.com/tenon-agent/tenon/models"
@@ -100,6 +101,7 @@ func logIn(env *command.Env, c *cobra.Command, s *app.Setup, provider string, o 
 	if err != nil {
 		return command.Elsewhere(err)
 	}
+	s.State.Forget(state.Rest + provider) // it may be another key; openai-chat has the keys of openai
 	if err := showLogin(env, s, entry, o.json); err != nil {
 		return err
 	}

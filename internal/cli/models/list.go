@@ -10,8 +10,10 @@ import (
 
 	"github.com/tenon-agent/tenon/internal/app"
 	"github.com/tenon-agent/tenon/internal/cli/command"
+	"github.com/tenon-agent/tenon/internal/state"
 	"github.com/tenon-agent/tenon/internal/term"
 	"github.com/tenon-agent/tenon/llm/catalog"
+	"github.com/tenon-agent/tenon/llm/chain"
 	"github.com/tenon-agent/tenon/llm/offline"
 	"github.com/tenon-agent/tenon/models"
 )
@@ -30,6 +32,9 @@ type modelList struct {
 	Providers []models.ProviderStatus `json:"providers"`
 	Servers   []models.Found          `json:"servers"` // on this machine
 	Warnings  []string                `json:"warnings"`
+	Resting   []chain.Health          `json:"resting"`   // keys that Tenon skips if another one can answer
+	Picks     map[string]state.Fact   `json:"picks"`     // by pool: the model that answers instead of the first one
+	Summaries map[string]state.Fact   `json:"summaries"` // by session: failures in a row, and the last one
 
 	hidden int // matching models that are not usable
 }
@@ -85,7 +90,17 @@ func noSuchModel(c *cobra.Command, filters []string) error {
 func newModelList(ctx context.Context, s *app.Setup, o listOptions, getenv func(string) string) *modelList {
 	l := &modelList{
 		Pools: s.Config.Pools, Roles: s.Config.Roles, Providers: s.Models.Providers(), Warnings: slices.Clone(s.Config.Warnings),
-		Models: []listedModel{}, Servers: []models.Found{},
+		Models: []listedModel{}, Servers: []models.Found{}, Resting: models.Resting(s.Models), Picks: map[string]state.Fact{}, Summaries: map[string]state.Fact{},
+	}
+	for name, fact := range s.State.Facts() {
+		if id, ok := strings.CutPrefix(name, state.Summary); ok {
+			l.Summaries[id] = fact
+		}
+		for pool, refs := range l.Pools {
+			if name == state.Pick+strings.Join(refs, " ") {
+				l.Picks[pool] = fact
+			}
+		}
 	}
 	l.choose(ctx, s, o, getenv)
 	if file := s.Models.CatalogFile(); file != "" {

@@ -1,15 +1,18 @@
 package models
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tenon-agent/tenon/internal/cli/command"
 	"github.com/tenon-agent/tenon/internal/term"
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/chain"
 	"github.com/tenon-agent/tenon/llm/offline"
 	"github.com/tenon-agent/tenon/transcript"
 )
@@ -76,7 +79,7 @@ func modelRow(b *strings.Builder, m listedModel, first, columns int, paint term.
 	}
 }
 
-// poolTable writes the configured pools and roles.
+// poolTable writes the configured pools and roles, the keys that rest and the summaries that failed.
 func (l *modelList) poolTable(b *strings.Builder, columns int, paint term.Palette) {
 	usable := map[string]bool{offline.New().Model().Provider: true}
 	for _, p := range l.Providers {
@@ -86,7 +89,7 @@ func (l *modelList) poolTable(b *strings.Builder, columns int, paint term.Palett
 		label := fmt.Sprintf("%s %s  ", kind, term.OneLine(name))
 		fmt.Fprintln(b, term.Wrap(label, len(label), text, columns, "  "))
 	}
-	if len(l.Pools)+len(l.Roles) > 0 {
+	if len(l.Pools)+len(l.Roles)+len(l.Resting)+len(l.Summaries) > 0 {
 		fmt.Fprintln(b)
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.Pools)) {
@@ -98,12 +101,30 @@ func (l *modelList) poolTable(b *strings.Builder, columns int, paint term.Palett
 			}
 			members = append(members, ref)
 		}
-		line("pool", name, strings.Join(members, ", "))
+		text := strings.Join(members, ", ")
+		if p, ok := l.Picks[name]; ok {
+			text += paint.Yellow("; " + term.OneLine(p.Text) + " answers until " + clock(p.Until))
+		}
+		line("pool", name, text)
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.Roles)) {
 		line("role", name, term.OneLine(l.Roles[name]))
 	}
+	for _, h := range l.Resting {
+		line("key", cmp.Or(h.Key, "none"), paint.Yellow(Rests(h)))
+	}
+	for _, id := range slices.Sorted(maps.Keys(l.Summaries)) {
+		f := l.Summaries[id]
+		line("session", id, paint.Yellow(fmt.Sprintf("%s failed, last at %s: %s", transcript.Count(f.Count, "summary"), clock(f.At), term.OneLine(f.Text))))
+	}
 }
+
+// Rests says for which model a key rests, until when and why.
+func Rests(h chain.Health) string {
+	return term.OneLine(fmt.Sprintf("rests for %s until %s: %s", h.Model, clock(h.Until), strings.ReplaceAll(string(h.Cause.Kind), "_", " ")))
+}
+
+func clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
 // advice returns hints about models that are not in the list.
 func (l *modelList) advice(o listOptions, filtered bool) string {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tenon-agent/tenon/internal/app"
 	"github.com/tenon-agent/tenon/internal/cli/command"
+	"github.com/tenon-agent/tenon/internal/state"
 	"github.com/tenon-agent/tenon/internal/term"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/models"
@@ -38,7 +39,7 @@ that no catalog lists, or the name of a pool, to test all of its models. The def
 the model that a run would use.
 
 This is a real request and costs a fraction of a cent. Tenon sends it once, unless
---retry is set.
+--retry is set. Keys of the provider that rest are asked again.
 
 Exit codes: 0 all models answer, 1 a model does not, 2 usage, 130 interrupted.`,
 		Example: `  tenon models test
@@ -148,6 +149,8 @@ func trialRefs(env *command.Env, c *cobra.Command, s *app.Setup, names []string)
 // tryModel sends a request to one model. Its error is a usage error; the trial has every other error.
 func tryModel(env *command.Env, ctx context.Context, c *cobra.Command, s *app.Setup, ref string, retry bool, tell func(string)) (*Trial, error) {
 	t := &Trial{Ref: ref}
+	provider, _, _ := strings.Cut(ref, "/")
+	s.State.Forget(state.Rest + provider + " ") // the test finds out whether its keys must rest
 	choice, err := s.Models.Choose(ref)
 	if app.IsUnknownModel(err) {
 		return nil, command.AsUsage(c, err)

@@ -33,7 +33,7 @@ type house struct {
 // levels are the packages of product code from the bottom to the top. A package may import packages of its own level and below. An exact
 // name comes before a pattern, and the first row before others. The table of internal/rules is stricter.
 var levels = [][]string{
-	{"internal/markup", "internal/spelling", "internal/term"},
+	{"internal/markup", "internal/spelling", "internal/state", "internal/term"},
 	{"llm", "llm/...", "internal/markdown", "workspace/host", "workspace/path", "workspace/sandbox", "workspace/gitdir", "workspace/contents", "permission/command"},
 	{"tool", "session", "session/...", "budget", "redact", "window/tokens", "workspace", "workspace/..."},
 	{"window", "window/...", "permission", "tool/...", "transcript"},
