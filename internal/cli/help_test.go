@@ -60,12 +60,12 @@ func TestHelpKeepsToTheTerminal(t *testing.T) {
 func TestHelpOfFlagsOnATerminal(t *testing.T) {
 	for columns, want := range map[int]string{
 		80: `
-      --allow rule                       allow calls by rule, such as 'shell(go
-                                         test *)'; repeatable
+      --allow RULE         allow calls by RULE, such as 'shell(go test *)';
+                           repeatable
 `,
 		40: `
-      --allow rule
-          allow calls by rule, such as
+      --allow RULE
+          allow calls by RULE, such as
           'shell(go test *)'; repeatable
 `,
 	} {

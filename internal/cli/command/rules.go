@@ -19,15 +19,15 @@ func (r *RuleFlags) Flags(c *cobra.Command) {
 	}
 	f := c.Flags()
 	ChoiceFlag(c, (*string)(&r.Mode), "mode", modes, "MODE", OrList(modes)+" (default: ask)")
-	f.StringArrayVar(&r.Allow, "allow", nil, "allow calls by `rule`, such as 'shell(go test *)'; repeatable")
-	f.StringArrayVar(&r.Ask, "ask", nil, "ask about calls by `rule`; repeatable")
-	f.StringArrayVar(&r.Deny, "deny", nil, "deny calls by `rule`, in every mode; repeatable")
+	f.StringArrayVar(&r.Allow, "allow", nil, "allow calls by `RULE`, such as 'shell(go test *)'; repeatable")
+	f.StringArrayVar(&r.Ask, "ask", nil, "ask about calls by `RULE`; repeatable")
+	f.StringArrayVar(&r.Deny, "deny", nil, "deny calls by `RULE`, in every mode; repeatable")
 	NetworkFlag(c, &r.Network)
 }
 
 // NetworkFlag adds the flag --network with its completion.
 func NetworkFlag(c *cobra.Command, hosts *[]string) {
-	c.Flags().StringSliceVar(hosts, "network", nil, "let commands reach a `host`, or a group such as @npm")
+	c.Flags().StringSliceVar(hosts, "network", nil, "let commands reach a `HOST`, or a group such as @npm")
 	CompleteWith(c, "network", cobra.FixedCompletions(host.Groups(), cobra.ShellCompDirectiveNoFileComp))
 }
 

@@ -74,8 +74,8 @@ Every session reads the file when it starts, and again when it changes.`,
 	f := c.Flags()
 	f.SortFlags = false
 	f.BoolVar(&force, "force", false, "improve an existing AGENTS.md")
-	f.StringVarP(&o.model, "model", "m", "", "`provider/model[@variant]` or a pool; see tenon models")
-	f.StringVarP(&o.dir, "dir", "C", "", "use the project in this `directory`; default: here")
+	f.StringVarP(&o.model, "model", "m", "", "`MODEL`: provider/model[@variant] or a pool; see tenon models")
+	f.StringVarP(&o.dir, "dir", "C", "", "use the project in this `DIR`; default: here")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the answer and errors")
 	command.CompleteWith(c, "dir", command.Directories)
 	return c
