@@ -24,7 +24,7 @@ const (
 )
 
 // linesToday is the limit for product code until it is below mostLines. It shrinks, unless the commit that raises it says why.
-const linesToday = 105_500
+const linesToday = 106_000
 
 // Exceptions that exist today. The lists only shrink: an entry without need is an error.
 var (
