@@ -15,6 +15,9 @@ import (
 // partialEvery is how often an unfinished answer is saved at most.
 const partialEvery = 250 * time.Millisecond
 
+// mostLate is how many events of a cancelled request are read until the usage that the provider has reported.
+const mostLate = 10_000
+
 // maxOverflows is how often a request that was too long is made smaller and sent again.
 const maxOverflows = 2
 
@@ -113,7 +116,7 @@ type stream struct {
 // consume runs the stream to its end. A panic of the client is an error like any other; one of the consumer or of a hook,
 // which run inside of it, goes on.
 func (s *stream) consume(client llm.Client, req *llm.Request) (m llm.Message, err error) {
-	inside := false
+	inside, late := false, 0
 	defer func() {
 		if p := recover(); p != nil {
 			if inside {
@@ -130,8 +133,10 @@ func (s *stream) consume(client llm.Client, req *llm.Request) (m llm.Message, er
 		if err != nil {
 			return llm.Message{}, llm.AsError(err)
 		}
-		if done, ok := e.(llm.Done); ok {
+		if done, ok := e.(llm.Done); ok && late == 0 {
 			return done.Message, nil
+		} else if ok {
+			e = llm.Charged{Model: client.Model().Ref(), Usage: done.Message.Usage}
 		}
 		inside = true
 		err := s.take(e)
@@ -139,8 +144,11 @@ func (s *stream) consume(client llm.Client, req *llm.Request) (m llm.Message, er
 		if err != nil {
 			return llm.Message{}, err
 		}
-		if s.ctx.Err() != nil {
-			return llm.Message{}, &llm.Error{Kind: llm.KindCancelled, Err: s.ctx.Err()}
+		if late > 0 || s.ctx.Err() != nil {
+			if _, charged := e.(llm.Charged); charged || late == mostLate {
+				return llm.Message{}, &llm.Error{Kind: llm.KindCancelled, Err: s.ctx.Err()}
+			}
+			late++
 		}
 	}
 	return llm.Message{}, &llm.Error{
@@ -172,6 +180,8 @@ func (s *stream) take(e llm.Event) error {
 		s.moment(live.RateLimits{RateLimits: e})
 	case llm.Reset:
 		return s.reset(e.Cause)
+	case llm.Charged:
+		return s.charge(e)
 	}
 	if now.Sub(s.saved) < partialEvery {
 		return nil
@@ -222,6 +232,16 @@ func (s *stream) reset(cause *llm.Error) error {
 	}
 	s.partials = 0
 	_, err := s.append(session.Discarded{Cause: cause})
+	return err
+}
+
+// charge records the usage of a request without a whole answer.
+func (s *stream) charge(e llm.Charged) error {
+	if e.Usage == (llm.Usage{}) {
+		return nil
+	}
+	s.usage = s.usage.Plus(e.Usage)
+	_, err := s.append(session.Note{Text: "a request failed or was cancelled", By: e.Model, Usage: e.Usage})
 	return err
 }
 

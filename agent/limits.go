@@ -135,7 +135,7 @@ func (m *meter) limitTime(limit time.Duration, cancel context.CancelCauseFunc) {
 func (m *meter) spend(entries []session.Body) {
 	for _, b := range entries {
 		if d, ok := b.(session.Summarized); ok {
-			m.usage = m.usage.Plus(d.Usage)
+			m.usage = m.usage.Plus(d.Usage).Plus(d.Parts)
 		}
 	}
 }

@@ -96,6 +96,8 @@ func (f *flight) run(yield func(llm.Event, error) bool) {
 			f.output += len(e.Text)
 		case llm.CallDelta:
 			f.output += len(e.Name) + len(e.Arguments)
+		case llm.Charged:
+			f.settle(func() llm.Usage { return e.Usage })
 		case llm.Done:
 			f.settle(func() llm.Usage { return f.done(e.Message) })
 			yield(e, nil)

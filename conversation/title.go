@@ -112,6 +112,9 @@ func (t *Titles) write(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if failed, ok := e.(llm.Charged); ok {
+			Spent(a, "a request for a title failed", failed.Model, failed.Usage)
+		}
 		done, ok := e.(llm.Done)
 		if !ok {
 			continue
@@ -123,7 +126,7 @@ func (t *Titles) write(ctx context.Context) error {
 			text = t.Redact(text)
 		}
 		if text == "" {
-			Wasted(a, "a title", client.Model().Ref(), usage)
+			Spent(a, "a title was not usable", client.Model().Ref(), usage)
 			return errors.New("the title is empty")
 		}
 		return a.Record(ctx, session.Title{Title: text, By: client.Model().Ref(), Usage: usage})

@@ -17,9 +17,9 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 )
 
-// Wasted records the usage of a request for a summary or a title that yielded none, so that it counts for the session and the day.
-func Wasted(a *agent.Agent, what, model string, u llm.Usage) {
-	note := session.Note{Text: what + " was not usable", By: model, Usage: u}
+// Spent records the usage of a request that no other entry has, so that it counts for the session and the day. Text is a remark for people.
+func Spent(a *agent.Agent, text, model string, u llm.Usage) {
+	note := session.Note{Text: text, By: model, Usage: u}
 	if err := a.Record(context.Background(), note); err != nil {
 		a.Announce(live.Notice{Text: fmt.Sprintf("%s, and Tenon cannot record its cost: %v", note.Text, err)})
 	}

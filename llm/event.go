@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Event is one of [TextDelta], [ThinkingDelta], [CallDelta], [CallReady], [Waiting], [Reset], [Routed], [RateLimits] and [Done].
+// Event is one of [TextDelta], [ThinkingDelta], [CallDelta], [CallReady], [Waiting], [Reset], [Routed], [RateLimits], [Charged] and [Done].
 type Event interface{ eventType() string }
 
 // TextDelta is more text of the answer. Part numbers the parts of the answer from 0; the deltas of one part stand together.
@@ -73,6 +73,12 @@ type Quota struct {
 	Reset     time.Time `json:"reset,omitzero"` // when all of it is there again
 }
 
+// Charged has the usage that a provider reported for a request without a whole answer: it failed, or its caller cancelled it.
+type Charged struct {
+	Model string `json:"model"` // "provider/model"
+	Usage Usage  `json:"usage"`
+}
+
 // Done ends an answer. Message is whole, whatever deltas came before: a client that cannot stream yields only Done.
 type Done struct {
 	Message   Message `json:"message"`
@@ -87,6 +93,7 @@ func (Waiting) eventType() string       { return "waiting" }
 func (Reset) eventType() string         { return "reset" }
 func (Routed) eventType() string        { return "routed" }
 func (RateLimits) eventType() string    { return "rate_limits" }
+func (Charged) eventType() string       { return "charged" }
 func (Done) eventType() string          { return "done" }
 
 // MarshalEvent returns the JSON form of e: its fields and, first, its kind in "type".
@@ -133,6 +140,8 @@ func UnmarshalEvent(data []byte) (Event, error) {
 		return decodeEvent[Routed](data)
 	case "rate_limits":
 		return decodeEvent[RateLimits](data)
+	case "charged":
+		return decodeEvent[Charged](data)
 	case "done":
 		return decodeEvent[Done](data)
 	default:

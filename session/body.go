@@ -184,7 +184,7 @@ type RunEnded struct {
 	By      Speaker    `json:"by,omitzero"`      // the hook that refused the run
 	Error   *llm.Error `json:"error,omitzero"`   // of the model, if that is the reason
 	Turns   int        `json:"turns"`
-	Usage   llm.Usage  `json:"usage,omitzero"` // of its answers, and of the summaries that took effect in it
+	Usage   llm.Usage  `json:"usage,omitzero"` // of its answers, its failed requests and the summaries that took effect in it
 	Elapsed Duration   `json:"elapsed,omitzero"`
 }
 
@@ -260,7 +260,8 @@ type Summarized struct {
 	Todo    []TodoItem     `json:"todo,omitzero"`    // the list of tasks at that time
 	Before  int64          `json:"before,omitzero"`  // estimated tokens of the request before
 	After   int64          `json:"after,omitzero"`   // and with the summary
-	Usage   llm.Usage      `json:"usage,omitzero"`   // of the requests that wrote it
+	Usage   llm.Usage      `json:"usage,omitzero"`   // of the request that wrote it
+	Parts   llm.Usage      `json:"parts,omitzero"`   // of the requests before that one, each of which has a [Note]
 }
 
 // Verbatim is a message that a [Summarized] keeps verbatim.

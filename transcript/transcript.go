@@ -156,7 +156,7 @@ func (t *Transcript) Add(e session.Event) (it *Item, begun bool) {
 		return nil, false
 	}
 	if s, ok := e.Body.(session.Summarized); ok {
-		t.Usage = t.Usage.Plus(s.Usage)
+		t.Usage = t.Usage.Plus(s.Usage).Plus(s.Parts)
 	}
 	return &Item{Kind: KindNote, Seq: e.Seq, ID: e.ID, Time: e.Time, Note: note, Body: e.Body}, true
 }

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,8 +167,8 @@ func (s *summaries) close() {
 func (s *summaries) giveUp(w *work) {
 	w.cancel()
 	<-w.done
-	if d := &w.summary; w.err != nil && d.By != "" && d.Usage == (llm.Usage{}) {
-		d.Usage.Input = int64(w.sent)
+	if d := &w.summary; w.err != nil && d.By != "" && d.Usage == (llm.Usage{}) && d.Parts == (llm.Usage{}) {
+		d.Usage.Input = int64(min(w.sent, cmp.Or(w.task.Model.Context, w.sent)))
 	}
 	s.wasted(w)
 }

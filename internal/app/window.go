@@ -74,7 +74,7 @@ func (a *Agent) newWindow(w Windowing, file state.File, name string) *window.Win
 			f := file.Facts()[name]
 			return f.Count, f.At
 		},
-		Spent: func(model string, u llm.Usage) { conversation.Wasted(a.Agent, "a summary", model, u) },
+		Spent: func(model string, u llm.Usage) { conversation.Spent(a.Agent, "a summary was not usable", model, u) },
 	}
 	o.Strategy = w.strategy(o.Summarizer)
 	return window.New(o)
@@ -110,7 +110,9 @@ func (s summaries) Summarize(ctx context.Context, t window.Task) (session.Summar
 		return window.Extract{}.Summarize(ctx, t)
 	}
 	limits := budget.Of(ctx)
-	m := compact.Model{Client: limits.Client(s.agent.client())}
+	m := compact.Model{Client: limits.Client(s.agent.client()), Spent: func(model string, u llm.Usage) {
+		conversation.Spent(s.agent.Agent, "a part of a summary", model, u)
+	}}
 	if s.writer != nil {
 		small, err := s.writer()
 		if err != nil {

@@ -24,6 +24,7 @@ type worker struct {
 	turns     int
 	tokens    int // of all requests
 	summaries int
+	charged   []llm.Usage // by request
 }
 
 const (
@@ -70,7 +71,9 @@ func (k *worker) answer(r *modelserver.Request) modelserver.Step {
 	default:
 		k.turns++
 	}
-	return step.Usage(llm.Usage{Input: int64(r.Tokens), Output: 20})
+	u := llm.Usage{Input: int64(r.Tokens), Output: int64(20 + len(k.charged)%7)}
+	k.charged = append(k.charged, u)
+	return step.Usage(u)
 }
 
 // With the settings of a new user, long runs end when the model has finished, not earlier.
@@ -252,6 +255,8 @@ func TestAnImportOfFourThousandMessages(t *testing.T) {
 					t.Errorf("exit code %d, says %q; %s", r.code, r.stdout, r.stderr)
 				}
 			}
+			b := &bill{charged: k.charged}
+			b.same(p) // also each stage
 			if k.summaries != stages {
 				t.Errorf("%d more requests for summaries", k.summaries-stages)
 			}

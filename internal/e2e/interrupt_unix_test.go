@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
+	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 )
 
@@ -83,6 +84,23 @@ func TestAnInterruptEndsEverything(t *testing.T) {
 				p.keepsSecretOnDisk()
 			})
 		}
+	}
+}
+
+// If a person cancels a request after the server has reported the tokens of its prompt, tenon stats has them.
+func TestACancelledRequestCounts(t *testing.T) {
+	for _, fault := range []modelserver.Fault{modelserver.StallInStream, modelserver.Endless} {
+		t.Run(string(fault), func(t *testing.T) {
+			t.Parallel()
+			p, w := newProject(t), wayOf(t, "anthropic")
+			w.serve(p, modelserver.Steps(wrong().Fault(fault)))
+			c := p.start("run", "--model", w.ref(), "--output", "stream-json", "How many keys?")
+			c.await(`"kind":"delta"`)
+			c.interrupt()
+			if requests, _ := p.stats(); len(requests) != 1 || requests[0] != (llm.Usage{Input: 25, Output: 1}) {
+				t.Errorf("tenon stats has the requests %+v", requests)
+			}
+		})
 	}
 }
 

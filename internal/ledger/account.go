@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -36,8 +37,9 @@ type missed struct {
 
 // Row is one line of an account.
 type Row struct {
-	Key   string // the day, the model, the session, the agent or the tool; of the main agent it is empty
-	Title string // of a session
+	Key   string    // the day, the model, the session, the agent, the tool, or a request as SESSION/SEQ; of the main agent it is empty
+	Title string    // of a session; of a request, the model
+	Time  time.Time // of a request
 	Sum
 
 	Calls  int   // of a tool
@@ -90,14 +92,18 @@ func (a *Account) Total(ctx context.Context) (Row, error) {
 	return rows[0], nil
 }
 
-// By is the account in groups, in the order of their keys: days, models, sessions, agents or tools. Tools have calls and nothing else.
+// By is the account in groups, in the order of their keys: days, models, sessions, agents, tools or requests ([index.GroupAnswer]). Tools have calls and nothing else.
 func (a *Account) By(ctx context.Context, g index.Group) ([]Row, error) { return a.rows(ctx, g) }
 
 func (a *Account) rows(ctx context.Context, by ...index.Group) ([]Row, error) {
 	q := a.query
 	var rows []Row
 	at := make(map[string]int)
-	for u, err := range a.store.Usage(ctx, index.UsageQuery{By: by, Dir: q.Dir, Since: q.Since, Until: q.Until, Zone: q.Zone}) {
+	groups := by
+	if slices.Contains(by, index.GroupAnswer) {
+		groups = append(slices.Clip(by), index.GroupModel)
+	}
+	for u, err := range a.store.Usage(ctx, index.UsageQuery{By: groups, Dir: q.Dir, Since: q.Since, Until: q.Until, Zone: q.Zone}) {
 		if err != nil {
 			return nil, err
 		}
@@ -112,6 +118,8 @@ func (a *Account) rows(ctx context.Context, by ...index.Group) ([]Row, error) {
 				r.Key, r.Title = string(u.Session), a.sessions[u.Session]
 			case index.GroupAgent:
 				r.Key = u.Agent
+			case index.GroupAnswer:
+				r.Key, r.Title, r.Time = request(u.Session, u.Seq), u.Model, u.Time
 			case index.GroupTool:
 				if u.Tool == "" {
 					continue // answers
@@ -129,6 +137,8 @@ func (a *Account) rows(ctx context.Context, by ...index.Group) ([]Row, error) {
 	}
 	return rows, nil
 }
+
+func request(id session.SessionID, seq int64) string { return fmt.Sprintf("%s/%d", id, seq) }
 
 // key is the row that a request belongs to.
 func (a *Account) key(m missed, by []index.Group) string {
@@ -148,6 +158,8 @@ func (a *Account) key(m missed, by []index.Group) string {
 		return string(m.session)
 	case index.GroupAgent:
 		return m.Agent
+	case index.GroupAnswer:
+		return request(m.session, m.answerSeq)
 	}
 	return "\x00" // tools make no requests
 }

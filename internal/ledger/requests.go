@@ -45,6 +45,8 @@ type Request struct {
 	Lost     int64         `json:"lost"`          // tokens that the provider read again although its cache could have had them
 	Cost     float64       `json:"-"`             // of the lost tokens, in US dollars, as far as prices are known
 
+	answerSeq int64
+
 	begun session.ID     // the request before on its branch
 	epoch *session.Epoch // it is in; nil: none, which no agent writes
 }
@@ -189,7 +191,7 @@ func (b *book) answers(ctx context.Context) error {
 				break
 			}
 			if m := e.Body.(session.Message); m.Role == llm.RoleAssistant {
-				r.Answer, r.Answered, r.Usage = e.ID, m.Model, m.Usage
+				r.Answer, r.answerSeq, r.Answered, r.Usage = e.ID, e.Seq, m.Model, m.Usage
 				break
 			}
 		}

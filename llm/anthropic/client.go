@@ -71,7 +71,7 @@ func (c *Client) stream(ctx context.Context, req *llm.Request, yield func(llm.Ev
 	}
 	d := decoder{resp: resp, answer: answer, asked: c.model.ID}
 	if resp.Streamed {
-		return d.stream()
+		return answer.End(d.stream())
 	}
 	return d.whole()
 }

@@ -125,6 +125,7 @@ func (d *decoder) take(e *event) bool {
 		d.head(&e.Message)
 	case "message_delta":
 		d.used.update(&e.Usage)
+		d.answer.Usage = d.used.disjoint()
 		if e.Delta.Stop != "" {
 			d.answer.Stop = stopReason(e.Delta.Stop)
 		}
@@ -201,6 +202,7 @@ func (d *decoder) head(a *answer) {
 		d.answer.Model = a.Model
 	}
 	d.used.update(&a.Usage)
+	d.answer.Usage = d.used.disjoint()
 }
 
 // sameModel reports whether the answering model is the requested one: the server answers an alias with the full name.
@@ -210,10 +212,7 @@ func sameModel(asked, answered string) bool {
 	return strings.HasPrefix(answered, asked) || strings.HasPrefix(asked, answered)
 }
 
-func (d *decoder) finish() {
-	d.answer.Usage = d.used.disjoint()
-	d.answer.Finish()
-}
+func (d *decoder) finish() { d.answer.Finish() }
 
 func stopReason(s string) llm.StopReason {
 	switch s {

@@ -99,7 +99,7 @@ func (c *Client) stream(ctx context.Context, req *llm.Request, yield func(llm.Ev
 		err = nil // the answer is whole, and only its usage is unknown
 	}
 	if err != nil {
-		return err
+		return answer.End(err)
 	}
 	answer.Finish()
 	return nil

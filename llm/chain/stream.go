@@ -111,7 +111,7 @@ func (a *asking) stream(k *key) *llm.Error {
 			return llm.AsError(err)
 		}
 		switch e := e.(type) {
-		case llm.Waiting, llm.Routed:
+		case llm.Waiting, llm.Routed, llm.Charged:
 		case llm.RateLimits:
 			e.Key = cmp.Or(e.Key, k.name)
 			a.chain.mu.Lock()
@@ -125,6 +125,9 @@ func (a *asking) stream(k *key) *llm.Error {
 			a.begun = false
 		case llm.Done:
 			if e.Message.Empty() && e.Message.Stop != llm.StopRefused {
+				if u := e.Message.Usage; u != (llm.Usage{}) {
+					a.emit(llm.Charged{Model: k.link.model.Ref(), Usage: u})
+				}
 				return &llm.Error{Kind: llm.KindProtocol, Model: k.link.model.Ref(), RequestID: e.RequestID, Message: "empty answer"}
 			}
 			a.answered(k) // before it is handed out: many leave with it

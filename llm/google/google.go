@@ -70,7 +70,7 @@ func (c *Client) stream(ctx context.Context, req *llm.Request, yield func(llm.Ev
 	if forced(c.model, req) {
 		r.schemaTool()
 	}
-	return r.read()
+	return r.answer.End(r.read())
 }
 
 // post sends the request.

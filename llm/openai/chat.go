@@ -62,7 +62,7 @@ func (c *Chat) stream(ctx context.Context, req *llm.Request, yield func(llm.Even
 	if !resp.Streamed {
 		return d.whole()
 	}
-	return d.stream()
+	return d.answer.End(d.stream())
 }
 
 func (c *Chat) post(ctx context.Context, body *chatRequest) (*wire.Response, error) {

@@ -13,7 +13,6 @@ type chatDecoder struct {
 	chat   *Chat
 	resp   *wire.Response
 	answer *wire.Answer
-	usage  llm.Usage
 
 	split   splitter
 	native  bool // thinking came as such, so tags in the text are text
@@ -120,7 +119,7 @@ func (d *chatDecoder) chunk(chunk *chatChunk, data []byte) error {
 		d.answer.Model = d.chat.answered(string(chunk.Model))
 	}
 	if u := chunk.Usage; u != nil && !u.empty() {
-		d.usage = u.counts(&d.chat.o.Profile)
+		d.answer.Usage = u.counts(&d.chat.o.Profile)
 	}
 	for i := range chunk.Choices {
 		if c := &chunk.Choices[i]; c.Index == 0 {
@@ -174,7 +173,6 @@ func (d *chatDecoder) end() error {
 		return nil
 	}
 	d.keepDetails()
-	d.answer.Usage = d.usage
 	if d.refused {
 		d.answer.Stop = llm.StopRefused
 	}

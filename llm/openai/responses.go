@@ -55,9 +55,9 @@ func (r *Responses) stream(ctx context.Context, req *llm.Request, yield func(llm
 	defer resp.Close()
 	d := respDecoder{resp: resp, answer: wire.NewAnswer(r.model, resp, yield), modelOf: r.answered}
 	if resp.Streamed {
-		return d.stream()
+		return d.answer.End(d.stream())
 	}
-	return d.whole()
+	return d.answer.End(d.whole())
 }
 
 // answered returns the ID of the model that answered when it is another one than was asked, not merely a dated name of the

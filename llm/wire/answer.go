@@ -86,6 +86,15 @@ func (a *Answer) emit(e llm.Event) bool {
 	return !a.left
 }
 
+// End yields the usage of an answer that ended with an error, and returns the error.
+func (a *Answer) End(err error) error {
+	if err != nil && a.Usage != (llm.Usage{}) {
+		a.Usage.Cost = a.model.Price.Cost(a.Usage)
+		a.emit(llm.Charged{Model: a.model.Ref(), Usage: a.Usage})
+	}
+	return err
+}
+
 // Text is more text of the answer.
 func (a *Answer) Text(s string) bool {
 	if s == "" {

@@ -21,6 +21,9 @@ type Model struct {
 	// Small writes the summary if the whole conversation fits into its context window. It costs less per token, but has nothing cached.
 	// Nil: Client writes it.
 	Small llm.Client
+
+	// Spent receives the usage of each request but the last one, as soon as it is known. Nil: the usage of the summary has all of it.
+	Spent func(model string, u llm.Usage)
 }
 
 // Summarize implements [window.Summarizer]. The error is that of the model, or names the sections that the summary lacks.
@@ -34,28 +37,36 @@ func (m Model) Summarize(ctx context.Context, t window.Task) (session.Summarized
 		return session.Summarized{}, err
 	}
 	digest.By = client.Model().Ref()
+	spent := func(model string, u llm.Usage) {
+		if m.Spent == nil {
+			digest.Usage = digest.Usage.Plus(u)
+		} else if u != (llm.Usage{}) {
+			m.Spent(model, u)
+			digest.Parts = digest.Parts.Plus(u)
+		}
+	}
 	messages, fits := fitting(client.Model(), req, t)
 	if req.Messages = append(messages, llm.UserText(wish(t))); !fits {
-		if req, digest.Usage, err = stages(ctx, client, req, messages, t); err != nil {
-			return session.Summarized{By: digest.By, Usage: digest.Usage}, err
+		if req, err = stages(ctx, client, req, messages, t, spent); err != nil {
+			return session.Summarized{By: digest.By, Usage: digest.Usage, Parts: digest.Parts}, err
 		}
 	}
 	for try := 0; ; try++ {
-		answer, err := ask(ctx, client, &req)
+		answer, err := ask(ctx, client, &req, spent)
 		if err != nil {
-			return session.Summarized{By: digest.By, Usage: digest.Usage}, err
+			return session.Summarized{By: digest.By, Usage: digest.Usage, Parts: digest.Parts}, err
 		}
-		answer.Usage.Cost = client.Model().Price.Cost(answer.Usage)
-		digest.Usage = digest.Usage.Plus(answer.Usage)
 		digest.Summary = body(answer.Text())
 		lacking := Lacking(digest.Summary)
 		switch {
 		case len(lacking) == 0:
+			digest.Usage = digest.Usage.Plus(answer.Usage)
 			return digest, nil
 		case try == 1:
-			return session.Summarized{By: digest.By, Usage: digest.Usage},
+			return session.Summarized{By: digest.By, Usage: digest.Usage.Plus(answer.Usage), Parts: digest.Parts},
 				&coded{"window.summary", fmt.Sprintf("the summary of %s lacks %s", digest.By, strings.Join(lacking, ", "))}
 		}
+		spent(digest.By, answer.Usage)
 		req.Messages = append(req.Messages, said(answer), llm.UserText("These sections are missing or empty: "+
 			strings.Join(lacking, ", ")+". Write the whole summary again, with every section under its heading. Do not call tools."))
 	}
@@ -128,14 +139,18 @@ func scale(m llm.Model, t window.Task) tokens.Scale {
 // room is the number of tokens that a request with an answer of this length may have.
 func room(m llm.Model, answer int) int { return m.Context - m.Context/50 - answer }
 
-// ask returns a whole answer.
-func ask(ctx context.Context, client llm.Client, req *llm.Request) (llm.Message, error) {
+// ask returns a whole answer with its cost.
+func ask(ctx context.Context, client llm.Client, req *llm.Request, spent func(model string, u llm.Usage)) (llm.Message, error) {
 	for e, err := range client.Stream(ctx, req) {
 		if err != nil {
 			return llm.Message{}, err
 		}
-		if done, ok := e.(llm.Done); ok {
-			return done.Message, nil
+		switch e := e.(type) {
+		case llm.Charged:
+			spent(e.Model, e.Usage)
+		case llm.Done:
+			e.Message.Usage.Cost = client.Model().Price.Cost(e.Message.Usage)
+			return e.Message, nil
 		}
 	}
 	return llm.Message{}, errors.New("the stream ended without its final event")

@@ -21,9 +21,10 @@ const (
 )
 
 // stages summarizes a conversation that does not fit into the context window of the model: one part after the other, each with the summary
-// so far. It returns the request for the last part, and the usage of the others.
-func stages(ctx context.Context, client llm.Client, req llm.Request, messages []llm.Message, t window.Task) (llm.Request, llm.Usage, error) {
-	var usage llm.Usage
+// so far. It returns the request for the last part.
+func stages(
+	ctx context.Context, client llm.Client, req llm.Request, messages []llm.Message, t window.Task, spent func(model string, u llm.Usage),
+) (llm.Request, error) {
 	req.System, req.Tools = "", nil // the parts are text, and the whole room is for them
 	model := client.Model()
 	family, scale := tokens.FamilyOf(model), scale(model, t)
@@ -32,7 +33,7 @@ func stages(ctx context.Context, client llm.Client, req llm.Request, messages []
 		room -= room / 5 // the estimate can be a fifth too low
 	}
 	if room < leastPart {
-		return req, usage, &coded{"window.summary", fmt.Sprintf("the context window of %s is too small for a summary", model.Ref())}
+		return req, &coded{"window.summary", fmt.Sprintf("the context window of %s is too small for a summary", model.Ref())}
 	}
 	each := min(max(usualStages*room*tokenBytes/max(len(messages), 1), leastPart), mostPart, room)
 	var parts []string
@@ -61,16 +62,15 @@ func stages(ctx context.Context, client llm.Client, req llm.Request, messages []
 		if i == len(parts)-1 {
 			break
 		}
-		answer, err := ask(ctx, client, &req)
+		answer, err := ask(ctx, client, &req, spent)
 		if err != nil {
-			return req, usage, err
+			return req, err
 		}
-		answer.Usage.Cost = model.Price.Cost(answer.Usage)
-		usage = usage.Plus(answer.Usage)
+		spent(model.Ref(), answer.Usage)
 		summary = excerpt.HeadTail(body(answer.Text()), 2*t.Limit*tokenBytes)
 		t.Before = new(session.Summarized)
 	}
-	return req, usage, nil
+	return req, nil
 }
 
 // asText is a message as text.

@@ -64,7 +64,7 @@ func showSummary(env *command.Env, id session.SessionID, e session.Event, asJSON
 	if asJSON {
 		return command.WriteJSON(env.Stdout, map[string]any{
 			"session": id, "entry": e.ID, "reason": d.Reason, "by": d.By, "before": d.Before, "after": d.After,
-			"verbatim": len(d.Verbatim), "summary": d.Summary, "usage": command.UsageJSON(d.Usage),
+			"verbatim": len(d.Verbatim), "summary": d.Summary, "usage": command.UsageJSON(d.Usage.Plus(d.Parts)),
 		})
 	}
 	note, _ := transcript.Describe(d)

@@ -44,10 +44,11 @@ read from the cache of the provider (READ) and written to it (WROTE), the cached
 served but did not (MISSED), with the causes. 'tenon sessions cache' shows the same for
 each request of a session.
 
-Requests are the answers of models, and the summaries and titles that they wrote. Purged
-sessions do not count.`,
+Requests are the answers of models, the summaries and titles that they wrote, and failed
+requests for which the provider reported usage. Purged sessions do not count.`,
 		Example: `  tenon stats --since 7d
   tenon stats --by model --dir .
+  tenon stats --by request --since 2h
   tenon stats --since 2026-01-01 --html stats.html`,
 		Args: command.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -90,8 +91,8 @@ sessions do not count.`,
 	f.SortFlags = false
 	f.Var(command.AgoTime(&o.query.Since), "since", "start: 12h, 7d, 4w or 2026-01-31; default 30d")
 	f.Var(command.AgoTime(&o.query.Until), "until", "end, in the same form")
-	groups := []string{"day", "model", "session", "agent", "tool"}
-	command.ChoiceFlag(c, &o.by, "by", groups, "GROUP", "group by day, model, session, agent or tool")
+	groups := []string{"day", "model", "session", "agent", "tool", "request"}
+	command.ChoiceFlag(c, &o.by, "by", groups, "GROUP", "group by day, model, session, agent, tool or request")
 	f.IntVarP(&o.limit, "limit", "n", 40, "print at most `N` lines; 0 prints all")
 	command.DirFlag(c, &o.dir, "only sessions of this `directory`")
 	f.StringVar(&o.html, "html", "", "write a page with charts to this `FILE`")
@@ -109,7 +110,8 @@ func showStats(env *command.Env, ctx context.Context, a *ledger.Account, o stats
 	if err != nil {
 		return err
 	}
-	if o.by != "day" {
+	inTime := o.by == "day" || o.by == "request"
+	if !inTime {
 		byUse(rows)
 	}
 	r := command.Result{JSON: statsOf(rows, total, o)}
@@ -118,7 +120,7 @@ func showStats(env *command.Env, ctx context.Context, a *ledger.Account, o stats
 		return env.Print(o.asJSON, r)
 	}
 	if n := len(rows); o.limit > 0 && n > o.limit {
-		if o.by == "day" {
+		if inTime {
 			rows = rows[n-o.limit:] // the last ones
 		} else {
 			rows = rows[:o.limit]
@@ -138,6 +140,9 @@ func showStats(env *command.Env, ctx context.Context, a *ledger.Account, o stats
 
 // statsRows returns the usage in groups. Only tools need the index.
 func statsRows(env *command.Env, ctx context.Context, a *ledger.Account, by index.Group) (rows []ledger.Row, err error) {
+	if by == "request" {
+		by = index.GroupAnswer
+	}
 	if by != index.GroupTool {
 		return a.By(ctx, by)
 	}
@@ -159,6 +164,8 @@ func keyWords(by string, r ledger.Row) string {
 	switch {
 	case by == "session" && r.Title != "":
 		return r.Key + "  " + term.OneLine(r.Title)
+	case by == "request":
+		return r.Time.Local().Format(time.DateTime) + "  " + term.OneLine(r.Title)
 	case by == "agent" && r.Key == "":
 		return "main agent"
 	case r.Key == "":
@@ -257,8 +264,9 @@ type statsJSON struct {
 }
 
 type statsRow struct {
-	Key   string `json:"key"` // the day, model, session, agent (empty: the main one) or tool
-	Title string `json:"title,omitzero"`
+	Key   string    `json:"key"`            // the day, model, session, agent (empty: the main one), tool, or request as SESSION/ENTRY
+	Title string    `json:"title,omitzero"` // of a session; of a request, the model
+	Time  time.Time `json:"time,omitzero"`  // of a request
 	sumJSON
 	Calls  int   `json:"calls,omitzero"`
 	Failed int   `json:"failed,omitzero"`
@@ -275,5 +283,5 @@ func statsOf(rows []ledger.Row, total ledger.Row, o statsOptions) statsJSON {
 }
 
 func statsRowOf(r ledger.Row) statsRow {
-	return statsRow{r.Key, strings.ToValidUTF8(r.Title, "\uFFFD"), sumOf(r.Sum), r.Calls, r.Failed, r.Bytes}
+	return statsRow{r.Key, strings.ToValidUTF8(r.Title, "\uFFFD"), r.Time.UTC(), sumOf(r.Sum), r.Calls, r.Failed, r.Bytes}
 }
