@@ -27,7 +27,7 @@ func (s *Server) checkBound(r *Request) error {
 				if known := s.bound[t.Signature]; known != nil && !known[string(h.Sum(nil))] {
 					if !drop {
 						return fmt.Errorf("messages.%d.content.0: Invalid `signature` in `thinking` block. The block is bound to a different "+
-							"conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\".", i)
+							"conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\"", i)
 					}
 					r.Dropped++
 				}
