@@ -13,6 +13,7 @@ import (
 	"github.com/tenon-agent/tenon/llm/anthropic"
 	"github.com/tenon-agent/tenon/llm/bedrock"
 	"github.com/tenon-agent/tenon/llm/google"
+	"github.com/tenon-agent/tenon/llm/ollama"
 	"github.com/tenon-agent/tenon/llm/openai"
 	"github.com/tenon-agent/tenon/llm/wire"
 	"github.com/tenon-agent/tenon/redact"
@@ -28,7 +29,8 @@ type connector struct {
 }
 
 // client makes the client of a model with one key. It fetches the key.
-func (r *connector) client(ctx context.Context, p server, model llm.Model, k key) (llm.Client, error) {
+// window is the known context window of the model, or 0.
+func (r *connector) client(ctx context.Context, p server, model llm.Model, window int, k key) (llm.Client, error) {
 	endpoint, err := r.endpoint(ctx, p, k)
 	if err != nil {
 		return nil, err
@@ -45,6 +47,8 @@ func (r *connector) client(ctx context.Context, p server, model llm.Model, k key
 			return nil, err
 		}
 		return openai.NewChat(model, openai.ChatOptions{Endpoint: endpoint, Profile: profile}), nil
+	case Ollama:
+		return ollama.New(model, ollama.Options{Endpoint: endpoint, Window: window}), nil
 	case AzureChat, AzureResponses:
 		return r.azure(ctx, p, model, endpoint, protocol)
 	case Gemini:

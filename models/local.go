@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/tenon-agent/tenon/llm/wire"
 )
@@ -22,14 +21,11 @@ import (
 const (
 	leastWindow = 8_000   // below, the system prompt and the tools leave no room for work
 	goodWindow  = 16_000  // below, the window is full after a few files
+	usualWindow = 32_768  // that Tenon asks for or suggests: more takes much of the memory of a usual computer
 	maxWindow   = 1 << 27 // a larger number is nonsense
 )
 
-// The bounds of questions to a local server.
-const (
-	loadTimeout  = 2 * time.Minute // for a server that loads a model first
-	maxDescribed = 64              // models of a server of which Tenon asks the facts
-)
+const maxDescribed = 64 // models of a server of which Tenon asks the facts
 
 // Window is what a local server says about the context window of a model. Zero is unknown.
 type Window struct {
@@ -48,8 +44,8 @@ type localServer struct {
 
 // Measure asks the servers of the local models of a name for their context windows. Later results of [Registry.Choose] have them. It
 // reports the windows that are too small for an agent or unknown, each with a remedy. The error is an [*UnavailableError] if no model of the
-// name can work. Measure does not ask about models whose context the configuration gives. Ollama may load a model first, which takes at most two
-// minutes.
+// name can work. Measure does not ask about models whose context the configuration gives. Ollama gives a model the window that the requests name:
+// the one in force if it is large enough, otherwise a usual one.
 func (r *Registry) Measure(ctx context.Context, name string) (warnings []string, _ error) {
 	refs, _ := r.candidates(strings.TrimSpace(name)) // Choose reports the error
 	var failed error
@@ -97,13 +93,22 @@ func (r *Registry) MeasureFound(ctx context.Context, found []Found) (_ []Found, 
 		}
 		found[i].Windows = windows
 		for _, id := range f.Models {
-			r.keep(f.Provider+"/"+id, windows[id])
-			if text := p.tooSmall(id, windows[id]); text != "" {
+			w := p.given(windows[id])
+			r.windows.keep(f.Provider+"/"+id, w)
+			if text := p.tooSmall(id, w); text != "" {
 				warnings = append(warnings, f.Provider+"/"+id+": "+text)
 			}
 		}
 	}
 	return found, warnings
+}
+
+// given is the window that the requests of Tenon lead to. Ollama loads a model again for another window than the one in force.
+func (p server) given(w Window) Window {
+	if p.protocol == Ollama && w.Tokens < goodWindow {
+		w.Tokens = min(usualWindow, cmp.Or(w.Most, usualWindow))
+	}
+	return w
 }
 
 // tooSmall says that a window is too small for an agent, and the remedy. The text is empty if the window is large enough or unknown.
@@ -121,10 +126,7 @@ func (p server) isLocal() bool {
 
 // remedy says how to give a model a larger context window.
 func (p server) remedy(id string, w Window) string {
-	n := 32_768
-	if w.Most > 0 {
-		n = min(n, w.Most)
-	}
+	n := min(usualWindow, cmp.Or(w.Most, usualWindow))
 	if n < goodWindow {
 		return fmt.Sprintf("the model itself has no more than %d, choose another one", n)
 	}
@@ -161,21 +163,30 @@ func (r *Registry) measure(ctx context.Context, p server, id string) (Window, bo
 	if err != nil {
 		return Window{}, false
 	}
-	w := windows[id]
-	if w.Tokens == 0 && s.kind == "ollama" {
-		w.Tokens = s.loaded(ctx, id)
-	}
-	r.keep(p.name+"/"+id, w)
+	w := p.given(windows[id])
+	r.windows.keep(p.name+"/"+id, w)
 	return w, true
 }
 
-// keep notes the context window of a model.
-func (r *Registry) keep(ref string, w Window) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// measured are the known context windows of local models by reference.
+type measured struct {
+	mu     sync.Mutex
+	tokens map[string]int
+}
+
+func (k *measured) keep(ref string, w Window) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	if w.Tokens > 0 {
-		r.windows[ref] = w.Tokens
+		k.tokens[ref] = w.Tokens
 	}
+}
+
+// of returns the window of a model; 0: unknown.
+func (k *measured) of(ref string) int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.tokens[ref]
 }
 
 // windows asks a server for the context windows of its models. The error says that the server does not answer.
@@ -263,17 +274,6 @@ func (s localServer) running(ctx context.Context) (map[string]int, error) {
 		out[tagged(m.Name)] = sane(m.Context)
 	}
 	return out, err
-}
-
-// loaded lets Ollama load a model, as the first request would, and returns its window; 0: unknown.
-func (s localServer) loaded(ctx context.Context, id string) int {
-	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
-	defer cancel()
-	if s.ask(ctx, "/api/generate", map[string]any{"model": id, "stream": false}, new(struct{})) != nil {
-		return 0
-	}
-	running, _ := s.running(ctx)
-	return running[tagged(id)]
 }
 
 // tagged returns the name of a model of Ollama with its tag.

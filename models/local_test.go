@@ -19,9 +19,6 @@ func local(t *testing.T, answers map[string]string) (url string, asked *[]string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		*asked = append(*asked, r.Method+" "+r.URL.Path)
 		text, ok := answers[r.Method+" "+r.URL.Path]
-		if r.URL.Path == "/api/generate" {
-			answers["GET /api/ps"] = text
-		}
 		if !ok {
 			w.WriteHeader(http.StatusNotFound)
 		}
@@ -54,15 +51,8 @@ func TestMeasure(t *testing.T) {
 		{"llama.cpp, too small", "llamacpp", map[string]string{"GET /props": `{"default_generation_settings":{"n_ctx":4096}}`}, 4096, "--ctx-size 32768", true},
 		{"ollama, loaded", "ollama", map[string]string{"GET /api/ps": `{"models":[{"name":"m:latest","context_length":65536}]}`, "POST /api/show": show}, 40960, "", false},
 		{"ollama, with a parameter", "ollama", map[string]string{"GET /api/ps": `{"models":[]}`, "POST /api/show": show}, 20000, "", false},
-		{"ollama, loads", "ollama", map[string]string{
-			"GET /api/ps": `{"models":[]}`, "POST /api/show": plain, "POST /api/generate": `{"models":[{"name":"m:latest","context_length":4096}]}`,
-		}, 4096, "restart Ollama with OLLAMA_CONTEXT_LENGTH=32768", true},
-		{
-			"ollama, silent about it", "ollama",
-			map[string]string{"GET /api/ps": `{"models":[]}`, "POST /api/show": plain},
-			models.AssumedContext,
-			"cannot determine the context window of ollama/m; restart Ollama with OLLAMA_CONTEXT_LENGTH=32768, and set models.ollama/m.context in tenon.json", false,
-		},
+		{"ollama, too small", "ollama", map[string]string{"GET /api/ps": `{"models":[{"name":"m:latest","context_length":4096}]}`, "POST /api/show": plain}, 32768, "", false},
+		{"ollama, not loaded", "ollama", map[string]string{"GET /api/ps": `{"models":[]}`, "POST /api/show": plain}, 32768, "", false},
 		{"a small model", "ollama", map[string]string{
 			"GET /api/ps": `{"models":[{"name":"m:latest","context_length":2048}]}`, "POST /api/show": `{"model_info":{"general.architecture":"a","a.context_length":2048}}`,
 		}, 2048, "choose another one", true},
@@ -124,7 +114,7 @@ func TestMeasureFound(t *testing.T) {
 	if slices.Contains(*asked, "POST /api/generate") {
 		t.Error("it loads a model")
 	}
-	if len(small) != 1 || !strings.HasPrefix(small[0], "ollama/a: its context window has 4096 tokens") {
+	if len(small) > 0 { // requests give the model a larger one
 		t.Errorf("got %q", small)
 	}
 }

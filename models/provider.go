@@ -59,8 +59,12 @@ func builtin() []provider {
 		if slices.ContainsFunc(all, func(b provider) bool { return b.name == p.Name }) {
 			continue
 		}
+		protocol := OpenAIChat
+		if p.Name == "ollama" {
+			protocol = Ollama
+		}
 		all = append(all, provider{
-			name: p.Name, title: p.Title, protocol: OpenAIChat, profile: p.Name,
+			name: p.Name, title: p.Title, protocol: protocol, profile: p.Name,
 			keys: p.KeyVars, homeKeys: p.HomeKeyVars, urls: p.BaseURLVars, local: p.Local, port: p.Port, home: p.BaseURL != "",
 			model: firstModels[p.Name],
 		})

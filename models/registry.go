@@ -76,7 +76,7 @@ type Registry struct {
 
 	mu      sync.Mutex
 	catalog *catalog.Catalog
-	windows map[string]int // of local models, by reference: tokens that their servers give them
+	windows measured
 }
 
 // server is a provider with its settings.
@@ -98,7 +98,7 @@ func New(o Options) *Registry {
 	if o.Secret == nil {
 		o.Secret = func(string) {}
 	}
-	r := &Registry{o: o, windows: make(map[string]int)}
+	r := &Registry{o: o, windows: measured{tokens: make(map[string]int)}}
 	r.connector = connector{o: &r.o, http: make(map[string]*http.Client), google: new(google.Credentials)}
 	all := builtin()
 	for _, name := range slices.Sorted(maps.Keys(o.Providers)) {
@@ -277,8 +277,12 @@ func (r *Registry) link(p server, ref Ref, name string) (chain.Link, llm.Model, 
 		found = []key{{}}
 	}
 	var link chain.Link
+	f, _ := r.facts(ref)
+	window := cmp.Or(f.Context, r.windows.of(ref.Provider+"/"+ref.Model))
 	for _, k := range found {
-		c := &deferred{model: model, vary: vary, make: func(ctx context.Context) (llm.Client, error) { return r.connector.client(ctx, p, model, k) }}
+		c := &deferred{model: model, vary: vary, make: func(ctx context.Context) (llm.Client, error) {
+			return r.connector.client(ctx, p, model, window, k)
+		}}
 		name := k.name
 		if len(found) == 1 {
 			name = ""
@@ -330,10 +334,7 @@ func (r *Registry) model(ref Ref) llm.Model {
 		m, _ = c.Guess(provider, ref.Model)
 	}
 	m.Provider = ref.Provider
-	r.mu.Lock()
-	window := r.windows[ref.Provider+"/"+ref.Model]
-	r.mu.Unlock()
-	if window > 0 {
+	if window := r.windows.of(ref.Provider + "/" + ref.Model); window > 0 {
 		m.Context, m.MaxOutput = window, min(m.MaxOutput, window)
 	}
 	if f, ok := r.facts(ref); ok {

@@ -85,6 +85,7 @@ const (
 	Anthropic       Protocol = "anthropic"        // Messages
 	OpenAIChat      Protocol = "openai-chat"      // Chat Completions
 	OpenAIResponses Protocol = "openai-responses" // Responses
+	Ollama          Protocol = "ollama"           // the native protocol of Ollama
 	Gemini          Protocol = "gemini"           // the Gemini API
 	Vertex          Protocol = "vertex"           // Gemini on Vertex AI
 	VertexAnthropic Protocol = "vertex-anthropic" // Messages on Vertex AI
@@ -95,7 +96,7 @@ const (
 
 // Protocols returns all protocols.
 func Protocols() []Protocol {
-	return []Protocol{Anthropic, OpenAIChat, OpenAIResponses, Gemini, Vertex, VertexAnthropic, Bedrock, AzureChat, AzureResponses}
+	return []Protocol{Anthropic, OpenAIChat, OpenAIResponses, Ollama, Gemini, Vertex, VertexAnthropic, Bedrock, AzureChat, AzureResponses}
 }
 
 // Keys returns the configured keys of the provider, the preferred one first, each with a name.

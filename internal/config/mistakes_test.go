@@ -49,7 +49,7 @@ func TestMistakesSayWhereAndWhatToDo(t *testing.T) {
 		{"an element", `{"pools": {"p": ["a/x", true]}}`, `1:25: pools.p[1]: expected a string, found true`},
 		{"no elements", `{"pools": {"p": []}}`, `1:17: pools.p: is empty; name at least one model`},
 		{"word", `{"thinking": "hgih"}`, `1:14: thinking: unknown value "hgih", did you mean "high"?; expected one of off, minimal, low, medium, high, xhigh, max, default`},
-		{"protocol", `{"providers": {"a": {"protocol": "grpc"}}}`, `1:34: providers.a.protocol: unknown value "grpc"; expected one of anthropic, openai-chat, openai-responses, gemini, vertex, vertex-anthropic, bedrock, azure-chat, azure-responses`},
+		{"protocol", `{"providers": {"a": {"protocol": "grpc"}}}`, `1:34: providers.a.protocol: unknown value "grpc"; expected one of anthropic, openai-chat, openai-responses, ollama, gemini, vertex, vertex-anthropic, bedrock, azure-chat, azure-responses`},
 		{"reference to a model", `{"pools": {"p": ["claude"]}}`, `1:18: pools.p[0]: expected provider/model or provider/model@variant, found "claude"`},
 		{"model", `{"model": "a b"}`, `1:11: model: expected provider/model, provider/model@variant, or the name of a pool, found "a b"`},
 		{"variable in a model", `{"model": "a/$MODEL"}`, `1:11: model: expected provider/model, provider/model@variant, or the name of a pool; references with $ are not supported here`},

@@ -66,7 +66,7 @@ func normal(code string) string {
 // overflows are phrases with which servers say that a request is longer than the model's window. Some of them appear in texts
 // about rate limits too ("too many tokens per minute"), so those are looked for first.
 var overflows = []string{
-	"prompt is too long", "input is too long", "exceeds the context window", "exceed the context window",
+	"prompt is too long", "input is too long", "exceeds the context window", "exceeds the context length", "exceed the context window",
 	"maximum prompt length", "reduce the length", "maximum context length", "exceeds the available context size",
 	"greater than the context length", "context window exceeds limit", "exceeded model token limit", "context length exceeded",
 	"context_length_exceeded", "too many tokens", "token limit exceeded", "exceed context limit", "context size exceeded",

@@ -116,6 +116,25 @@ func (r *Response) Events() iter.Seq2[Event, error] {
 	}
 }
 
+// Lines yields the lines of the body, without their ends. Each is valid until the next one. Errors are as in Events.
+func (r *Response) Lines() iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		lines := EventReader{r: r.r}
+		for {
+			line, err := lines.readLine()
+			if err == io.EOF {
+				return
+			}
+			if err == errTooLong {
+				err = r.Protocol(fmt.Sprintf("a line is longer than %d bytes", maxEvent))
+			}
+			if !yield(line, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // lateTime is how long a client waits for the rest of a complete answer: some servers send the usage after it.
 const lateTime = 2 * time.Second
 
