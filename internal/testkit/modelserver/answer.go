@@ -75,6 +75,11 @@ func wireOf(p Protocol, c Config) wire {
 			"application/vnd.amazon.eventstream", (*answer).bedrockStream, (*answer).bedrockWhole, (*answer).bedrockDelta,
 			bedrockHalf, nil, func(status int, message string, _ bool) []byte { return bedrockException(status, message) },
 		}
+	case Ollama:
+		return wire{
+			"application/x-ndjson", (*answer).ollamaStream, (*answer).ollamaWhole, (*answer).ollamaDelta,
+			ollamaHalf, nil, func(_ int, message string, _ bool) []byte { return ollamaLine(ollamaError(message)) },
+		}
 	default:
 		return wire{
 			"text/event-stream", (*answer).geminiStream, (*answer).geminiWhole, (*answer).geminiDelta, halfLine, comment,
@@ -117,6 +122,8 @@ func overflowText(p Protocol) string {
 		return "Your input exceeds the context window of this model. Please adjust your input and try again."
 	case Bedrock:
 		return "Input is too long for requested model."
+	case Ollama:
+		return "the input length exceeds the context length"
 	default:
 		return "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)."
 	}

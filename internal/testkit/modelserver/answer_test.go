@@ -31,6 +31,7 @@ func TestUsage(t *testing.T) {
 			modelserver.OpenAIResponses: {`"input_tokens":321`, `"cached_tokens":20`, `"output_tokens":54000`, `"reasoning_tokens":50000`},
 			modelserver.Gemini:          {`"promptTokenCount":321`, `"cachedContentTokenCount":20`, `"candidatesTokenCount":4000`, `"thoughtsTokenCount":50000`},
 			modelserver.Bedrock:         {`"inputTokens":1`, `"cacheReadInputTokens":20`, `"cacheWriteInputTokens":300`, `"outputTokens":54000`},
+			modelserver.Ollama:          {`"prompt_eval_count":321`, `"eval_count":54000`},
 		}
 		for _, want := range wants[p] {
 			if !strings.Contains(string(body), want) {
@@ -44,6 +45,7 @@ func TestAnAnswerSaysTheSameInEveryProtocol(t *testing.T) {
 	stops := map[modelserver.Protocol]string{
 		modelserver.Anthropic: "tool_use", modelserver.AnthropicVertex: "tool_use", modelserver.OpenAIChat: "tool_calls",
 		modelserver.OpenAIResponses: "completed", modelserver.Gemini: "STOP", modelserver.GeminiVertex: "STOP", modelserver.Bedrock: "tool_use",
+		modelserver.Ollama: "stop",
 	}
 	for _, config := range []modelserver.Config{{}, {ChunkBytes: 1, DeltaBytes: 1}, {ChunkBytes: 7, DeltaBytes: 1000}} {
 		each(t, func(t *testing.T, p modelserver.Protocol, stream bool) {
@@ -53,7 +55,7 @@ func TestAnAnswerSaysTheSameInEveryProtocol(t *testing.T) {
 				t.Fatal(err, res, string(body))
 			}
 			got := read(t, p, stream, body)
-			if p != modelserver.OpenAIChat && got.signature == "" {
+			if p != modelserver.OpenAIChat && p != modelserver.Ollama && got.signature == "" {
 				t.Error("the reasoning has no signature")
 			}
 			got.signature = ""
@@ -76,7 +78,7 @@ func TestTheReasonOfTheEnd(t *testing.T) {
 		modelserver.Anthropic: {"max_tokens", "refusal"}, modelserver.AnthropicVertex: {"max_tokens", "refusal"},
 		modelserver.OpenAIChat: {"length", "content_filter"}, modelserver.OpenAIResponses: {"incomplete", "completed"},
 		modelserver.Gemini: {"MAX_TOKENS", "SAFETY"}, modelserver.GeminiVertex: {"MAX_TOKENS", "SAFETY"},
-		modelserver.Bedrock: {"max_tokens", "content_filtered"},
+		modelserver.Bedrock: {"max_tokens", "content_filtered"}, modelserver.Ollama: {"length", "stop"},
 	}
 	each(t, func(t *testing.T, p modelserver.Protocol, stream bool) {
 		srv := modelserver.New(t, modelserver.Steps(
@@ -123,7 +125,7 @@ func TestManners(t *testing.T) {
 	}
 	for _, p := range modelserver.Protocols() {
 		_, body, err := ask(t, srv, p, true)
-		if err != nil || strings.HasPrefix(string(body), ": PROCESSING\n\n") == (p == modelserver.Bedrock) {
+		if err != nil || strings.HasPrefix(string(body), ": PROCESSING\n\n") == (p == modelserver.Bedrock || p == modelserver.Ollama) {
 			t.Errorf("%s: %v: %.60s", p, err, body)
 		}
 	}
@@ -158,11 +160,13 @@ func TestFailuresAreTheProvidersOwn(t *testing.T) {
 		modelserver.Anthropic: `"type":"rate_limit_error"`, modelserver.AnthropicVertex: `"status":"RESOURCE_EXHAUSTED"`,
 		modelserver.OpenAIChat: `"code":"rate_limit_exceeded"`, modelserver.OpenAIResponses: `"code":"rate_limit_exceeded"`,
 		modelserver.Gemini: `"retryDelay":"2s"`, modelserver.GeminiVertex: `"retryDelay":"2s"`, modelserver.Bedrock: `{"message":"slow down"}`,
+		modelserver.Ollama: `{"error":"slow down"}`,
 	}
 	overflows := map[modelserver.Protocol]string{
 		modelserver.Anthropic: "prompt is too long", modelserver.AnthropicVertex: "prompt is too long",
 		modelserver.OpenAIChat: "context_length_exceeded", modelserver.OpenAIResponses: "context_length_exceeded",
 		modelserver.Gemini: "input token count", modelserver.GeminiVertex: "input token count", modelserver.Bedrock: "Input is too long",
+		modelserver.Ollama: `{"error":"the input length exceeds the context length"}`,
 	}
 	each(t, func(t *testing.T, p modelserver.Protocol, stream bool) {
 		srv := modelserver.New(t, modelserver.Steps(
@@ -190,10 +194,14 @@ func TestFailuresAreTheProvidersOwn(t *testing.T) {
 
 func TestEveryStatusHasABody(t *testing.T) {
 	each(t, func(t *testing.T, p modelserver.Protocol, stream bool) {
+		member := `"message":"`
+		if p == modelserver.Ollama {
+			member = `{"error":"`
+		}
 		for _, status := range []int{400, 401, 402, 403, 404, 408, 413, 424, 429, 500, 503, 504, 529} {
 			srv := modelserver.New(t, modelserver.Steps(modelserver.Fail(status)))
 			res, body, err := ask(t, srv, p, stream)
-			if err != nil || res.StatusCode != status || !strings.Contains(string(body), "message") {
+			if err != nil || res.StatusCode != status || !strings.Contains(string(body), member) {
 				t.Errorf("%v %d: %s", err, status, body)
 			}
 			if p == modelserver.Bedrock && !strings.Contains(res.Header.Get("X-Amzn-Errortype"), "Exception") {

@@ -45,6 +45,8 @@ func (rules Rules) Check(p Protocol, r *http.Request, body []byte) error {
 		checkGemini(root, p)
 	case Bedrock:
 		checkBedrock(root)
+	case Ollama:
+		checkOllama(root)
 	default:
 		return fmt.Errorf("modelserver: unknown protocol %q", p)
 	}

@@ -35,6 +35,8 @@ func request(p modelserver.Protocol, stream bool) (path, body string) {
 		return "/v1beta/models/m" + verb, contents
 	case modelserver.GeminiVertex:
 		return "/v1/projects/p/locations/l/publishers/google/models/m" + verb, contents
+	case modelserver.Ollama:
+		return "/some/prefix/api/chat", fmt.Sprintf(`{"model":"m","stream":%t,"messages":[{"role":"user","content":"hello"}]}`, stream)
 	default:
 		verb := map[bool]string{true: "converse-stream", false: "converse"}[stream]
 		return "/model/m/" + verb, `{"messages":[{"role":"user","content":[{"text":"hello"}]}]}`

@@ -1,6 +1,7 @@
 package modelserver
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"unicode"
@@ -114,10 +115,13 @@ func (s *Server) count(r *Request) int {
 	return n
 }
 
+// window returns the context window for a request; 0: there is no limit.
+func (s *Server) window(r *Request) int { return cmp.Or(r.NumCtx, s.config.Window) }
+
 // full returns the provider's words for a request that exceeds the context window, or nothing. Anthropic and OpenAI Chat also count the answer that
 // the request allows.
 func (s *Server) full(r *Request) string {
-	window, answer := s.config.Window, 0
+	window, answer := s.window(r), 0
 	if r.Protocol == Anthropic || r.Protocol == AnthropicVertex || r.Protocol == OpenAIChat {
 		answer = r.MaxTokens
 	}
@@ -141,13 +145,18 @@ func (s *Server) full(r *Request) string {
 	}
 }
 
-// refuseFull refuses a request that exceeds the context window, and reports whether it did.
+// refuseFull refuses a request that exceeds the context window, and reports whether it did. Ollama answers instead unless the request forbids it
+// to drop messages.
 func (s *Server) refuseFull(w http.ResponseWriter, req *Request) bool {
 	text := s.full(req)
 	if text == "" {
 		return false
 	}
-	req.Violation = fmt.Errorf("a request of %d tokens and an answer of %d exceed the context window of %d", req.Tokens, req.MaxTokens, s.config.Window)
+	req.Violation = fmt.Errorf("a request of %d tokens and an answer of %d exceed the context window of %d", req.Tokens, req.MaxTokens, s.window(req))
+	if req.Protocol == Ollama && req.truncates {
+		req.Violation = fmt.Errorf("%w; set truncate to false, or Ollama drops messages", req.Violation)
+		return false
+	}
 	s.record(req)
 	o := &output{s: s, w: w, req: req}
 	o.fail(Fail(http.StatusBadRequest).Message(text))

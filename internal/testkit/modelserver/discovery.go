@@ -8,8 +8,10 @@ import (
 
 // discover answers what is asked to find out who is there: the lists of models, and the marks of local servers.
 func (s *Server) discover(w http.ResponseWriter, r *http.Request) {
-	body := s.discovery(r)
-	status := http.StatusOK
+	status, body := http.StatusOK, s.discovery(r)
+	if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/api/show") {
+		status, body = s.show(r)
+	}
 	if body == nil {
 		status = http.StatusNotFound
 		body = object{"error": object{"message": "Not Found: " + r.Method + " " + r.URL.Path, "type": "invalid_request_error", "code": nil}}
@@ -44,10 +46,12 @@ func (s *Server) discovery(r *http.Request) any {
 		return object{"models": each(models, func(id string) object {
 			return object{"name": id, "model": id, "size": 4_000_000_000, "digest": "sha256:0", "details": object{"family": "test"}}
 		})}
+	case strings.HasSuffix(path, "/api/ps"):
+		return s.running()
 	case strings.HasSuffix(path, "/api/version"):
 		return object{"version": "0.17.4"}
 	case strings.HasSuffix(path, "/props"):
-		return object{"default_generation_settings": object{"n_ctx": 32768}, "total_slots": 1, "model_path": models[0]}
+		return object{"default_generation_settings": object{"n_ctx": localWindow}, "total_slots": 1, "model_path": models[0]}
 	case strings.HasSuffix(path, "/health"):
 		return object{"status": "ok"}
 	}

@@ -13,6 +13,8 @@ func failure(r *Request, status int, message string, retry time.Duration) (body 
 	switch {
 	case long:
 		message = overflowText(r.Protocol)
+	case message == "" && r.Protocol == Ollama:
+		message = ollamaReason(r, status)
 	case message == "":
 		message = reason(status)
 	}
@@ -32,6 +34,8 @@ func failure(r *Request, status int, message string, retry time.Duration) (body 
 	case Bedrock:
 		header.Set("X-Amzn-Errortype", bedrockErrorType(status)+":http://internal.amazon.com/coral/com.amazon.bedrock/")
 		return object{"message": message}, header
+	case Ollama:
+		return ollamaError(message), header
 	default:
 		return googleError(status, message, retry), header
 	}

@@ -61,7 +61,7 @@ func TestErrorsInTheStream(t *testing.T) {
 	want := map[modelserver.Protocol]string{
 		modelserver.Anthropic: "overloaded_error", modelserver.AnthropicVertex: "overloaded_error", modelserver.OpenAIChat: "server_error",
 		modelserver.OpenAIResponses: "server_error", modelserver.Gemini: "UNAVAILABLE", modelserver.GeminiVertex: "UNAVAILABLE",
-		modelserver.Bedrock: "serviceUnavailableException",
+		modelserver.Bedrock: "serviceUnavailableException", modelserver.Ollama: "Overloaded",
 	}
 	for _, p := range modelserver.Protocols() {
 		for _, f := range []modelserver.Fault{modelserver.ErrorEvent, modelserver.FailedEvent} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/tenon-agent/tenon/llm"
 )
@@ -11,7 +12,7 @@ import (
 // frames returns the answer of a step in the pieces in which a provider sends it.
 func (o *output) frames(step Step) []frame {
 	a := o.s.newAnswer(o.req, step.message)
-	if o.req.Stream && o.s.config.Comments && o.req.Protocol != Bedrock {
+	if o.req.Stream && o.s.config.Comments && strings.HasPrefix(o.wire.mime, "text/event-stream") {
 		return append([]frame{{data: []byte(": PROCESSING\n\n")}}, o.wire.stream(a)...)
 	}
 	if o.req.Stream {

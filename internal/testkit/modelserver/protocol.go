@@ -18,11 +18,12 @@ const (
 	Gemini          Protocol = "gemini"           // POST {prefix}/v1beta/models/{model}:streamGenerateContent, :generateContent
 	GeminiVertex    Protocol = "gemini-vertex"    // POST {prefix}/publishers/google/models/{model}:...
 	Bedrock         Protocol = "bedrock"          // POST {prefix}/model/{model}/converse-stream, /converse
+	Ollama          Protocol = "ollama"           // POST {prefix}/api/chat
 )
 
 // Protocols returns every protocol in a fixed order.
 func Protocols() []Protocol {
-	return []Protocol{Anthropic, AnthropicVertex, OpenAIChat, OpenAIResponses, Gemini, GeminiVertex, Bedrock}
+	return []Protocol{Anthropic, AnthropicVertex, OpenAIChat, OpenAIResponses, Gemini, GeminiVertex, Bedrock, Ollama}
 }
 
 // target is what the URL of a request says.
@@ -44,6 +45,8 @@ func route(u *url.URL) (target, bool) {
 		return target{protocol: OpenAIChat, azure: azure, model: deployment(path)}, true
 	case strings.HasSuffix(path, "/responses"):
 		return target{protocol: OpenAIResponses, azure: azure, model: deployment(path)}, true
+	case strings.HasSuffix(path, "/api/chat"):
+		return target{protocol: Ollama}, true
 	}
 	if _, rest, ok := strings.Cut(path, "/publishers/anthropic/models/"); ok {
 		return verb(AnthropicVertex, rest, "rawPredict", "streamRawPredict")

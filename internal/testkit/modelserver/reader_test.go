@@ -62,6 +62,9 @@ func events(p modelserver.Protocol, body []byte) (out []doc, err error) {
 	if p == modelserver.Bedrock {
 		return messages(body)
 	}
+	if p == modelserver.Ollama {
+		return lines(body)
+	}
 	for block := range strings.SplitSeq(strings.ReplaceAll(string(body), "\r\n", "\n"), "\n\n") {
 		for line := range strings.Lines(block) {
 			data, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "data: ")
@@ -76,6 +79,18 @@ func events(p modelserver.Protocol, body []byte) (out []doc, err error) {
 			}
 			out = append(out, doc{v})
 		}
+	}
+	return out, nil
+}
+
+// lines returns the JSON of each line.
+func lines(body []byte) (out []doc, err error) {
+	for line := range strings.Lines(string(body)) {
+		var v any
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			return out, err
+		}
+		out = append(out, doc{v})
 	}
 	return out, nil
 }
@@ -135,6 +150,8 @@ func (a *answer) event(p modelserver.Protocol, e doc) {
 		a.responses(e)
 	case modelserver.Bedrock:
 		a.bedrock(e)
+	case modelserver.Ollama:
+		a.ollama(e)
 	default:
 		a.gemini(e)
 	}
@@ -247,6 +264,20 @@ func (a *answer) bedrock(e doc) {
 	a.output += e.at("metadata", "usage", "outputTokens").num()
 }
 
+// ollama reads a line of a stream, or a whole answer.
+func (a *answer) ollama(e doc) {
+	a.err += e.at("error").str()
+	m := e.at("message")
+	a.text += m.at("content").str()
+	a.thought += m.at("thinking").str()
+	for _, c := range m.at("tool_calls").list() {
+		a.call(c.at("function", "name").str(), c.at("function", "arguments"))
+	}
+	if e.at("done").v == true {
+		a.stop, a.input, a.output = e.at("done_reason").str(), e.at("prompt_eval_count").num(), e.at("eval_count").num()
+	}
+}
+
 // whole reads an answer that is not streamed.
 func (a *answer) whole(p modelserver.Protocol, v doc) {
 	switch p {
@@ -277,6 +308,8 @@ func (a *answer) whole(p modelserver.Protocol, v doc) {
 			a.call(b.at("toolUse", "name").str(), b.at("toolUse", "input"))
 		}
 		a.stop, a.input, a.output = v.at("stopReason").str(), v.at("usage", "inputTokens").num(), v.at("usage", "outputTokens").num()
+	case modelserver.Ollama:
+		a.ollama(v)
 	default:
 		a.gemini(v)
 	}

@@ -25,9 +25,14 @@ type Request struct {
 	Messages  []llm.Message // one for each part of the conversation; results of tools are messages of their own
 	Tools     []llm.Tool
 
+	NumCtx int    // Ollama: the context window that it asks for; 0: none is given
+	Think  string // Ollama: true, false or a level; empty: none is given
+
 	Tokens    int   // by the count of the server, see [Tokens]
 	Dropped   int   // blocks of thinking that no longer stand where the server produced them, and that it dropped
-	Violation error // the provider's reason to refuse it, or nil
+	Violation error // the provider's reason to refuse it, or nil; of Ollama also its reason to cut it, see [Config.Window]
+
+	truncates bool // Ollama: it allows the server to drop messages
 }
 
 // LastUser returns the text of the user's last message that has one.
@@ -78,6 +83,8 @@ func (r *Request) read() {
 		readGemini(r, v)
 	case Bedrock:
 		readBedrock(r, v)
+	case Ollama:
+		readOllama(r, v)
 	}
 }
 

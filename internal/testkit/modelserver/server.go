@@ -32,7 +32,9 @@ type Config struct {
 	DeltaBytes int      // bytes of text in one delta; 0: 12
 	ChunkBytes int      // bytes of each write, also within a character; 0: an event at once
 
-	Window     int     // tokens of the context window: a longer request is refused, see [Tokens]; 0: none is
+	// Window is the tokens of the context window: a longer request is refused, see [Tokens]; 0: none is. In the protocol of Ollama, num_ctx of a
+	// request takes its place, and a request without truncate of false is answered and counts as a violation: Ollama drops messages.
+	Window     int
 	Vocabulary float64 // tokens of this server for one of [Tokens]; 0: 1
 
 	Reasoning    Reasoning     // OpenAI Chat

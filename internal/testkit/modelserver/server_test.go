@@ -82,6 +82,7 @@ func TestKeys(t *testing.T) {
 	headers := map[modelserver.Protocol]string{
 		modelserver.Anthropic: "X-Api-Key", modelserver.OpenAIChat: "Api-Key", modelserver.Gemini: "X-Goog-Api-Key",
 		modelserver.OpenAIResponses: "Authorization", modelserver.Bedrock: "Authorization", modelserver.AnthropicVertex: "Authorization",
+		modelserver.Ollama: "Authorization",
 	}
 	refused := map[modelserver.Protocol]int{modelserver.Gemini: 400, modelserver.Bedrock: 403}
 	for p, name := range headers {
@@ -211,6 +212,11 @@ func TestWhatARequestSays(t *testing.T) {
 			"messages":[{"role":"user","content":[{"text":"look"},{"image":{"format":"png","source":{"bytes":"` + image + `"}}}]},
 			{"role":"assistant","content":[{"toolUse":{"toolUseId":"c1","name":"read","input":{"a":1}}}]},
 			{"role":"user","content":[{"toolResult":{"toolUseId":"c1","content":[{"text":"done"}]}},{"text":"and?"}]}]}`,
+		modelserver.Ollama: `{"model":"m","stream":false,"options":{"num_predict":9},
+			"tools":[{"type":"function","function":{"name":"read","description":"d","parameters":{"type":"object"}}}],
+			"messages":[{"role":"system","content":"be"},{"role":"user","content":"look","images":["` + image + `"]},
+			{"role":"assistant","content":"","tool_calls":[{"id":"c1","function":{"name":"read","arguments":{"a":1}}}]},
+			{"role":"tool","tool_call_id":"c1","tool_name":"read","content":"done"},{"role":"user","content":"and?"}]}`,
 	}
 	for p, body := range bodies {
 		srv := modelserver.New(t, modelserver.Steps(modelserver.Say("hi")))
