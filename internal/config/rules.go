@@ -74,7 +74,7 @@ func rules(name string) (rule, bool) {
 			},
 		}, true
 	case "filename":
-		return rule{"the name of a file, without a directory", `^[^\x00-\x1f/\\$]+$`, func(s string) bool {
+		return rule{"the name of a file, without a directory", `^([^\x00-\x1f/\\$.][^\x00-\x1f/\\$]*|\.[^\x00-\x1f/\\$.][^\x00-\x1f/\\$]*|\.\.[^\x00-\x1f/\\$]+)$`, func(s string) bool {
 			return s != "" && s != "." && s != ".." && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || strings.ContainsRune(`/\$`, r) })
 		}}, true
 	case "host":
