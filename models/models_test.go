@@ -66,7 +66,7 @@ func TestEveryProviderIsAskedInItsWay(t *testing.T) {
 		{"openai-responses/gpt-4o", []string{"OPENAI_API_KEY", "k-123456", "OPENAI_BASE_URL", "SERVER/v1"}, modelserver.OpenAIResponses, "/v1/responses", "k-123456"},
 		{"openai-chat/gpt-4o", []string{"OPENAI_API_KEY", "k-123456", "OPENAI_BASE_URL", "SERVER/v1"}, modelserver.OpenAIChat, "/v1/chat/completions", "k-123456"},
 		{"groq/openai/gpt-oss-120b", []string{"GROQ_API_KEY", "k-123456", "GROQ_BASE_URL", "SERVER/openai/v1"}, modelserver.OpenAIChat, "/openai/v1/chat/completions", "k-123456"},
-		{"ollama/qwen3", []string{"OLLAMA_HOST", "SERVER"}, modelserver.OpenAIChat, "/v1/chat/completions", ""},
+		{"ollama/qwen3", []string{"OLLAMA_HOST", "SERVER"}, modelserver.Ollama, "/api/chat", ""},
 		{"vllm/m", []string{"VLLM_BASE_URL", "SERVER/v1"}, modelserver.OpenAIChat, "/v1/chat/completions", ""},
 		{"azure/gpt-4o", []string{"AZURE_OPENAI_API_KEY", "k-123456", "AZURE_OPENAI_ENDPOINT", "SERVER"}, modelserver.OpenAIResponses, "/openai/v1/responses", "k-123456"},
 		{"azure-chat/gpt-4o", []string{"AZURE_OPENAI_API_KEY", "k-123456", "AZURE_OPENAI_ENDPOINT", "SERVER", "AZURE_OPENAI_API_VERSION", "2024-10-21"}, modelserver.OpenAIChat, "/openai/deployments/gpt-4o/chat/completions", "k-123456"},

@@ -76,7 +76,7 @@ func TestAServerOnThisMachineIsFound(t *testing.T) {
 	if r := p.tenon("doctor"); !strings.Contains(r.stdout, "ollama/first-model:7b (found on this machine") {
 		t.Errorf("doctor says %s", r.stdout)
 	}
-	if q := srv.Requests(); len(q) != 2 || q[0].Model != "first-model:7b" || len(srv.Violations()) > 0 {
+	if q := srv.Requests(); len(q) != 2 || q[0].Model != "first-model:7b" || q[0].NumCtx != 32768 || q[1].NumCtx != 32768 || len(srv.Violations()) > 0 {
 		t.Errorf("requests %v, violations %v", q, srv.Violations())
 	}
 }

@@ -39,6 +39,9 @@ const (
 	readFact = `{"path":"fact.txt"}`
 )
 
+// refuses reports whether the protocol can say that a model declines. Ollama's has no word for it.
+func refuses(w way) bool { return w.protocol != modelserver.Ollama }
+
 func say() modelserver.Step   { return modelserver.Say(answer) }
 func wrong() modelserver.Step { return modelserver.Say(begun) }
 
@@ -146,11 +149,11 @@ func scenarios() []scenario {
 			says: []string{"context overflow"}, silent: []string{"attempt", "tenon run --session"},
 		},
 		{
-			name: "refusal", code: 1, steps: []modelserver.Step{modelserver.Say("I cannot").Stop(llm.StopRefused)},
+			name: "refusal", only: refuses, code: 1, steps: []modelserver.Step{modelserver.Say("I cannot").Stop(llm.StopRefused)},
 			answer: "I cannot", silent: []string{"attempt"}, says: []string{"declined to answer"}, // its text is its answer, and the exit code shows the refusal
 		},
 		{
-			name: "refusal without words", code: 1, steps: []modelserver.Step{modelserver.Answer(llm.Message{Stop: llm.StopRefused})},
+			name: "refusal without words", only: refuses, code: 1, steps: []modelserver.Step{modelserver.Answer(llm.Message{Stop: llm.StopRefused})},
 			silent: []string{"attempt"}, says: []string{"refused"},
 		},
 		// The script has the right answer more than once: a busy machine may send it so slowly that it counts as a stall.
@@ -316,7 +319,11 @@ func thoughts(r *modelserver.Request) int {
 	n := bytes.Count(r.Body, []byte(`"reasoning_details":`))
 	before := llm.RoleUser
 	for _, m := range r.Messages {
-		if m.Role == llm.RoleAssistant && before != llm.RoleAssistant && slices.ContainsFunc(m.Content, thoughtful) {
+		plain := r.Protocol == modelserver.Ollama && len(m.Content) > 0 // its thinking has no signature
+		if plain {
+			_, plain = m.Content[0].(llm.Thinking)
+		}
+		if m.Role == llm.RoleAssistant && before != llm.RoleAssistant && (plain || slices.ContainsFunc(m.Content, thoughtful)) {
 			n++
 		}
 		before = m.Role

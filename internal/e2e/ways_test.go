@@ -116,9 +116,8 @@ func ways() []way {
 			server: modelserver.Config{Reasoning: modelserver.ReasoningDetails, Comments: true, Rules: modelserver.Rules{Extra: []string{"usage", "reasoning", "reasoning_details", "cache_control"}}},
 		},
 		{
-			name: "ollama", like: true, model: "qwen3:8b", protocol: modelserver.OpenAIChat,
-			env:    vars("OLLAMA_HOST=URL:"),
-			server: modelserver.Config{Reasoning: modelserver.ReasoningField},
+			name: "ollama", model: "qwen3:8b", protocol: modelserver.Ollama, thinks: true,
+			env: vars("OLLAMA_HOST=URL:"),
 		},
 		{
 			name: "azure-chat", like: true, model: "gpt-5.4", protocol: modelserver.OpenAIChat, key: key,

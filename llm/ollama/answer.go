@@ -2,6 +2,7 @@ package ollama
 
 import (
 	"bytes"
+	"io"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -43,11 +44,7 @@ type reader struct {
 // read reads the answer to its end and yields it.
 func (r *reader) read() error {
 	if !r.resp.Streamed {
-		data, err := r.resp.All()
-		if err == nil {
-			err = r.take(data)
-		}
-		return r.end(err)
+		return r.end(r.whole())
 	}
 	for line, err := range r.resp.Lines() {
 		if err == nil {
@@ -58,6 +55,22 @@ func (r *reader) read() error {
 		}
 	}
 	return r.end(nil)
+}
+
+// whole reads an answer without the media type of a stream: one object, or the lines of a stream under another type.
+func (r *reader) whole() error {
+	data, err := r.resp.All()
+	for values := jsontext.NewDecoder(bytes.NewReader(data)); err == nil && !r.done; {
+		var v jsontext.Value
+		if v, err = values.ReadValue(); err == nil {
+			err = r.take(v)
+		} else if err == io.EOF {
+			return nil
+		} else {
+			err = r.resp.Protocol("the answer is not JSON")
+		}
+	}
+	return err
 }
 
 // take reads a line.

@@ -12,8 +12,7 @@ import (
 // localWindow is the context window of a local model if the configuration has none.
 const localWindow = 32768
 
-// running answers /api/ps: the models that requests in the protocol of Ollama loaded, with the window of the last request, the last one first. There
-// is none before the first request, because a server of another protocol does not know the path.
+// running answers /api/ps: the models that requests in the protocol of Ollama loaded, with the window of the last request, the last one first.
 func (s *Server) running() any {
 	models, seen := []any{}, map[string]bool{}
 	for _, r := range slices.Backward(s.Requests()) {
@@ -29,9 +28,6 @@ func (s *Server) running() any {
 			"name": name, "model": name, "size": 4_000_000_000, "size_vram": 4_000_000_000, "digest": "sha256:0",
 			"details": object{"family": "test"}, "context_length": cmp.Or(s.window(r), localWindow),
 		})
-	}
-	if len(models) == 0 {
-		return nil
 	}
 	return object{"models": models}
 }
