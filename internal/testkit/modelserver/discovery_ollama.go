@@ -32,7 +32,7 @@ func (s *Server) running() any {
 	return object{"models": models}
 }
 
-// show answers /api/show: what the model can do, and the most that its window can have.
+// show answers /api/show: the abilities of a model, and the largest window that it can have.
 func (s *Server) show(r *http.Request) (status int, body any) {
 	data, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	if err != nil {
