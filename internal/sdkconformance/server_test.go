@@ -49,11 +49,11 @@ func TestConversations(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				srv := modelserver.New(t, modelserver.With(modelserver.Config{Keys: []string{key}, Secret: secret, CallIDs: true}),
 					modelserver.Steps(modelserver.Answer(message), modelserver.Answer(message)))
-				theirs, err := p.sdk(t.Context(), srv.URL, &http.Client{}, stream)
+				theirs, err := p.sdk(t.Context(), srv.URL, fresh(), stream)
 				if err != nil {
 					t.Error(err)
 				}
-				client := p.ours(srv.URL, &http.Client{}, stream)
+				client := p.ours(srv.URL, fresh(), stream)
 				m, err := llm.Collect(t.Context(), client, conversation(client.Model()))
 				if err != nil {
 					t.Error(err)
@@ -115,11 +115,11 @@ func TestFailures(t *testing.T) {
 	each(t, func(t *testing.T, p protocol, stream bool) {
 		for _, status := range []int{400, 401, 429, 500} {
 			srv := modelserver.New(t, modelserver.Steps(modelserver.Fail(status).Message("It went wrong."), modelserver.Fail(status).Message("It went wrong.")))
-			_, err := p.sdk(t.Context(), srv.URL, &http.Client{}, stream)
+			_, err := p.sdk(t.Context(), srv.URL, fresh(), stream)
 			if got, text := statusOf(err); got != status || text != "It went wrong." {
 				t.Errorf("status %d: the SDK reads %d and %q of %v", status, got, text, err)
 			}
-			client := p.ours(srv.URL, &http.Client{}, stream)
+			client := p.ours(srv.URL, fresh(), stream)
 			_, err = llm.Collect(t.Context(), client, conversation(client.Model()))
 			if e := llm.AsError(err); e == nil || e.Status != status || e.Message != "It went wrong." {
 				t.Errorf("status %d: we read %v", status, err)
@@ -127,3 +127,6 @@ func TestFailures(t *testing.T) {
 		}
 	})
 }
+
+// fresh returns a client that keeps no connection: a later server may get the port of one that has ended.
+func fresh() *http.Client { return &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} }
