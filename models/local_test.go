@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tenon-agent/tenon/models"
@@ -16,8 +17,11 @@ import (
 func local(t *testing.T, answers map[string]string) (url string, asked *[]string) {
 	t.Helper()
 	asked = new([]string)
+	var mu sync.Mutex
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
 		*asked = append(*asked, r.Method+" "+r.URL.Path)
+		mu.Unlock()
 		text, ok := answers[r.Method+" "+r.URL.Path]
 		if !ok {
 			w.WriteHeader(http.StatusNotFound)
