@@ -3,7 +3,7 @@
 //
 //	go run ./internal/evals list
 //	go run ./internal/evals check
-//	go run ./internal/evals run --model anthropic/claude-sonnet-4-6 --out a.json
+//	go run ./internal/evals run --model anthropic/claude-sonnet-5-5 --out a.json
 //	go run ./internal/evals compare a.json b.json
 //
 // It knows Tenon only from outside: it runs a program, and reads the event stream that docs/developers/events.md specifies. So one

@@ -137,7 +137,7 @@ func checkCommand(ctx context.Context, args []string, stdout, stderr io.Writer) 
 
 func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
-	model := flags.String("model", "", "model `REF`, such as anthropic/claude-sonnet-4-6@high; tenon models lists them")
+	model := flags.String("model", "", "model `REF`, such as anthropic/claude-sonnet-5-5@high; tenon models lists them")
 	program := flags.String("program", "", "`PATH` of the program to measure; default: build this tree")
 	patterns := flags.String("tasks", "", "run tasks of these `PATTERNS`; default: all")
 	mode := flags.String("mode", "auto", "`MODE` of the runs; yolo works without a sandbox and confines nothing")
@@ -154,7 +154,7 @@ func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (e
 		is   bool
 		text string
 	}{
-		{*model == "", "set --model, such as --model anthropic/claude-sonnet-4-6; tenon models lists the usable models"},
+		{*model == "", "set --model, such as --model anthropic/claude-sonnet-5-5; tenon models lists the usable models"},
 		{*repeat < 1, "--repeat must be at least 1"},
 		{*parallel < 1, "--parallel must be at least 1"},
 		{*timeout <= 0, "--timeout must be positive, such as 15m"},

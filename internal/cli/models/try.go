@@ -43,7 +43,7 @@ This is a real request and costs a fraction of a cent. Tenon sends it once, unle
 
 Exit codes: 0 all models answer, 1 a model does not, 2 usage, 130 interrupted.`,
 		Example: `  tenon models test
-  tenon models test openai/gpt-5.4@high ollama/qwen3
+  tenon models test openai/gpt-6.2-sol@high ollama/qwen3
   tenon models test fast --json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
