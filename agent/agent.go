@@ -87,13 +87,43 @@ func Open(ctx context.Context, store index.Store, id session.SessionID, o Option
 	a.setup.Store(&first)
 	a.feed, a.spending = newFeed(store, w, a.slot.abort), newSpending(o)
 	a.changes = &changes{feed: a.feed, apply: o.Change, over: make(chan struct{})}
-	if a.slot.lastRun, err = restore(ctx, a.feed); err != nil {
+	a.spending.session.OnSettle(func() { announce(a) })
+	a.slot.lastRun, err = restore(ctx, a.feed)
+	if err == nil {
+		err = reopen(ctx, a)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("agent: cannot continue session %s: %w", id, err)
 	}
 	ctx, a.stop = context.WithCancel(context.WithoutCancel(ctx))
 	a.works.Go(func() { a.feed.watch(ctx) })
 	a.works.Go(func() { a.changes.serve(ctx) })
 	return a, nil
+}
+
+// reopen takes up the limits and the spending of a session that has a past, and withdraws questions of agents that are no more.
+func reopen(ctx context.Context, a *Agent) error {
+	changed, usage, first := Limits{}, llm.Usage{}, a.setup.Load()
+	if a.feed.seen() > 1 {
+		var err error
+		if changed, err = ChangedLimits(ctx, a.store, a.Session()); err == nil {
+			usage, err = a.spending.journal(ctx, a.store, a.Session())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	first.limits = first.limits.With(changed).With(a.options.Override)
+	a.spending.limit(a)
+	a.spending.session.AtLeast(usage)
+	if requests, _ := a.feed.now(); len(requests.Questions) == 0 {
+		return nil
+	}
+	_, open, err := view.OpenCalls(ctx, a.feed.branch)
+	if err == nil {
+		_, err = a.feed.annotate(ctx, a.feed.unasked(open)...)
+	}
+	return err
 }
 
 // Session returns the ID of the session that the agent writes.
@@ -103,6 +133,7 @@ func (a *Agent) Session() session.SessionID { return a.feed.writer.Session() }
 type Input struct {
 	Messages []llm.Message   // new input; empty: the run continues without any, see Continuation
 	Speaker  session.Speaker // the author of the messages; zero: a person
+	Draft    session.ID      // the draft that the only message is; it leaves the queue. If it has left before: a *request.LateError
 	Continuation
 }
 
@@ -119,7 +150,7 @@ type Continuation struct {
 // With Messages and From, the messages come after that entry, on a branch of their own: so an earlier message is edited and sent again.
 // While another run is on, the error is [ErrBusy].
 func (a *Agent) Start(ctx context.Context, in Input) (session.RunID, error) {
-	r, head, err := a.begin(ctx, in)
+	r, head, err := begin(ctx, a, in)
 	if err != nil {
 		return "", err
 	}
@@ -166,7 +197,7 @@ func (a *Agent) Continue(ctx context.Context, how Continuation) iter.Seq2[sessio
 // Prepare lets the window do now what it would do before the next request, such as a summary that a person asked for, and returns
 // the entries of that. While a run is on it is an [ErrBusy].
 func (a *Agent) Prepare(ctx context.Context) ([]session.Event, error) {
-	r, err := a.enter(ctx, Input{})
+	r, err := enter(ctx, a, Input{})
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +221,7 @@ func (a *Agent) Do(ctx context.Context, in Input) iter.Seq2[session.Event, error
 	return func(yield func(session.Event, error) bool) {
 		l := a.feed.hub.attach(-1)
 		defer a.feed.hub.detach(l)
-		r, head, err := a.begin(ctx, in)
+		r, head, err := begin(ctx, a, in)
 		if err != nil {
 			yield(session.Event{}, err)
 			return
@@ -215,11 +246,11 @@ func (a *Agent) Do(ctx context.Context, in Input) iter.Seq2[session.Event, error
 }
 
 // begin takes the agent for a run, and returns what must precede it in the journal.
-func (a *Agent) begin(ctx context.Context, in Input) (*run, []session.Body, error) {
+func begin(ctx context.Context, a *Agent, in Input) (*run, []session.Body, error) {
 	if err := a.changes.settle(ctx); err != nil {
 		return nil, nil, err
 	}
-	r, err := a.enter(ctx, in)
+	r, err := enter(ctx, a, in)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -232,7 +263,7 @@ func (a *Agent) begin(ctx context.Context, in Input) (*run, []session.Body, erro
 }
 
 // enter takes the agent, for a run or a step between runs.
-func (a *Agent) enter(ctx context.Context, in Input) (*run, error) {
+func enter(ctx context.Context, a *Agent, in Input) (*run, error) {
 	return a.slot.enter(ctx, func(lastRun session.RunID) (*run, error) {
 		if a.feed.broken() {
 			var err error

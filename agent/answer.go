@@ -71,10 +71,9 @@ func (r *run) exchangeOnce(client llm.Client) (llm.Message, error) {
 
 // header returns the part of the next request before its messages.
 func (r *run) header() window.Header {
-	now := r.setup
-	return window.Header{
-		Model: now.client.Model(), System: now.system, Tools: now.offered, Late: now.late, Settings: now.settings, BeforeSummary: r.a.hooks.beforeCompaction,
-	}
+	h := r.setup.header()
+	h.BeforeSummary = r.a.hooks.beforeCompaction
+	return h
 }
 
 func (r *run) request(client llm.Client) (*llm.Request, error) {
@@ -171,7 +170,12 @@ func (s *stream) take(e llm.Event) error {
 			Type: live.DeltaArguments, Part: e.Part, Text: e.Arguments, Call: e.ID, Tool: e.Name,
 		})
 	case llm.CallReady:
-		s.moment(live.CallReady{Call: e.Call})
+		ready := live.CallReady{Call: e.Call}
+		if c, err := s.setup.dialect.Call(e.Call); err == nil && c.Name != e.Call.Name {
+			ready.As = c.Name
+		}
+		s.moment(ready)
+		s.early.begin(e.Call)
 	case llm.Waiting:
 		s.moment(live.Waiting{Attempt: e.Attempt, Of: e.Of, Delay: e.Delay, Cause: e.Cause})
 	case llm.Routed:
@@ -226,6 +230,7 @@ func (s *stream) save() error {
 // reset makes void what came of the answer so far.
 func (s *stream) reset(cause *llm.Error) error {
 	s.unsaved, s.growing = nil, strings.Builder{}
+	s.early.discard()
 	s.moment(live.Reset{Cause: cause})
 	if s.partials == 0 {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/ask"
 	"github.com/tenon-agent/tenon/session/request"
@@ -24,6 +25,7 @@ func (a *Agent) Ask(ctx context.Context, q session.Asking) ([]ask.Answer, error)
 		defer cancel()
 	}
 	id, err := a.feed.ask(ctx, q)
+	defer a.feed.asks(id, -1)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +52,7 @@ func (a *Agent) Ask(ctx context.Context, q session.Asking) ([]ask.Answer, error)
 	}
 }
 
-// ask makes a question durable, or finds the same one of a process that died. It returns its ID.
+// ask makes a question durable, or finds the same one of a process that died. It returns its ID, of a question for which a caller waits now.
 func (f *feed) ask(ctx context.Context, q session.Asking) (string, error) {
 	requests, _ := f.now()
 	var entries []session.Body
@@ -58,14 +60,38 @@ func (f *feed) ask(ctx context.Context, q session.Asking) (string, error) {
 		switch {
 		case !overlap(o.Asking, q):
 		case sameQuestion(o.Asking, q):
+			f.asks(o.ID, 1)
 			return o.ID, nil
 		default: // it is about something else by now
 			entries = append(entries, session.Asked{ID: o.ID, Reason: "withdrawn"})
 		}
 	}
 	q.ID = string(session.NewID())
+	f.asks(q.ID, 1) // before a run that begins can see it
 	_, err := f.append(ctx, append(entries, q)...)
 	return q.ID, err
+}
+
+// asks notes that so many more callers wait for the answer to a question.
+func (f *feed) asks(id string, more int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.asking[id] += more; f.asking[id] == 0 {
+		delete(f.asking, id)
+	}
+}
+
+// unasked returns the questions for whose answers no one waits, and that are about none of these calls: their agents are no more.
+func (f *feed) unasked(open []llm.ToolCall) (ends []session.Body) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, q := range f.requests.Questions {
+		about := request.State{Questions: []request.Question{q}}
+		if f.asking[q.ID] == 0 && !slices.ContainsFunc(open, func(c llm.ToolCall) bool { return about.Waits(c.ID) }) {
+			ends = append(ends, session.Asked{ID: q.ID, Reason: "withdrawn"})
+		}
+	}
+	return ends
 }
 
 // overlap reports whether two questions are about a common call.

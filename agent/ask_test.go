@@ -2,14 +2,17 @@ package agent_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/llmtest"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/ask"
+	"github.com/tenon-agent/tenon/session/memory"
 	"github.com/tenon-agent/tenon/session/request"
 )
 
@@ -157,6 +160,46 @@ func TestNewInputWithdrawsAQuestion(t *testing.T) {
 	})
 }
 
+// A question of another agent, such as a sub-agent in the background, stays open while the owner begins a run. It ends with the process.
+func TestNewInputKeepsTheQuestionOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "text Hi.\n---\ntext Hi.", nil)
+		b.run("go")
+		asked := session.Asking{Calls: []ask.Call{{Call: "task/1", Tool: "change", Reason: "why not"}}}
+		answers := make(chan []ask.Answer)
+		asks := func(ctx context.Context) {
+			got, err := b.Ask(ctx, asked)
+			if err != nil && ctx.Err() == nil {
+				t.Error(err)
+			}
+			answers <- got
+		}
+		go asks(t.Context())
+		q := openQuestion(t, b)
+		b.run("something else")
+		if _, err := b.Request(t.Context(), session.Answered{ID: q.ID, Answers: allow(1)}); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-answers; len(got) != 1 || !got[0].Allow {
+			t.Errorf("the answers are %+v", got)
+		}
+
+		ctx, cancel := context.WithCancel(t.Context())
+		go asks(ctx)
+		synctest.Wait()
+		if n := len(b.Requests().Questions); n != 1 {
+			t.Errorf("%d open questions", n)
+		}
+		next := b.dies(func(*agent.Options) {})
+		if open := next.Requests().Questions; len(open) != 0 {
+			t.Errorf("open questions after the process: %+v", open)
+		}
+		cancel()
+		<-answers
+		checkJournal(t, next)
+	})
+}
+
 // A question that asks something else than the one before it is a new one: an answer holds for what a person saw.
 func TestAnotherQuestionAboutTheSameCall(t *testing.T) {
 	b := newBench(t, "text x", nil)
@@ -183,4 +226,33 @@ func TestAnotherQuestionAboutTheSameCall(t *testing.T) {
 	}()); err != agent.ErrUnanswered && err == nil {
 		t.Errorf("%+v, %v", answers, err)
 	}
+}
+
+// If the disk is full when a person answers, only the answer fails: the question stays open, and another answer counts once there is space.
+func TestAnAnswerThatCannotBeWritten(t *testing.T) {
+	store := &failingStore{Store: memory.New(), good: 1000}
+	b := &bench{t: t, store: store, client: llmtest.New(t, questionable), log: &callLog{}}
+	store.client = b.client
+	a, err := agent.New(t.Context(), store, agent.Options{Client: b.client, Tools: b.log.tools(), Gate: asking(&b)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	b.Agent = a
+	ended := make(chan []session.Event)
+	go func() {
+		events, _ := drain(b.Run(t.Context(), text("go"))) // the last event says how it ended
+		ended <- events
+	}()
+	answer := session.Answered{ID: openQuestion(t, b).ID, Answers: allow(2)}
+	store.good = 0
+	if _, err := b.Request(t.Context(), answer); !errors.Is(err, session.ErrFull) {
+		t.Fatalf("the answer on a full disk: %v", err)
+	}
+	store.good = 1000
+	if _, err := b.Request(t.Context(), answer); err != nil {
+		t.Fatal(err)
+	}
+	endsWith(t, <-ended, session.ReasonDone, "")
+	checkJournal(t, b)
 }

@@ -40,6 +40,8 @@ type job struct {
 	changed []session.Speaker // who changed its arguments, in order
 	byGate  bool              // its arguments are those of the gate
 	note    string            // for the model, after the result
+	own     bool              // a person made the call, see Use
+	entry   session.Event     // of the result
 	result  *session.Message
 }
 
@@ -277,6 +279,10 @@ func (r *caller) deny(j *job, d session.Decision) session.Decision {
 // judge applies a verdict of the gate to a call. It returns the decision, and whether the call must be decided about again because its
 // arguments have become others.
 func (r *caller) judge(j *job, v Verdict, round int) (d session.Decision, again bool) {
+	if v.Fails != nil {
+		j.finish(r.bounded(j.call, message(j.call, tool.Result{}, v.Fails)))
+		return d, false
+	}
 	d = session.Decision{Call: j.call.ID, Verdict: "allow", By: v.By, Code: v.Code, Reason: v.Reason, Arguments: v.Arguments, Remedy: v.Remedy}
 	if !v.Allow {
 		return r.deny(j, d), false

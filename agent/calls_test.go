@@ -407,3 +407,25 @@ func TestDetailsThatAreTooLarge(t *testing.T) {
 		}
 	}
 }
+
+// loud is a dialect in which the names of tools have a capital.
+type loud struct{}
+
+func (loud) Offer(tools []llm.Tool) []llm.Tool        { return tools }
+func (loud) Answer(m llm.Message) llm.Message         { return m }
+func (loud) Messages(all []llm.Message) []llm.Message { return all }
+func (loud) Call(c llm.ToolCall) (llm.ToolCall, error) {
+	c.Name = strings.ToLower(c.Name)
+	return c, nil
+}
+
+// While an answer streams, its calls already have the names that rules and people know.
+func TestStreamingCallsHaveTheNamesOfTools(t *testing.T) {
+	b := newBench(t, "call LOOK {\"path\":\"/a\"}\ncall look {\"path\":\"/b\"}\n---\ntext I see.", func(o *agent.Options) {
+		o.Dialect = func(llm.Model, []llm.Tool) agent.Dialect { return loud{} }
+	})
+	ready := bodies[live.CallReady](b.run("go"))
+	if len(ready) != 2 || ready[0].Call.Name != "LOOK" || ready[0].As != "look" || ready[1].As != "" {
+		t.Errorf("%+v", ready)
+	}
+}

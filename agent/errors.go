@@ -15,6 +15,8 @@ var (
 	ErrClosed error = &coded{"agent.closed", "agent: it is closed"}
 	// ErrUnanswered reports that no answer to a question came in time.
 	ErrUnanswered error = &coded{"agent.unanswered", "agent: no answer to the question in time"}
+	// ErrDone is an error for [Hook.BeforeTurn]: the run ends as done.
+	ErrDone = errors.New("agent: the run is done")
 )
 
 // coded is an error with a stable code.
@@ -47,9 +49,10 @@ var (
 
 // The causes with which the context of a run ends.
 var (
-	errAborted = errors.New("aborted")
-	errLeft    = errors.New("the run was torn down")
-	errTime    = errors.New("the time limit was reached")
+	errAborted   = errors.New("aborted")
+	errLeft      = errors.New("the run was torn down")
+	errDiscarded = errors.New("the answer was discarded")
+	errTime      = errors.New("the time limit was reached")
 )
 
 // JournalError reports that the agent cannot write the journal. The run stops before the next effect, and the earlier entries stay. The next

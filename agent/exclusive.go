@@ -11,7 +11,7 @@ import (
 // Exclusive calls f with a writer of the session while no run is on, for changes between runs such as an undo or a rewind. Listeners see
 // what f appends. No run starts before f returns. f must not close over the writer for longer. While a run is on, the error is [ErrBusy].
 func (a *Agent) Exclusive(ctx context.Context, f func(session.Writer) error) error {
-	r, err := a.enter(ctx, Input{})
+	r, err := enter(ctx, a, Input{})
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ type feed struct {
 	stamp    session.Stamp
 	last     int64               // the newest entry that was published
 	requests request.State       // folded up to it
+	asking   map[string]int      // the questions for whose answers callers of Ask wait, with the number of callers
 	abort    func(session.Abort) // it is called with mu held and must not wait
 	changed  chan struct{}       // closed and renewed with every entry that requests folded
 	verdict  error               // the error of folding the newest entry
@@ -32,7 +33,7 @@ type feed struct {
 }
 
 func newFeed(s index.Store, w session.Writer, abort func(session.Abort)) *feed {
-	return &feed{store: s, writer: w, hub: &hub{log: s, id: w.Session()}, abort: abort, changed: make(chan struct{})}
+	return &feed{store: s, writer: w, hub: &hub{log: s, id: w.Session()}, abort: abort, asking: make(map[string]int), changed: make(chan struct{})}
 }
 
 // open reads the journal as it is in the store, at first and after a failure.
@@ -67,7 +68,7 @@ func (f *feed) fold(ctx context.Context) error {
 		}
 		_ = f.requests.Add(e) // its sender knows
 	}
-	f.last = tip.Seq
+	f.last, f.requests.Seq = tip.Seq, tip.Seq
 	f.hub.entry(tip)
 	return nil
 }

@@ -40,7 +40,7 @@ func restore(ctx context.Context, f *feed) (session.RunID, error) {
 // newestRun is the run that wrote last on a branch.
 func newestRun(ctx context.Context, p view.Path) (session.RunID, error) {
 	for e, err := range p.Backward(ctx) {
-		if err != nil || e.Run != "" {
+		if err != nil || e.Run != "" || view.Foreign(e) {
 			return e.Run, err
 		}
 	}

@@ -1,13 +1,20 @@
 package agent_test
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/llm"
+	"github.com/tenon-agent/tenon/llm/llmtest"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/live"
+	"github.com/tenon-agent/tenon/session/memory"
 )
 
 // The result of an interrupted call lists the changes that were found. No other result lists them.
@@ -60,5 +67,45 @@ func TestFoundChangesAreInTheResult(t *testing.T) {
 			}
 			checkJournal(t, b)
 		})
+	}
+}
+
+// counted is a store that counts the entries of branches that are read.
+type counted struct {
+	index.Store
+	read atomic.Int64
+}
+
+func (c *counted) Backward(ctx context.Context, id session.SessionID, leaf session.ID) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) {
+		for e, err := range c.Store.Backward(ctx, id, leaf) {
+			if c.read.Add(1); !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// An imported session of another program has no runs. Open does not look for one in all of its entries.
+func TestOpenOfAnImportReadsLittle(t *testing.T) {
+	store := &counted{Store: memory.New()}
+	id, err := store.Import(t.Context(), func(yield func(session.Event, error) bool) {
+		more := yield(session.Event{Body: session.Created{Dir: "/x"}}, nil)
+		for i := 0; i < 10_000 && more; i++ {
+			c := llm.ToolCall{ID: fmt.Sprint("c", i), Name: "look", Arguments: "{}"}
+			answer := llm.Message{Role: llm.RoleAssistant, Model: "p/m", Content: llm.Content{c}}
+			more = yield(session.Event{Body: session.Message{Message: answer}}, nil) && yield(session.Event{Body: session.Message{Message: llm.ToolText(c, "seen", false)}}, nil)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := agent.Open(t.Context(), store, id, agent.Options{Client: llmtest.New(t, "text unused")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if n := store.read.Load(); n > 1000 {
+		t.Errorf("it read %d entries", n)
 	}
 }

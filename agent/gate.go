@@ -35,6 +35,7 @@ type Verdict struct {
 	Reason    string         // in words; a denial's goes to the model
 	Remedy    session.Remedy // of a denial
 	Arguments string         // JSON, when the call is to run with other arguments; with these it is proposed again
+	Fails     error          // the call would fail so: the model gets this error, and the call does not run; nil: the other fields count
 }
 
 // GateFunc is a function as a [Gate] that decides each call by itself.
@@ -54,7 +55,7 @@ const CodeReadOnly = "agent.read_only"
 
 // ReadOnly allows the calls that change nothing and denies all others. It is the default.
 func ReadOnly() Gate {
-	return GateFunc(func(_ context.Context, c Proposed) Verdict {
+	return fixed(func(_ context.Context, c Proposed) Verdict {
 		if c.Effects.ReadOnly() {
 			return Verdict{Allow: true}
 		}
@@ -64,5 +65,16 @@ func ReadOnly() Gate {
 
 // AllowAll allows every call.
 func AllowAll() Gate {
-	return GateFunc(func(context.Context, Proposed) Verdict { return Verdict{Allow: true} })
+	return fixed(func(context.Context, Proposed) Verdict { return Verdict{Allow: true} })
 }
+
+// fixed is a gate whose verdicts depend on nothing but the call.
+type fixed func(ctx context.Context, call Proposed) Verdict
+
+// Decide implements [Gate].
+func (f fixed) Decide(ctx context.Context, calls []Proposed) ([]Verdict, error) {
+	return GateFunc(f).Decide(ctx, calls)
+}
+
+// Foresee implements [Foreseer].
+func (f fixed) Foresee(call Proposed) bool { return f(context.Background(), call).Allow }

@@ -69,9 +69,11 @@ func TestDecisionsInTheJournal(t *testing.T) {
 		call#b look {"path":"/b"}
 		call#c look {"path":"/c"}
 		call#d look {"path":"/d"}
+		call#e look {"path":"/e"}
 		---
 		text I see.`, gated(agent.GateFunc(func(_ context.Context, c agent.Proposed) agent.Verdict {
 		return map[string]agent.Verdict{
+			"e": {Allow: true, Fails: errors.New("there is no /e")},
 			"a": {Allow: true},
 			"b": {Allow: true, By: "rule 7", Reason: "reads are fine"},
 			"c": {By: "Ada", Code: "approval.denied", Reason: "I would rather not"},
@@ -95,11 +97,12 @@ func TestDecisionsInTheJournal(t *testing.T) {
 	}
 	same(t, b.outcomes(), `
 		user "go"
-		assistant call look call look call look call look
+		assistant call look call look call look call look call look
 		tool look ok "seen /a"
 		tool look ok "seen /b"
 		tool look denied "This call was denied: I would rather not."
 		tool look denied "This call was denied: it is not allowed here."
+		tool look failed "there is no /e"
 		assistant "I see."`)
 }
 

@@ -32,7 +32,7 @@ type Hook struct {
 	// Prompt is called again.
 	Prompt func(ctx context.Context, m session.Message) (add string, err error)
 
-	// BeforeTurn can refuse a turn. The run ends.
+	// BeforeTurn can refuse a turn. The run ends: as done if the error is [ErrDone], else as refused.
 	BeforeTurn func(ctx context.Context, turn int) error
 
 	// BeforeCompaction can refuse a summary; reason is that of session.Summarized. The window asks again before the next request that
@@ -53,8 +53,10 @@ type Hook struct {
 	AfterTurn func(ctx context.Context, turn int, end live.TurnEnded)
 
 	// BeforeEnd sees the answer after which the run would end as done, when no draft waits. It can return a text for the model: the text
-	// becomes a message of the hook, and the run continues. The limits of the run apply. Hooks can continue a run 50 times at most.
+	// becomes a message of the hook, and the run continues. The limits of the run apply. Hooks can continue a run 50 times at most, but
+	// one with Endless as often as it wants.
 	BeforeEnd func(ctx context.Context, answer llm.Message) (again string)
+	Endless   bool
 
 	// AfterRun observes the end of every run that started.
 	AfterRun func(ctx context.Context, end session.RunEnded)
@@ -209,8 +211,8 @@ func (h hooks) afterTurn(ctx context.Context, turn int, end live.TurnEnded) {
 	}
 }
 
-// beforeEnd returns the messages with which hooks continue the run.
-func (h hooks) beforeEnd(ctx context.Context, answer llm.Message) (again []session.Body, asked bool) {
+// beforeEnd returns the messages with which hooks continue the run, and whether one of the hooks is endless.
+func (h hooks) beforeEnd(ctx context.Context, answer llm.Message) (again []session.Body, asked, endless bool) {
 	for _, one := range h {
 		if one.BeforeEnd == nil {
 			continue
@@ -218,9 +220,10 @@ func (h hooks) beforeEnd(ctx context.Context, answer llm.Message) (again []sessi
 		asked = true
 		if text := one.BeforeEnd(ctx, answer); text != "" {
 			again = append(again, one.message(text))
+			endless = endless || one.Endless
 		}
 	}
-	return again, asked
+	return again, asked, endless
 }
 
 func (h hooks) afterRun(ctx context.Context, end session.RunEnded) {

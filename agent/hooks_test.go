@@ -75,6 +75,7 @@ func TestHooksInOrder(t *testing.T) {
 			.message_started
 			.delta arguments "{\"path\":\"x\"}"
 			.call_ready command
+			.spending
 			message assistant call command
 			> before command
 			call_started command {"path":"x"}
@@ -88,6 +89,7 @@ func TestHooksInOrder(t *testing.T) {
 			requested
 			.message_started
 			.delta text "Done."
+			.spending
 			message assistant "Done."
 			.turn_ended
 			> after turn 2, calls 0
@@ -119,6 +121,7 @@ func TestVetoes(t *testing.T) {
 			run_ended refused
 			> after run refused`},
 		{"before command", `
+			.spending
 			message assistant call command
 			> before command
 			decision deny
@@ -130,6 +133,7 @@ func TestVetoes(t *testing.T) {
 			requested
 			.message_started
 			.delta text "Done."
+			.spending
 			message assistant "Done."
 			.turn_ended
 			> after turn 2, calls 0
@@ -153,6 +157,7 @@ func TestVetoes(t *testing.T) {
 			requested
 			.message_started
 			.delta text "Done."
+			.spending
 			message assistant "Done."
 			.turn_ended
 			> after turn 2, calls 0
@@ -223,4 +228,22 @@ func TestHooksMayUseTheAgent(t *testing.T) {
 	})
 	b.run("go")
 	same(t, b.texts(), "user \"go\"\nassistant \"GO\"\nuser steering \"more\"\nassistant \"MORE\"")
+}
+
+// A hook ends a run as done after the calls of a turn, without a further request.
+func TestDoneByAHook(t *testing.T) {
+	b := newBench(t, "call look {\"path\":\"1\"}", func(o *agent.Options) {
+		hook(o, agent.Hook{BeforeTurn: func(_ context.Context, turn int) error {
+			if turn > 1 {
+				return fmt.Errorf("enough: %w", agent.ErrDone)
+			}
+			return nil
+		}})
+	})
+	events := b.run("go")
+	endsWith(t, events, session.ReasonDone, "")
+	if n := len(b.client.Requests()); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+	checkJournal(t, b)
 }

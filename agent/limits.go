@@ -34,6 +34,10 @@ type Limits struct {
 	SessionCost float64 // US dollars of the session, all branches; default unlimited
 	DayCost     float64 // US dollars of all sessions of the store since midnight, local time; default unlimited
 
+	// Soft is a share of the limits of turns, tokens and cost of a run and of the cost of a session, such as 0.8. When a run comes to that
+	// share, it asks people before its next turn, see [Options.Ask]. Default: it does not ask.
+	Soft float64
+
 	Unpriced budget.Policy // for models without a price under a limit of money that is set; default refuse
 }
 
@@ -42,8 +46,41 @@ func (l Limits) With(over Limits) Limits {
 	return Limits{
 		Turns: cmp.Or(over.Turns, l.Turns), Tokens: cmp.Or(over.Tokens, l.Tokens), Time: cmp.Or(over.Time, l.Time),
 		Cost: cmp.Or(over.Cost, l.Cost), SessionCost: cmp.Or(over.SessionCost, l.SessionCost), DayCost: cmp.Or(over.DayCost, l.DayCost),
-		Unpriced: cmp.Or(over.Unpriced, l.Unpriced),
+		Soft: cmp.Or(over.Soft, l.Soft), Unpriced: cmp.Or(over.Unpriced, l.Unpriced),
 	}
+}
+
+// changed returns the entry of the limits that differ from those before, as far as a session keeps them.
+func (l Limits) changed(before Limits) (c session.LimitsChanged) {
+	if l.Turns != before.Turns {
+		c.Turns = cmp.Or(l.Turns, Unlimited)
+	}
+	if l.Tokens != before.Tokens {
+		c.Tokens = cmp.Or(l.Tokens, Unlimited)
+	}
+	if l.Cost != before.Cost {
+		c.Cost = cmp.Or(l.Cost, DefaultCost)
+	}
+	if l.SessionCost != before.SessionCost {
+		c.SessionCost = cmp.Or(l.SessionCost, Unlimited)
+	}
+	if l.Soft != before.Soft {
+		c.Soft = cmp.Or(l.Soft, Unlimited)
+	}
+	return c
+}
+
+// ChangedLimits returns the limits that a session keeps, see [Change.Keep]. The other fields are zero.
+func ChangedLimits(ctx context.Context, store index.Store, id session.SessionID) (l Limits, err error) {
+	for e, err := range store.Read(ctx, id, 0, session.LimitsChanged{}.Kind()) {
+		if err != nil {
+			return l, err
+		}
+		if c, ok := e.Body.(session.LimitsChanged); ok && !e.Imported {
+			l = l.With(Limits{Turns: c.Turns, Tokens: c.Tokens, Cost: c.Cost, SessionCost: c.SessionCost, Soft: c.Soft})
+		}
+	}
+	return l, nil
 }
 
 // spending is the budgets of an agent: each run draws from that of the session, which draws from that of the day.
@@ -53,6 +90,7 @@ type spending struct {
 
 	mu      sync.Mutex
 	noticed map[string]bool // the models without a price that people know of
+	crossed []*budget.Error // soft limits that the next turn asks about
 	own     *llm.Usage      // of an imported session when it was opened: the usage of its own entries
 }
 
@@ -66,6 +104,60 @@ func newSpending(o Options) *spending {
 	}
 	s.session = s.day.budget.Child("session", budget.Limits{})
 	return s
+}
+
+// limit sets the limits of the session, and returns the parts that they share with those of a run.
+func (s *spending) limit(a *Agent) (unpriced func(llm.Model), soft float64) {
+	l := a.setup.Load().limits
+	if l.Unpriced == budget.Notice {
+		unpriced = s.notice(a)
+	}
+	if a.options.Ask != nil {
+		soft = l.Soft
+	}
+	s.session.Set(budget.Limits{Money: l.SessionCost, Unpriced: unpriced, Soft: soft, Crossed: s.cross})
+	return unpriced, soft
+}
+
+// cross notes a soft limit for the next turn.
+func (s *spending) cross(e *budget.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.crossed = append(s.crossed, e)
+}
+
+// crossing returns a soft limit that a budget has crossed since the last call, with a later one for a later call.
+func (s *spending) crossing(of *budget.Budget) *budget.Error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.crossed) > 0 {
+		e := s.crossed[0]
+		s.crossed = s.crossed[1:]
+		if e.Budget == of || e.Budget == s.session {
+			return e
+		}
+	}
+	return nil
+}
+
+// forget voids the soft limits that were crossed, because the limits change.
+func (s *spending) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.crossed = nil
+}
+
+// announce shows the spending to all listeners.
+func announce(a *Agent) {
+	spent := func(b *budget.Budget) live.Spent {
+		l, s := b.Limits(), b.Spent()
+		return live.Spent{Cost: s.Cost, MaxCost: max(l.Money, 0), Tokens: budget.Weight(s.Usage), MaxTokens: max(l.Tokens, 0)}
+	}
+	event := live.Spending{Session: spent(a.spending.session)}
+	if r := a.slot.running.Load(); r != nil {
+		event.Run = spent(r.budget)
+	}
+	a.feed.hub.moment(event)
 }
 
 // Day is the budget of a store since midnight, local time. Agents that share one exceed Limits.DayCost by at most one request, all of them
@@ -99,7 +191,7 @@ func (d *Day) account(ctx context.Context, store index.Store, l budget.Limits) e
 	return nil
 }
 
-// Budget returns the budget that requests of the session draw from now: that of the run if one is on, else that of the session. Those
+// Budget returns the budget that requests of the session draw from now: that of the run if one is on, else its parent, that of the session. Those
 // who ask models for the session, such as for summaries and titles, wrap their clients with it.
 func (a *Agent) Budget() *budget.Budget {
 	if r := a.slot.running.Load(); r != nil {
@@ -145,17 +237,13 @@ func (m *meter) spend(entries []session.Body) {
 func (m *meter) account(ctx context.Context) error {
 	a, s := m.a, m.a.spending
 	l := a.setup.Load().limits
-	unpriced := s.notice(a)
-	if l.Unpriced != budget.Notice {
-		unpriced = nil
-	}
-	run := budget.Limits{Turns: l.Turns, Tokens: l.Tokens, Money: l.Cost, Unpriced: unpriced}
+	unpriced, soft := s.limit(a)
+	run := budget.Limits{Turns: l.Turns, Tokens: l.Tokens, Money: l.Cost, Unpriced: unpriced, Soft: soft, Crossed: s.cross}
 	if l.Cost == 0 {
 		run.Money, run.Unpriced = DefaultCost, func(llm.Model) {}
 	}
 	m.budget.Set(run)
 	m.budget.AtLeast(m.usage)
-	s.session.Set(budget.Limits{Money: l.SessionCost, Unpriced: unpriced})
 	if l.SessionCost > 0 {
 		usage, err := s.journal(ctx, a.store, a.Session())
 		if err != nil {
@@ -220,20 +308,23 @@ func (m *meter) limitOf(err error) *session.RunEnded {
 	if !ok || e.Limit == budget.Unpriced {
 		return nil
 	}
+	var end *session.RunEnded
 	switch e.Budget {
 	case m.budget:
 		limit := string(e.Limit)
 		if e.Limit == budget.Money {
 			limit = "cost"
 		}
-		return limitEnd(limit, "%s", e.Words())
+		end = limitEnd(limit, "%s", e.Words())
 	case m.a.spending.session:
-		return limitEnd("session_cost", "%s", e.Words())
+		end = limitEnd("session_cost", "%s", e.Words())
 	case m.a.spending.day.budget:
-		return limitEnd("day_cost", "%s", e.Words())
+		end = limitEnd("day_cost", "%s", e.Words())
 	default:
-		return limitEnd("budget", "%s, which it shares", e.Words())
+		end = limitEnd("budget", "%s, which it shares", e.Words())
 	}
+	end.Spent, end.Max = e.Spent, e.Max
+	return end
 }
 
 func limitEnd(limit, format string, args ...any) *session.RunEnded {

@@ -24,6 +24,7 @@ type run struct {
 	origin
 	meter
 	calls *caller
+	early *early
 
 	begun       bool          // its start is in the journal
 	started     chan struct{} // closed when its start is in the journal, or it cannot be
@@ -48,6 +49,7 @@ func newRun(ctx context.Context, a *Agent, in Input, previous session.RunID) *ru
 	}
 	r.markStarted = sync.OnceFunc(func() { close(r.started) })
 	r.calls = &caller{run: r, repeats: newRepeats()}
+	r.early = &early{caller: r.calls}
 	r.ctx, r.cancel = context.WithCancelCause(r.budget.With(ctx))
 	return r
 }
@@ -66,6 +68,7 @@ func (r *run) live(head []session.Body) {
 		if !whole {
 			r.abandon(recover())
 		}
+		r.early.end()
 		r.a.slot.leave(r)
 		r.markStarted()
 		close(r.over)
@@ -92,13 +95,16 @@ func (r *run) start(head []session.Body) (*session.RunEnded, error) {
 	if speaker.Kind == "" {
 		speaker = r.a.options.person()
 	}
+	if r.in.Draft != "" {
+		entries = append(entries, session.Queued{Draft: r.in.Draft, Change: "taken"})
+	}
 	for _, m := range r.in.Messages {
 		if refused != nil {
-			entries = append(entries, session.Rejected{Message: m.Valid(), Reason: refused.Error(), By: refused.by})
+			entries = append(entries, session.Rejected{Message: m.Valid(), Draft: r.in.Draft, Reason: refused.Error(), By: refused.by})
 			continue
 		}
 		var came []session.Body
-		came, refused = r.a.hooks.prompt(r.ctx, incoming(session.Message{Message: m, Speaker: speaker}))
+		came, refused = r.a.hooks.prompt(r.ctx, incoming(session.Message{Message: m, Speaker: speaker, Draft: r.in.Draft}))
 		entries = append(entries, came...)
 	}
 	_, err := r.a.feed.append(r.ctx, entries...)
@@ -140,6 +146,7 @@ func (r *run) exchange() (llm.Message, error) {
 	if err := r.steer(); err != nil {
 		return llm.Message{}, err
 	}
+	defer r.early.discard()
 	answer, err := r.answer()
 	if err != nil {
 		return llm.Message{}, err
@@ -161,6 +168,9 @@ func (r *run) mayGoOn() (*session.RunEnded, error) {
 		return r.failure(err), err
 	case end != nil:
 		return end, nil
+	}
+	if end, err := askLimits(r); end != nil || err != nil {
+		return end, err
 	}
 	if refused := r.a.hooks.beforeTurn(r.ctx, r.turn+1); refused != nil {
 		return refused.end(), nil
@@ -226,7 +236,7 @@ func (r *run) hint(text string) error {
 // keepOn asks the hooks before a run ends as done.
 func (r *run) keepOn(answer llm.Message) (again bool, _ *session.RunEnded, _ error) {
 	done := ended(session.ReasonDone, "")
-	messages, asked := r.a.hooks.beforeEnd(r.ctx, answer)
+	messages, asked, endless := r.a.hooks.beforeEnd(r.ctx, answer)
 	switch {
 	case !asked:
 		return false, done, nil
@@ -238,12 +248,14 @@ func (r *run) keepOn(answer llm.Message) (again bool, _ *session.RunEnded, _ err
 			}
 		}
 		return false, done, nil
-	case r.again == maxAgain:
+	case !endless && r.again == maxAgain:
 		end := ended(session.ReasonLimit, fmt.Sprintf("stopped because hooks continued the run %d times", maxAgain))
 		end.Limit = "hooks"
 		return false, end, nil
 	}
-	r.again++
+	if !endless {
+		r.again++
+	}
 	if _, err := r.append(messages...); err != nil {
 		return false, r.failure(err), err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tenon-agent/tenon/budget"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/ask"
 	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/window"
@@ -29,6 +30,13 @@ type Options struct {
 	Gate   Gate   // decides which calls may run; default ReadOnly
 	Hooks  []Hook // called in order; default none
 	Limits Limits // the zero value has limits too
+
+	// Override has limits that win over Limits and over those that the session has changed, such as the flags of one process.
+	Override Limits
+
+	// Ask asks people when a run comes to its soft limits, such as with [Agent.Ask]: one answer, of Choices. The run waits for it, and goes on
+	// if there is an error. Nil: the run does not ask, and goes on to its limits.
+	Ask func(ctx context.Context, q session.Asking) ([]ask.Answer, error)
 
 	// Budget is the budget from which the session draws next to its own Limits: for a sub-agent, that of the run that spawned it, see
 	// [budget.Of]. Nil: none.

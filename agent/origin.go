@@ -32,6 +32,8 @@ func (o *origin) head(ctx context.Context) ([]session.Body, error) {
 		return nil, fmt.Errorf("agent: the run did not begin: %w", context.Cause(ctx))
 	case slices.ContainsFunc(in.Messages, llm.Message.Empty):
 		return nil, errEmpty
+	case in.Draft != "" && !o.waits(in.Draft):
+		return nil, &request.LateError{What: "draft", ID: string(in.Draft)}
 	case len(in.Messages) == 0:
 		again, err := o.headAgain(ctx)
 		return append(again, o.withdrawn()...), err
@@ -48,17 +50,14 @@ func (o *origin) head(ctx context.Context) ([]session.Body, error) {
 	return append(head, o.withdrawn()...), nil
 }
 
-// withdrawn ends the questions of agents that are no more, except for those of the calls with which the run continues.
-func (o *origin) withdrawn() (ends []session.Body) {
-	requests, _ := o.a.feed.now()
-	for _, q := range requests.Questions {
-		about := request.State{Questions: []request.Question{q}}
-		if !slices.ContainsFunc(o.open, func(c llm.ToolCall) bool { return about.Waits(c.ID) }) {
-			ends = append(ends, session.Asked{ID: q.ID, Reason: "withdrawn"})
-		}
-	}
-	return ends
+// waits reports whether a draft is in the queue.
+func (o *origin) waits(draft session.ID) bool {
+	drafts, _ := o.a.feed.drafts()
+	return slices.ContainsFunc(drafts, func(d request.Draft) bool { return d.ID == draft })
 }
+
+// withdrawn ends the questions of agents that are no more, except for those of the calls with which the run continues.
+func (o *origin) withdrawn() []session.Body { return o.a.feed.unasked(o.open) }
 
 // headAgain is head without new input.
 func (o *origin) headAgain(ctx context.Context) ([]session.Body, error) {

@@ -68,13 +68,18 @@ func (a *Agent) Requests() request.State {
 	return r
 }
 
-// request appends a request and says whether it counts.
+// request appends a request and says whether it counts. No run depends on it: if the disk is full, only this request fails, and the next one tries
+// again.
 func (f *feed) request(ctx context.Context, b session.Body) (session.Event, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.verdict = nil
+	before := f.failed
 	events, err := f.write(ctx, session.Stamp{}, []session.Body{b})
 	if err != nil {
+		if _, fenced := errors.AsType[*session.FencedError](err); !fenced {
+			f.failed = before
+		}
 		return session.Event{}, err
 	}
 	return events[0], f.verdict

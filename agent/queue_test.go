@@ -170,6 +170,22 @@ func TestDraftsCanBeChangedUntilTheyAreTaken(t *testing.T) {
 	}
 }
 
+// A draft starts one run.
+func TestRunFromADraft(t *testing.T) {
+	b := clientBench(t, llmtest.Func(echo), nil)
+	d, err := b.FollowUp(t.Context(), text("one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := agent.Input{Messages: []llm.Message{d.Message.Message}, Draft: d.ID}
+	for _, want := range []bool{false, true} {
+		if _, err := drain(b.Do(t.Context(), in)); late(err) != want {
+			t.Errorf("the error is %v, want a late one: %v", err, want)
+		}
+	}
+	same(t, b.texts(), "user \"one\"\nassistant \"ONE\"")
+}
+
 func draftTexts(b *bench) string {
 	var out []string
 	for _, d := range b.drafts() {

@@ -46,7 +46,7 @@ func (r *run) description() session.RunStarted {
 	start := session.RunStarted{
 		Run: r.id, Continues: r.in.Kind, Tag: firstOf(r.in.Tag, o.Name),
 		Config: session.Config{
-			Model: now.client.Model(), Tools: now.tools.names, Thinking: now.settings.Thinking,
+			Model: now.client.Model(), Role: now.role, Tools: now.tools.names, Thinking: now.settings.Thinking,
 			MaxTurns: now.limits.Turns, MaxTokens: now.limits.Tokens, MaxTime: session.Duration(now.limits.Time),
 			MaxCost: cmp.Or(now.limits.Cost, DefaultCost), Execution: o.Execution.String(),
 		},
@@ -106,7 +106,9 @@ func (r *run) failure(err error) *session.RunEnded {
 func (r *run) cancelled() *session.RunEnded {
 	switch cause := context.Cause(r.ctx); {
 	case errors.Is(cause, errTime):
-		return limitEnd("time", "the limit of %s", r.limit)
+		end := limitEnd("time", "the limit of %s", r.limit)
+		end.Spent, end.Max = time.Since(r.begunAt).Seconds(), r.limit.Seconds()
+		return end
 	case errors.Is(cause, errAborted):
 		return ended(session.ReasonCancelled, "the run was aborted")
 	case errors.Is(cause, errLeft):
@@ -120,6 +122,9 @@ func (r *run) cancelled() *session.RunEnded {
 
 // end is the end of a run that a hook refused.
 func (r *refusal) end() *session.RunEnded {
+	if errors.Is(r.reason, ErrDone) {
+		return ended(session.ReasonDone, "")
+	}
 	return &session.RunEnded{Reason: session.ReasonRefused, Message: r.Error(), By: r.by}
 }
 

@@ -32,6 +32,7 @@ type scheduler struct {
 type task struct {
 	*job
 	place int             // among the calls, from 0
+	early *earlyCall      // it has begun already; nil: it has not
 	came  session.Message // the result of the tool, before hooks and bounds
 }
 
@@ -77,7 +78,7 @@ func (s *scheduler) begin() {
 		s.failed = firstError(s.failed, s.a.feed.err())
 		s.drop(session.OutcomeSkipped, "This call was not run: the run failed before it began.")
 		return
-	case s.a.feed.waiting(session.FromSteering):
+	case s.a.feed.waiting(session.FromSteering) && !s.pending[0].own:
 		s.drop(session.OutcomeSkipped, "This call was not run: a new message came first.")
 		return
 	}
@@ -134,15 +135,15 @@ func (s *scheduler) start(now []*task) {
 		return
 	}
 	for _, t := range now {
+		t.early = s.early.take(t)
 		s.calls.Go(func() { s.call(t) })
 	}
 }
 
 // call runs one call and hands its result to the goroutine of the run. It abandons a tool that does not return after its context has ended.
 func (s *scheduler) call(t *task) {
-	ctx, cancel := context.WithCancelCause(context.WithValue(s.ctx, callKey{}, calling{t.call.ID, s.id, s.a.Session()}))
+	ctx, cancel := context.WithCancelCause(s.callContext(t.call.ID))
 	defer cancel(nil)
-	ctx = tool.WithLimit(ctx, s.limit()*7/8) // the rest is for notes
 	o := &s.a.options
 	if o.ToolTimeout > 0 {
 		timer := time.AfterFunc(o.ToolTimeout, func() { cancel(errToolTime) })
@@ -152,7 +153,11 @@ func (s *scheduler) call(t *task) {
 	go func() {
 		result := view.Result(t.call, session.OutcomeUnknown, "The tool ended without a result. Its effects are unknown.")
 		defer func() { returned <- result }() // also when the tool ends its goroutine
-		result = s.carryOut(ctx, t)
+		if report := s.report(ctx, t.call); t.early != nil {
+			result = t.early.wait(ctx, report)
+		} else {
+			result = carryOut(ctx, o, t.call, t.ready, report)
+		}
 	}()
 	var result session.Message
 	select {
@@ -172,20 +177,26 @@ func (s *scheduler) call(t *task) {
 	s.done <- t
 }
 
+// callContext is the context of a call of the run.
+func (r *caller) callContext(id string) context.Context {
+	ctx := context.WithValue(r.ctx, callKey{}, calling{id, r.id, r.a.Session()})
+	return tool.WithLimit(ctx, r.limit()*7/8) // the rest is for notes
+}
+
 // carryOut runs the tool, if there still is time, and makes the result of what it returns.
-func (s *scheduler) carryOut(ctx context.Context, t *task) session.Message {
+func carryOut(ctx context.Context, o *Options, call llm.ToolCall, ready *tool.Call, report tool.Report) session.Message {
 	if ctx.Err() != nil {
-		return view.Result(t.call, session.OutcomeCancelled, "This call was not run: the run was cancelled as it began.")
+		return view.Result(call, session.OutcomeCancelled, "This call was not run: the run was cancelled as it began.")
 	}
 	m, err := contained(func() (session.Message, error) {
-		res, err := contained(func() (tool.Result, error) { return t.ready.Run(ctx, s.report(ctx, t.call)) })
+		res, err := contained(func() (tool.Result, error) { return ready.Run(ctx, report) })
 		if ctx.Err() != nil && (err != nil || res.IsError) {
-			return s.stopped(t.call, res, context.Cause(ctx)), nil
+			return stopped(o, call, res, context.Cause(ctx)), nil
 		}
-		return message(t.call, res, err), nil
+		return message(call, res, err), nil
 	})
 	if err != nil { // its error or its details panicked
-		return message(t.call, tool.Result{}, err)
+		return message(call, tool.Result{}, err)
 	}
 	return m
 }
@@ -193,11 +204,11 @@ func (s *scheduler) carryOut(ctx context.Context, t *task) session.Message {
 var errToolTime = errors.New("the time limit of a call was reached")
 
 // stopped makes the result of a call that ended because its context did: its output so far, and the reason.
-func (s *scheduler) stopped(c llm.ToolCall, res tool.Result, cause error) session.Message {
+func stopped(o *Options, c llm.ToolCall, res tool.Result, cause error) session.Message {
 	outcome, why := session.OutcomeCancelled, "the run was cancelled"
 	switch {
 	case errors.Is(cause, errToolTime):
-		outcome, why = session.OutcomeFailed, fmt.Sprintf("it took longer than %s", s.a.options.ToolTimeout)
+		outcome, why = session.OutcomeFailed, fmt.Sprintf("it took longer than %s", o.ToolTimeout)
 	case errors.Is(cause, errTime):
 		why = "the time limit of the run was reached"
 	}
@@ -220,8 +231,10 @@ func (s *scheduler) ended(t *task) {
 		if !through { // a hook panicked
 			s.withhold(t)
 		}
-		_, err := s.append(*t.result)
-		s.failed = firstError(s.failed, err)
+		events, err := s.append(*t.result)
+		if s.failed = firstError(s.failed, err); err == nil {
+			t.entry = events[0]
+		}
 	}()
 	s.result(t, s.a.hooks.afterCall(s.ctx, t.proposed(), t.came))
 	through = true
@@ -242,15 +255,16 @@ func (s *scheduler) result(t *task, m session.Message) {
 		m.Content = slices.Insert(slices.Clone(m.Content), 0, llm.Part(llm.Text{Text: fmt.Sprintf(
 			"[This call ran with other arguments: %s. Changed by: %s]\n", t.ready.Arguments, strings.Join(by, ", "))}))
 	}
-	t.finish(s.bounded(t.call, m))
+	t.finish(t.framed(s.bounded(t.call, m)))
 }
 
 // drop gives the calls that have not begun their results.
 func (s *scheduler) drop(outcome session.Outcome, text string) {
 	var entries []session.Body
 	for _, t := range s.pending {
-		t.settle(outcome, text)
-		entries = append(entries, *t.result)
+		if t.settle(outcome, text); !t.own {
+			entries = append(entries, *t.result)
+		}
 	}
 	s.pending = nil
 	if _, err := s.append(entries...); err != nil {

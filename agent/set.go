@@ -6,6 +6,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/tool"
+	"github.com/tenon-agent/tenon/window"
 )
 
 // Change says what [Agent.Set] changes. Zero members stay as they are.
@@ -16,7 +17,9 @@ type Change struct {
 	System   *string
 	Settings *llm.Settings
 	Limits   *Limits
+	Keep     bool // the session keeps Limits: when it is resumed, those that changed win over [Options.Limits]
 	Gate     Gate
+	Role     *string // its name, for the journal
 }
 
 // setup is what of an agent can change while it lives. A run takes it at the beginning of each turn.
@@ -30,10 +33,12 @@ type setup struct {
 	settings llm.Settings
 	limits   Limits
 	gate     Gate
+	role     string
 }
 
 // Set changes the agent from its next turn on, also while a run is on. The context window marks a change of the model, the tools, the system
 // prompt or the thinking with one session.Epoch; another model is also in the journal at once, as a session.ModelChanged.
+// With Keep, so are other limits of turns, tokens and money, as a session.LimitsChanged.
 func (a *Agent) Set(ctx context.Context, c Change) error {
 	a.changing.Lock()
 	defer a.changing.Unlock()
@@ -54,10 +59,19 @@ func (a *Agent) Set(ctx context.Context, c Change) error {
 		next.settings = *c.Settings
 	}
 	if c.Limits != nil {
+		changed := c.Limits.changed(next.limits)
 		next.limits = *c.Limits
+		if a.spending.forget(); c.Keep && changed != (session.LimitsChanged{}) {
+			if _, err := a.feed.annotate(ctx, changed); err != nil {
+				return err
+			}
+		}
 	}
 	if c.Gate != nil {
 		next.gate = c.Gate
+	}
+	if c.Role != nil {
+		next.role = *c.Role
 	}
 	if c.Client != nil {
 		next.client = c.Client
@@ -69,6 +83,9 @@ func (a *Agent) Set(ctx context.Context, c Change) error {
 		next.show(a.options.Dialect)
 	}
 	a.setup.Store(&next)
+	if c.Limits != nil {
+		a.spending.limit(a)
+	}
 	return nil
 }
 
@@ -79,6 +96,16 @@ func (s *setup) show(dialect func(llm.Model, []llm.Tool) Dialect) {
 	}
 	s.offered, s.late = s.dialect.Offer(s.tools.specs), s.dialect.Offer(s.tools.late)
 }
+
+// Header returns the part of the next request before its messages.
+func (a *Agent) Header() window.Header { return a.setup.Load().header() }
+
+func (s *setup) header() window.Header {
+	return window.Header{Model: s.client.Model(), System: s.system, Tools: s.offered, Late: s.late, Settings: s.settings}
+}
+
+// Limits returns the limits of the next turn.
+func (a *Agent) Limits() Limits { return a.setup.Load().limits }
 
 // SetClient lets another model answer from the next turn on, as [Agent.Set] does.
 func (a *Agent) SetClient(ctx context.Context, c llm.Client) error {

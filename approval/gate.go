@@ -50,8 +50,8 @@ type Options struct {
 	Keep func(ctx context.Context, rules []permission.Rule) error
 }
 
-// Gate decides about calls by a judge. If the judge says so, it asks people about all calls of one answer together. It implements
-// [agent.Gate] and [permission.Judge], and is safe for concurrent use.
+// Gate decides about calls by a judge. If the judge says so, it asks people about all calls of one answer together, except for calls whose
+// preview fails: they would fail anyway. It implements [agent.Gate] and [permission.Judge], and is safe for concurrent use.
 type Gate struct {
 	options Options
 
@@ -69,6 +69,16 @@ func (g *Gate) Grants() []permission.Rule {
 	return slices.Clone(g.grants)
 }
 
+// Revoke removes a grant, by the text of its rule, from the next verdict on. It reports whether people had granted it. A grant for all
+// sessions stays in the configuration.
+func (g *Gate) Revoke(rule string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	before := len(g.grants)
+	g.grants = slices.DeleteFunc(slices.Clone(g.grants), func(r permission.Rule) bool { return r.Text() == rule })
+	return len(g.grants) < before
+}
+
 // Judge implements [permission.Judge]: the verdict of the gate's judge, with the grants that people gave, and without a question.
 func (g *Gate) Judge(c permission.Call, grants ...permission.Rule) permission.Verdict {
 	declared := c.Effects.Declared()
@@ -82,17 +92,39 @@ func (g *Gate) Judge(c permission.Call, grants ...permission.Rule) permission.Ve
 	return g.options.Judge.Judge(c, append(g.Grants(), grants...)...)
 }
 
+// Foresee implements [agent.Foreseer].
+func (g *Gate) Foresee(c agent.Proposed) bool { return g.judge(c).Action == permission.Allow }
+
+// judge gives the verdict of [Gate.Judge] on a call of the agent.
+func (g *Gate) judge(c agent.Proposed) permission.Verdict {
+	return g.Judge(permission.Call{Tool: cmp.Or(c.As, c.Call.Name), Effects: c.Effects, Arguments: c.Arguments})
+}
+
 // Decide implements [agent.Gate].
 func (g *Gate) Decide(ctx context.Context, calls []agent.Proposed) ([]agent.Verdict, error) {
 	verdicts := make([]agent.Verdict, len(calls))
 	var questions []question
 	for i, c := range calls {
-		v := g.Judge(permission.Call{Tool: cmp.Or(c.As, c.Call.Name), Effects: c.Effects, Arguments: c.Arguments})
+		v := g.judge(c)
 		switch {
 		case v.Action == permission.Ask && c.Changed: // a person wrote these arguments, and no rule denies them
 			verdicts[i] = agent.Verdict{Allow: true, By: Person, Code: CodeEdited}
 		case v.Action == permission.Ask && g.options.Broker != nil:
-			questions = append(questions, question{call: c, verdict: v, answer: &verdicts[i]})
+			q := question{call: c, verdict: v, answer: &verdicts[i]}
+			if c.Preview != nil {
+				var err error
+				switch q.preview, err = c.Preview(ctx); {
+				case err == nil:
+				case ctx.Err() != nil:
+					return nil, ctx.Err()
+				case slices.ContainsFunc(calls[:i], func(o agent.Proposed) bool { return o.Effects.Collides(c.Effects) }):
+					q.preview = "the call would fail now, before the other calls: " + err.Error()
+				default: // no need to ask
+					verdicts[i] = agent.Verdict{Fails: err}
+					continue
+				}
+			}
+			questions = append(questions, q)
 		default:
 			mode, flags := v.Remedy()
 			v = v.Unattended()
@@ -111,6 +143,7 @@ func (g *Gate) Decide(ctx context.Context, calls []agent.Proposed) ([]agent.Verd
 type question struct {
 	call    agent.Proposed
 	verdict permission.Verdict
+	preview string
 	answer  *agent.Verdict
 }
 
@@ -118,7 +151,7 @@ type question struct {
 func (g *Gate) ask(ctx context.Context, questions []question) error {
 	asking := session.Asking{Calls: make([]ask.Call, len(questions))}
 	for i, q := range questions {
-		asking.Calls[i] = q.pending(ctx)
+		asking.Calls[i] = q.pending()
 	}
 	answers, err := g.options.Broker.Ask(ctx, asking)
 	switch {
@@ -139,17 +172,11 @@ func (g *Gate) ask(ctx context.Context, questions []question) error {
 }
 
 // pending returns the call as a person sees it.
-func (q question) pending(ctx context.Context) ask.Call {
+func (q question) pending() ask.Call {
 	effects, _ := json.Marshal(q.call.Effects) // strings and booleans always encode
 	p := ask.Call{
 		Call: q.call.Call.ID, Tool: cmp.Or(q.call.As, q.call.Call.Name), Arguments: q.call.Arguments, Effects: effects, Reason: q.verdict.Reason,
-	}
-	if q.call.Preview != nil {
-		preview, err := q.call.Preview(ctx)
-		if err != nil {
-			preview = "the call would fail: " + err.Error()
-		}
-		p.Preview = preview
+		Preview: q.preview,
 	}
 	for _, s := range q.verdict.Suggest {
 		grant := ask.Grant{Words: s.In(permission.Session).Words()}

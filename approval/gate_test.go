@@ -68,7 +68,7 @@ func TestOneQuestionForAll(t *testing.T) {
 	}, nil)
 	calls := []agent.Proposed{command(p, "a", "ls"), command(p, "b", "go test ./..."), command(p, "c", "git push"), command(p, "d", "make")}
 	calls[1].Preview = func(context.Context) (string, error) { return "+line", nil }
-	calls[3].Preview = func(context.Context) (string, error) { return "", errors.New("no such file") }
+	calls[3].Preview = func(context.Context) (string, error) { return "", errors.New("no such file") } // an earlier call may create it
 	v, err := g.Decide(t.Context(), calls)
 	if err != nil {
 		t.Fatal(err)
@@ -89,6 +89,43 @@ func TestOneQuestionForAll(t *testing.T) {
 		if v[i] != want[i] {
 			t.Errorf("verdict %d = %+v, want %+v", i, v[i], want[i])
 		}
+	}
+}
+
+// A call whose preview fails would fail: the model gets the error, and no person is asked, unless an earlier call may change that.
+func TestCallsThatWouldFail(t *testing.T) {
+	p := policy(t, permission.Config{})
+	edit := func(id, path, problem string) agent.Proposed {
+		return agent.Proposed{
+			Call: llm.ToolCall{ID: id, Name: "edit"}, Effects: tool.Effects{Writes: []tool.Path{tool.File(path)}}, Arguments: json.RawMessage("{}"),
+			Preview: func(context.Context) (string, error) {
+				if problem != "" {
+					return "", errors.New(problem)
+				}
+				return "+line", nil
+			},
+		}
+	}
+	var seen []ask.Call
+	g := asked(t, p, func(q session.Asking) []ask.Answer {
+		seen = q.Calls
+		return make([]ask.Answer, len(q.Calls))
+	}, nil)
+	v, err := g.Decide(t.Context(), []agent.Proposed{edit("a", "/x/a", "not found"), edit("b", "/x/b", ""), edit("c", "/x/b", "not yet"), edit("d", "/x/d", "too")})
+	if err != nil || v[0].Fails == nil || v[0].Allow || v[1].Fails != nil || v[2].Fails != nil || v[3].Fails == nil || v[3].Fails.Error() != "too" {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	if len(seen) != 2 || seen[0].Call != "b" || seen[1].Call != "c" || !strings.Contains(seen[1].Preview, "not yet") {
+		t.Errorf("people saw %+v", seen)
+	}
+	seen = nil
+	if v, err = g.Decide(t.Context(), []agent.Proposed{edit("a", "/x/a", "not found")}); err != nil || v[0].Fails == nil || seen != nil {
+		t.Errorf("%+v, %v, people saw %+v", v, err, seen)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err = g.Decide(ctx, []agent.Proposed{edit("a", "/x/a", "cancelled")}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
 

@@ -16,6 +16,12 @@ type Limits struct {
 	Turns  int           // see [Budget.Turn]
 	Time   time.Duration // wall clock from the creation of the node on
 
+	// Soft is a share of each limit, such as 0.8. When the spending of the node reaches that share of a limit, Crossed receives the limit:
+	// once, and again after the limit changes or the spending was below the share meanwhile. Budget does not stop anything for it. Crossed
+	// runs on the goroutine of the request that settles; no other request waits for it. 0: none.
+	Soft    float64
+	Crossed func(*Error)
+
 	// Unpriced receives every model without a known price that answers although Money is limited. Nil: such requests are refused, because
 	// their cost is unknown.
 	Unpriced func(llm.Model)
@@ -52,8 +58,10 @@ type Budget struct {
 	limits   Limits
 	ends     time.Time // zero: no limit of time
 	spent    Spending
-	reserved amount // by requests in flight
-	flights  int    // requests in flight
+	reserved amount            // by requests in flight
+	flights  int               // requests in flight
+	crossed  map[Limit]float64 // the limits whose soft share is reached, as Crossed received them
+	settled  func()            // see OnSettle
 }
 
 // tree is shared by all nodes.
@@ -94,13 +102,61 @@ func (b *Budget) Limits() Limits {
 
 // Set replaces the limits of the node. Requests in flight finish.
 func (b *Budget) Set(l Limits) {
+	b.update(func() {
+		b.limits, b.ends = l, time.Time{}
+		if l.Time > 0 {
+			b.ends = b.begun.Add(l.Time)
+		}
+		b.tree.wake()
+	})
+}
+
+// update changes the node or its parents too, and then reports the soft limits that they cross.
+func (b *Budget) update(change func()) {
+	var reports []func()
+	b.tree.mu.Lock()
+	change()
+	for n := b; n != nil; n = n.parent {
+		reports = n.crossings(reports)
+	}
+	b.tree.mu.Unlock()
+	for _, report := range reports {
+		report()
+	}
+}
+
+// crossings appends a call of Crossed for each limit whose soft share the node has reached since the last time. The lock is held.
+func (b *Budget) crossings(reports []func()) []func() {
+	l, s := b.limits, b.spent
+	if l.Soft <= 0 || l.Crossed == nil {
+		return reports
+	}
+	for _, one := range []Error{
+		{Limit: Money, Max: l.Money, Spent: s.Cost},
+		{Limit: Tokens, Max: float64(l.Tokens), Spent: float64(Weight(s.Usage))},
+		{Limit: Turns, Max: float64(l.Turns), Spent: float64(s.Turns)},
+		{Limit: Time, Max: l.Time.Seconds(), Spent: time.Since(b.begun).Seconds()},
+	} {
+		switch {
+		case one.Max <= 0 || one.Spent < l.Soft*one.Max:
+			delete(b.crossed, one.Limit)
+		case b.crossed[one.Limit] != one.Max:
+			if b.crossed == nil {
+				b.crossed = make(map[Limit]float64)
+			}
+			b.crossed[one.Limit] = one.Max
+			one.Budget = b
+			reports = append(reports, func() { l.Crossed(&one) })
+		}
+	}
+	return reports
+}
+
+// OnSettle lets f run after each request of the node or of a node below it that has used something, on the goroutine of that request.
+func (b *Budget) OnSettle(f func()) {
 	b.tree.mu.Lock()
 	defer b.tree.mu.Unlock()
-	b.limits, b.ends = l, time.Time{}
-	if l.Time > 0 {
-		b.ends = b.begun.Add(l.Time)
-	}
-	b.tree.wake()
+	b.settled = f
 }
 
 // Parent returns the node that b draws from, nil for a root.
@@ -116,36 +172,36 @@ func (b *Budget) Spent() Spending {
 // AtLeast raises the spending of the node to u, in money and in tokens. It brings in what a journal knows, such as the usage of a session
 // before it was opened, or of other processes. The parents do not change.
 func (b *Budget) AtLeast(u llm.Usage) {
-	b.tree.mu.Lock()
-	defer b.tree.mu.Unlock()
-	if u.Total() > b.spent.Total() {
-		cost := b.spent.Cost
-		b.spent.Usage, b.spent.Cost = u, cost
-	}
-	b.spent.Cost = max(b.spent.Cost, u.Cost)
+	b.update(func() {
+		if u.Total() > b.spent.Total() {
+			cost := b.spent.Cost
+			b.spent.Usage, b.spent.Cost = u, cost
+		}
+		b.spent.Cost = max(b.spent.Cost, u.Cost)
+	})
 }
 
 // Reset forgets what the node has spent, such as when a new day begins. The parents do not change.
 func (b *Budget) Reset() {
-	b.tree.mu.Lock()
-	defer b.tree.mu.Unlock()
-	b.spent = Spending{}
-	b.tree.wake()
+	b.update(func() {
+		b.spent = Spending{}
+		b.tree.wake()
+	})
 }
 
 // Turn takes one turn from the node and all its parents. If one of them has none left, it takes nothing and returns an [*Error].
-func (b *Budget) Turn() error {
-	b.tree.mu.Lock()
-	defer b.tree.mu.Unlock()
-	for n := b; n != nil; n = n.parent {
-		if err := n.exhausted(true); err != nil {
-			return err
+func (b *Budget) Turn() (err error) {
+	b.update(func() {
+		for n := b; n != nil; n = n.parent {
+			if err = n.exhausted(true); err != nil {
+				return
+			}
 		}
-	}
-	for n := b; n != nil; n = n.parent {
-		n.spent.Turns++
-	}
-	return nil
+		for n := b; n != nil; n = n.parent {
+			n.spent.Turns++
+		}
+	})
+	return err
 }
 
 // Err returns an [*Error] if a limit of the node or of a parent is reached, the nearest first, and nil if another turn may begin.
@@ -217,8 +273,8 @@ func (t *tree) reserve(ctx context.Context, nodes []*Budget, a amount) error {
 
 // settle gives a reservation back and counts what was really spent.
 func (t *tree) settle(nodes []*Budget, a amount, u llm.Usage) {
+	var reports []func()
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	for _, n := range nodes {
 		n.flights--
 		n.reserved.money -= a.money
@@ -227,8 +283,16 @@ func (t *tree) settle(nodes []*Budget, a amount, u llm.Usage) {
 			n.reserved = amount{} // without the errors of floating point
 		}
 		n.spent.Usage = n.spent.Plus(u)
+		reports = n.crossings(reports)
+		if n.settled != nil && u != (llm.Usage{}) {
+			reports = append(reports, n.settled)
+		}
 	}
 	t.wake()
+	t.mu.Unlock()
+	for _, report := range reports {
+		report()
+	}
 }
 
 // wake lets those who wait for a reservation look again. The lock is held.

@@ -44,7 +44,7 @@ func (e *Error) Error() string {
 func (e *Error) Words() string {
 	switch e.Limit {
 	case Money:
-		return fmt.Sprintf("the limit of $%.2f for a %s ($%.2f spent)", e.Max, e.Budget.name, e.Spent)
+		return fmt.Sprintf("the limit of %s for a %s (%s spent)", Dollars(e.Max), e.Budget.name, Dollars(e.Spent))
 	case Tokens:
 		return fmt.Sprintf("the limit of %s (%d used)", count(e.Max, "token"), int64(e.Spent))
 	case Turns:
@@ -52,8 +52,16 @@ func (e *Error) Words() string {
 	case Time:
 		return fmt.Sprintf("the limit of %s", time.Duration(e.Max*float64(time.Second)))
 	default:
-		return fmt.Sprintf("the limit of $%.2f for a %s", e.Max, e.Budget.name)
+		return fmt.Sprintf("the limit of %s for a %s", Dollars(e.Max), e.Budget.name)
 	}
+}
+
+// Dollars describes an amount of US dollars: "$4.00", "$0.0012".
+func Dollars(n float64) string {
+	if n > 0 && n < 0.01 {
+		return fmt.Sprintf("$%.4f", n)
+	}
+	return fmt.Sprintf("$%.2f", n)
 }
 
 func count(n float64, what string) string {

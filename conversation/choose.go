@@ -34,6 +34,7 @@ type Chosen struct {
 	From  session.Origin    // of a session to be created: its origin
 	Fork  bool              // it continues from there
 	Model string            // reference of the model that the conversation had; empty: none yet
+	Role  string            // that it had; empty: none
 }
 
 // maxCandidates is the most sessions that an [*AmbiguousError] lists.
@@ -104,7 +105,10 @@ func (w Which) existing(ctx context.Context, store index.Store, s index.Summary)
 	}
 	path := view.Stored(store, s.ID, "")
 	var err error
-	if c.Model, err = ModelOf(ctx, path); err != nil || !w.Fork {
+	if c.Model, err = ModelOf(ctx, path); err != nil {
+		return c, err
+	}
+	if c.Role, err = RoleOf(ctx, path); err != nil || !w.Fork {
 		return c, err
 	}
 	tip, err := view.Tip(ctx, path)
@@ -112,18 +116,40 @@ func (w Which) existing(ctx context.Context, store index.Store, s index.Summary)
 	return c, err
 }
 
+// maxClaims is the number of imported entries in which ModelOf looks for the choice of a model.
+const maxClaims = 500
+
 // ModelOf returns the reference of the model that was chosen last on a branch, with its variant, or the name of the pool. It also returns a
 // model that gave no answer, and "" if there was none.
 func ModelOf(ctx context.Context, p view.Path) (string, error) {
+	claims := 0
 	for e, err := range p.Backward(ctx) {
 		if err != nil {
 			return "", err
+		}
+		if e.Imported {
+			if claims++; claims > maxClaims { // other programs record no choice, and their sessions can be long
+				break
+			}
 		}
 		switch b := e.Body.(type) {
 		case session.ModelChanged:
 			return cmp.Or(b.Model.Reference, b.Model.Ref()), nil
 		case session.RunStarted:
 			return cmp.Or(b.Config.Model.Reference, b.Config.Model.Ref()), nil
+		}
+	}
+	return "", nil
+}
+
+// RoleOf returns the role of the last run on a branch, "" if it had none. The runs of an imported session choose no role.
+func RoleOf(ctx context.Context, p view.Path) (string, error) {
+	for e, err := range p.Backward(ctx) {
+		if err != nil || e.Imported {
+			return "", err
+		}
+		if r, ok := e.Body.(session.RunStarted); ok {
+			return r.Config.Role, nil
 		}
 	}
 	return "", nil

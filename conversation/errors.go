@@ -75,14 +75,28 @@ func (e *AmbiguousError) Code() string { return "conversation.ambiguous" }
 
 // ErrUnsupported is returned for an operation that the conversation was opened without, such as an undo without checkpoints. Its code is
 // "conversation.unsupported".
-var ErrUnsupported error = unsupported{}
+var ErrUnsupported error = &coded{"conversation.unsupported", "this conversation does not support the operation"}
 
-type unsupported struct{}
+// The errors of single operations. Their codes are "conversation." and the last words of the names.
+var (
+	// ErrNoMessage: the entry is not a message of the session.
+	ErrNoMessage error = &coded{"conversation.no_message", "the entry is not a message of this session"}
+	// ErrNoTitle: the title is empty.
+	ErrNoTitle error = &coded{"conversation.no_title", "the title is empty"}
+	// ErrNoGrant: the session has no such grant.
+	ErrNoGrant error = &coded{"conversation.no_grant", "this session has no such grant; see its rules"}
+	// ErrNoJob: no background job has the ID.
+	ErrNoJob error = &coded{"conversation.no_job", "there is no such background job"}
+	// ErrSecret: the command has a key in it.
+	ErrSecret error = &coded{"conversation.secret", "the command contains a secret, which the journal would keep; put it into an environment variable"}
+)
 
-func (unsupported) Error() string { return "this conversation does not support the operation" }
+type coded struct{ code, text string }
 
-// Code returns "conversation.unsupported".
-func (unsupported) Code() string { return "conversation.unsupported" }
+func (e *coded) Error() string { return e.text }
+
+// Code returns the code.
+func (e *coded) Code() string { return e.code }
 
 // since is a duration in words, in its largest unit.
 func since(d time.Duration) string {

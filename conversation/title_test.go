@@ -34,7 +34,7 @@ func TestDataIsNotThePersonsWords(t *testing.T) {
 	if bad := Message("a\xff", ""); bad.Text() != "a\ufffd" {
 		t.Errorf("got %q", bad.Text())
 	}
-	m := (&Local{options: Options{Redact: strings.ToUpper}}).redact(llm.UserText("secret"))
+	m := (&Options{Redact: strings.ToUpper}).redact(llm.UserText("secret"))
 	if m.Text() != "SECRET" {
 		t.Errorf("got %q", m.Text())
 	}

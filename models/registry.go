@@ -225,7 +225,8 @@ func (r *Registry) Choose(name string) (Choice, error) {
 func (r *Registry) misspelled(ref Ref) string {
 	_, configured := r.o.Models[ref.Provider+"/"+ref.Model]
 	_, provided := r.o.Providers[ref.Provider].Models[ref.Model]
-	if configured || provided {
+	_, known := r.Catalog().Entry(ref.Provider, ref.Model)
+	if configured || provided || known {
 		return ""
 	}
 	digits := func(name string) string {
@@ -236,16 +237,13 @@ func (r *Registry) misspelled(ref Ref) string {
 			return c
 		}, name)
 	}
-	var known []string
+	var alike []string
 	for e := range r.Catalog().All() {
 		if e.Provider == ref.Provider && digits(e.ID) == digits(ref.Model) {
-			known = append(known, e.ID)
+			alike = append(alike, e.ID)
 		}
 	}
-	if near := spelling.Nearest(ref.Model, known, 2); near != ref.Model {
-		return near
-	}
-	return ""
+	return spelling.Nearest(ref.Model, alike, 2)
 }
 
 // link returns the clients of one model that was chosen by a name, one for each key.

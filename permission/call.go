@@ -45,14 +45,14 @@ func (p *Policy) call(name, subject string) (Call, bool) {
 		c.Effects.Hosts = []string{subject}
 	case serving:
 		server, one, ok := strings.Cut(subject, "/")
-		c.Tool = "mcp__" + server + "__" + one
+		c.Tool = name + "__" + server + "__" + one
 		c.Effects.Unknown, c.Effects.Exclusive = true, true
 		return c, ok
 	case sending:
 		c.Effects.Agents = true
 		c.Arguments, _ = json.Marshal(map[string]string{"agent": subject}) // never fails for strings
 	case bare:
-		c.Effects.Asks, c.Effects.None = name == "question", known // a tool without a row declares nothing
+		c.Effects.Asks, c.Effects.None = name == "question" || name == "handoff", known // a tool without a row declares nothing
 	default:
 		return c, false
 	}

@@ -87,3 +87,12 @@ func translated(tool, pattern string) string {
 	}
 	return tool + "(" + pattern + ")"
 }
+
+// ToolName returns our name of a tool by its name in another program, such as "shell" for "Bash". It returns an unknown name in lower case.
+func ToolName(name string) string {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if as := native(name, nil); as != "" {
+		return as
+	}
+	return name
+}

@@ -261,7 +261,7 @@ func (j *judgement) runs(r *Rule, n *need) certainty {
 func (j *judgement) named(r *Rule) certainty {
 	switch r.language {
 	case serving:
-		rest, ok := strings.CutPrefix(j.call.Tool, "mcp__")
+		rest, ok := strings.CutPrefix(j.call.Tool, r.tool+"__")
 		if !ok {
 			return no
 		}

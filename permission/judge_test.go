@@ -176,10 +176,14 @@ func TestRules(t *testing.T) {
 			{"shell(curl https://10.0.0.1/)", Deny},
 			{"shell(curl https://example.com/)", Ask},
 		}},
-		{"names", AskMode, []string{"allow mcp(hub/get_*)", "deny mcp(db/*)", "allow agent(review)", "deny question", "allow lint"}, []row{
+		{"names", AskMode, []string{"allow mcp(hub/get_*)", "deny mcp(db/*)", "allow openapi(shop/list*)", "deny openapi(shop/drop)", "allow agent(review)", "deny question", "allow lint"}, []row{
 			{"mcp(hub/get_issue)", Allow},
 			{"mcp(hub/close)", Ask},
 			{"mcp(db/query)", Deny},
+			{"openapi(shop/listOrders)", Allow},
+			{"openapi(shop/newOrder)", Ask},
+			{"openapi(shop/drop)", Deny},
+			{"openapi(hub/list_issue)", Ask},
 			{"agent(review)", Allow},
 			{"agent(other)", Ask},
 			{"question", Deny},
@@ -412,6 +416,9 @@ func TestUnknownToolsFailClosed(t *testing.T) {
 				}
 			}
 		}
+	}
+	if v := policy(t, AskMode, "allow openapi(shop/get)").Judge(Call{Tool: "openapi__shop__get", Effects: tool.Effects{Hosts: []string{"example.com:443"}, Unknown: true}}); v.Action != Allow {
+		t.Errorf("a rule about an operation does not cover its host: %v", v)
 	}
 	v := policy(t, AskMode, "allow mcp(mail/send)").Judge(Call{Tool: "mcp__mail__send"})
 	if v.Action != Allow || v.Code != "permission.rule_allowed" {

@@ -13,7 +13,7 @@ const (
 	freeing                  // commands outside the sandbox
 	reaching                 // hosts that any tool or command reaches
 	hosting                  // hosts that one tool reaches
-	serving                  // tools of MCP servers
+	serving                  // tools of MCP servers and of APIs
 	sending                  // other agents
 )
 
@@ -24,8 +24,8 @@ var vocabulary = map[string]language{
 	"write": writing, "edit": filing, "multi_edit": filing, "patch": filing, "delete": filing,
 	"shell": running, "unconfined": freeing,
 	"fetch": reaching, "download": hosting,
-	"mcp": serving, "agent": sending,
-	"job": bare, "web_search": bare, "todo": bare, "question": bare, "artifact": bare,
+	"mcp": serving, "openapi": serving, "agent": sending,
+	"job": bare, "web_search": bare, "todo": bare, "question": bare, "handoff": bare, "artifact": bare, "lsp": bare,
 }
 
 // groups lists the tools that one name means in rules.

@@ -166,6 +166,9 @@ func (r Rule) subject() string {
 	case hosting:
 		return all(r.tool+" from ", p, "any host")
 	case serving:
+		if r.tool == "openapi" {
+			return all("the operation ", p, "of any API")
+		}
 		return all("the MCP tool ", p, "of any server")
 	case sending:
 		return all("starting the agent ", p, "with any name")

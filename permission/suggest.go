@@ -80,9 +80,11 @@ func (j *judgement) wants(n *need) (narrow, wide string) {
 	case unconfined:
 		return j.free()
 	case unknownTool:
-		if rest, ok := strings.CutPrefix(j.call.Tool, "mcp__"); ok {
-			server, name, _ := strings.Cut(rest, "__")
-			return same("mcp(" + server + "/" + name + ")")
+		for kind, language := range vocabulary {
+			if rest, ok := strings.CutPrefix(j.call.Tool, kind+"__"); ok && language == serving {
+				server, name, _ := strings.Cut(rest, "__")
+				return same(kind + "(" + server + "/" + name + ")")
+			}
 		}
 		return same(j.call.Tool)
 	case startsAgents:

@@ -10,7 +10,7 @@ import (
 	"github.com/tenon-agent/tenon/session/live"
 )
 
-// Body is the content of an [Event]: one of the types on this page, or of package live for a transient event. Types of other packages
+// Body is the content of an [Event]: one of the types of this package, or of package live for a transient event. Types of other packages
 // cannot be bodies.
 type Body interface {
 	// Kind returns the name of the type in snake case.
@@ -164,6 +164,7 @@ const (
 // Config is a snapshot of the settings of a run.
 type Config struct {
 	Model     llm.Model  `json:"model"`
+	Role      string     `json:"role,omitzero"`
 	Tools     []string   `json:"tools,omitzero"`
 	Thinking  llm.Thinks `json:"thinking,omitzero"`
 	MaxTurns  int        `json:"max_turns,omitzero"`
@@ -181,6 +182,8 @@ type RunEnded struct {
 	Reason  Reason     `json:"reason"`
 	Message string     `json:"message,omitzero"` // for people; for every reason but done
 	Limit   string     `json:"limit,omitzero"`   // the limit: "turns", "tokens", "time", "cost", "session_cost", "day_cost", "budget", "hooks", "repetition"
+	Spent   float64    `json:"spent,omitzero"`   // of the limit: dollars, tokens, turns or seconds
+	Max     float64    `json:"max,omitzero"`     // the limit itself, in the same unit
 	By      Speaker    `json:"by,omitzero"`      // the hook that refused the run
 	Error   *llm.Error `json:"error,omitzero"`   // of the model, if that is the reason
 	Turns   int        `json:"turns"`
@@ -451,7 +454,12 @@ type Change struct {
 	Role     string     `json:"role,omitzero"`
 	Network  string     `json:"network,omitzero"` // hosts that commands may reach, separated by commas; "*": all; "none": none
 	Thinking llm.Thinks `json:"thinking,omitzero"`
-	By       Speaker    `json:"by,omitzero"`
+	Goal     *Goal      `json:"goal,omitzero"` // with its words, checks and limits; the state dropped without words drops the present one
+
+	Cost        float64 `json:"cost,omitzero"`         // limit of each run in US dollars; negative: none
+	SessionCost float64 `json:"session_cost,omitzero"` // limit of the session in US dollars; negative: none
+
+	By Speaker `json:"by,omitzero"`
 }
 
 // Changed is the outcome of a [Change].
@@ -459,6 +467,16 @@ type Changed struct {
 	Request ID     `json:"request"`        // the entry of the Change
 	Error   string `json:"error,omitzero"` // why nothing changed
 	Code    string `json:"code,omitzero"`  // of the error, if it has one: "agent.unchangeable"
+}
+
+// LimitsChanged sets limits of the session and of its runs from now on, also after it is resumed. A field of 0 does not change; a negative one
+// is no limit.
+type LimitsChanged struct {
+	Turns       int     `json:"turns,omitzero"`        // of each run
+	Tokens      int64   `json:"tokens,omitzero"`       // of each run
+	Cost        float64 `json:"cost,omitzero"`         // US dollars of each run
+	SessionCost float64 `json:"session_cost,omitzero"` // US dollars of the session
+	Soft        float64 `json:"soft,omitzero"`         // share of a limit from which on the run asks
 }
 
 // Opaque is an entry of a kind that this version does not know. Stores keep its bytes, and views skip it.

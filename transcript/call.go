@@ -48,14 +48,39 @@ type Call struct {
 	Seq       int64            // of the result
 	Entry     session.ID       // of the result
 	Result    *session.Message // nil before the end
+
+	written string // the name that the model wrote
+	output  []byte // the newest progress
 }
 
 func newCall(c llm.ToolCall) *Call {
-	return &Call{ID: c.ID, Name: c.Name, Title: titleOf(c.Arguments), Arguments: c.Arguments, State: Proposed}
+	return &Call{ID: c.ID, Name: c.Name, written: c.Name, Title: titleOf(c.Arguments), Arguments: c.Arguments, State: Proposed}
 }
 
 // OK reports whether the call ended well.
 func (c *Call) OK() bool { return c.State == Succeeded }
+
+// Limits of the output of a running call.
+const (
+	maxOutput      = 64 << 10
+	maxOutputLines = 200
+)
+
+// Output returns the newest output of a running call: at most 200 lines and 64 kB. A line that the program wrote again with a carriage
+// return is shown as it is now.
+func (c *Call) Output() string {
+	text := string(c.output[max(len(c.output)-maxOutput, 0):])
+	if len(text) < len(c.output) {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	all := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
+	all = all[max(len(all)-maxOutputLines, 0):]
+	for i, line := range all {
+		line = strings.TrimRight(line, "\r")
+		all[i] = line[strings.LastIndexByte(line, '\r')+1:]
+	}
+	return strings.Join(all, "\n")
+}
 
 // Took returns the duration of the call; 0 if it is unknown.
 func (c *Call) Took() time.Duration {
@@ -77,6 +102,9 @@ func (c *Call) add(e session.Event) {
 	case live.Progress:
 		text := strings.TrimRight(b.Text, "\r\n")
 		c.Progress = cmp.Or(line(text[strings.LastIndexAny(text, "\r\n")+1:]), c.Progress)
+		if c.output = append(c.output, b.Text...); len(c.output) > 2*maxOutput {
+			c.output = append(c.output[:0], c.output[len(c.output)-maxOutput:]...)
+		}
 	case session.Decision:
 		if b.Verdict == "deny" {
 			c.Denied = joined(b.By, b.Reason)
@@ -90,6 +118,9 @@ func (c *Call) add(e session.Event) {
 
 func (c *Call) finish(e session.Event, m session.Message) {
 	c.Result, c.Seq, c.Entry, c.Ended, c.Diffs, c.Progress = &m, e.Seq, e.ID, e.Time, m.Diffs, ""
+	if c.output = nil; c.Started.IsZero() && c.Name == c.written {
+		c.Name = cmp.Or(line(m.Tool), c.Name)
+	}
 	switch m.Outcome {
 	case session.OutcomeOK:
 		if c.State = Succeeded; m.Failed || m.IsError {
@@ -127,6 +158,9 @@ func brief(m session.Message) string {
 		return "denied: " + strings.Join(strings.Fields(head), " ")
 	}
 	head, _, _ = strings.Cut(head, ". ") // the rest is advice for the model
+	if why, ok := strings.CutPrefix(head, "This call was not run: "); ok {
+		head = strings.TrimSuffix(why, ".")
+	}
 	return strings.ReplaceAll(string(m.Outcome), "_", " ") + ": " + line(head)
 }
 

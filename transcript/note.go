@@ -32,7 +32,8 @@ type Note struct {
 	Plain  string // plain text
 }
 
-// Describe returns the note for an event between messages; false if people need not see it.
+// Describe returns the note for an event between messages; false if people need not see it. Notes about tasks and parallel runs need the events
+// before them: [Transcript.Add] makes those.
 func Describe(b session.Body) (Note, bool) {
 	switch b := b.(type) {
 	case session.Summarized:
@@ -52,7 +53,13 @@ func Describe(b session.Body) (Note, bool) {
 		return Note{Kind: NoteInfo, Title: "the model drops a result: " + line(b.Reason), Detail: b.Summary}, true
 	case session.Head:
 		title := "back to an earlier entry"
-		if b.Reason != "" {
+		switch b.Reason {
+		case "":
+		case "undo":
+			title = "undone"
+		case "redo":
+			title = "redone"
+		default:
 			title += ": " + strings.ReplaceAll(b.Reason, "_", " ")
 		}
 		return Note{Kind: NoteBack, Title: title}, true
@@ -70,6 +77,8 @@ func Describe(b session.Body) (Note, bool) {
 		return context(b), len(b.Blocks) > 0
 	case session.Todo:
 		return Note{Kind: NoteText, Title: "plan", Detail: Todo(b.Items)}, true
+	case session.Goal:
+		return goal(b)
 	case session.Note:
 		return Note{Kind: NoteText, Title: "note", Detail: b.Text}, true
 	case session.Rejected:

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ const (
 	KindAnswer   Kind = "answer"   // an answer of the model, with its calls
 	KindNote     Kind = "note"     // something between messages
 	KindQuestion Kind = "question" // for a person
+	KindCommand  Kind = "command"  // a call that a person made; Calls has it
 )
 
 // Item is one thing that people see. [Transcript.Add] changes it while it is Open; its owner may keep it after that.
@@ -34,15 +36,19 @@ type Item struct {
 	Partial bool       // an answer that is not complete
 	Body    session.Body
 
-	Speaker session.Speaker
-	Source  session.Source // of a prompt
-	Content llm.Content    // of a prompt or a complete answer
-	Calls   []*Call
-	Todo    []session.TodoItem // of an answer: the list that its calls wrote
-	Stop    llm.StopReason
-	Usage   llm.Usage
-	Note    Note
-	Asking  session.Asking
+	Speaker  session.Speaker
+	Source   session.Source // of a prompt
+	Content  llm.Content    // of a prompt or a complete answer
+	Calls    []*Call
+	Todo     []session.TodoItem // of an answer: the list that its calls wrote
+	Thought  time.Duration      // how long the model thought before the text or the calls; 0 if that is unknown
+	Thinks   time.Time          // since when the model thinks; zero if it does not
+	Stop     llm.StopReason
+	Usage    llm.Usage
+	Note     Note
+	Asking   session.Asking
+	Answered *session.Answered // of a question: the answer; nil without one
+	Asked    session.Asked     // of a question: its end; zero before it
 
 	text, thinking []byte // of an answer that streams
 	mark, thought  int    // the parts of them that entries have
@@ -85,6 +91,17 @@ func (it *Item) Thinking() (text string, hidden bool) {
 	return strings.Join(parts, "\n\n"), hidden
 }
 
+// think notes that the model thinks at a time, or that it does something else.
+func (it *Item) think(at time.Time, thinks bool) {
+	switch {
+	case thinks && it.Thinks.IsZero():
+		it.Thinks = at
+	case !thinks && !it.Thinks.IsZero():
+		it.Thought += max(at.Sub(it.Thinks), 0)
+		it.Thinks = time.Time{}
+	}
+}
+
 // Void reports whether the item is an unfinished answer without contents: its model began again, or a later run replaced it.
 func (it *Item) Void() bool {
 	return it.Kind == KindAnswer && it.Partial && len(it.text) == 0 && len(it.thinking) == 0 && len(it.Calls) == 0
@@ -110,6 +127,8 @@ type Transcript struct {
 	ended  bool             // the run of that answer ended before the answer was complete
 	calls  map[string]*Call // of that answer; names of calls may come again in later answers
 	asking map[string]*Item // open questions by ID
+	own    *Item            // the newest call of a person
+	crew   crew
 }
 
 // Add folds an event. It returns the item that the event changed, or nil. begun reports whether the event began the item.
@@ -117,6 +136,7 @@ func (t *Transcript) Add(e session.Event) (it *Item, begun bool) {
 	_ = t.Requests.Add(e) // the sender of a late request sees its error
 	switch b := e.Body.(type) {
 	case session.Message:
+		t.crew.runsEnded(session.ParallelEnded{}) // if their process ended before them
 		return t.message(e, b)
 	case live.MessageStarted:
 		t.restart(e).Speaker.Name = b.Model
@@ -133,25 +153,37 @@ func (t *Transcript) Add(e session.Event) (it *Item, begun bool) {
 		return t.answer, false
 	case session.Asking:
 		return t.ask(e, b)
+	case session.Answered:
+		return t.reply(b)
 	case session.Asked:
-		return t.asked(b.ID)
+		return t.asked(b)
 	case session.CallStarted:
-		if t.calls[b.Call] == nil {
+		switch {
+		case t.calls[b.Call] != nil:
+		case e.Durable() && e.Run == "":
+			return t.command(e, llm.ToolCall{ID: b.Call, Name: b.Tool, Arguments: string(b.Arguments)}), true
+		default:
 			return t.started(e, b)
 		}
 	case session.Head:
 		t.close()
 	case session.RunStarted:
+		t.crew.runsEnded(session.ParallelEnded{})
 		t.ended = t.unfinished()
 	case session.RunEnded:
 		if t.ended = t.unfinished(); !t.ended {
 			t.close()
+		} else {
+			t.answer.think(e.Time, false)
 		}
 	}
 	if it := t.ofCall(e); it != nil {
 		return it, false
 	}
-	note, ok := Describe(e.Body)
+	note, ok := t.crew.add(e)
+	if !ok {
+		note, ok = Describe(e.Body)
+	}
 	if !ok {
 		return nil, false
 	}
@@ -166,11 +198,14 @@ func (t *Transcript) Answer() *Item { return t.answer }
 
 // Running returns the running calls, oldest first.
 func (t *Transcript) Running() []*Call {
-	if t.answer == nil {
-		return nil
+	var all, calls []*Call
+	if t.answer != nil {
+		calls = t.answer.Calls
 	}
-	var all []*Call
-	for _, c := range t.answer.Calls {
+	if t.own != nil {
+		calls = slices.Concat(calls, t.own.Calls)
+	}
+	for _, c := range calls {
 		if c.State == Running {
 			all = append(all, c)
 		}
@@ -188,7 +223,7 @@ func (t *Transcript) begin(e session.Event) *Item {
 func (t *Transcript) close() {
 	t.ended = false
 	if t.answer != nil {
-		t.answer.Open = false
+		t.answer.Open, t.answer.Thinks = false, time.Time{}
 	}
 }
 
@@ -208,6 +243,7 @@ func (t *Transcript) restart(e session.Event) *Item {
 func (t *Transcript) void() {
 	it := t.answer
 	it.text, it.thinking, it.mark, it.thought, it.Calls = nil, nil, 0, 0, nil
+	it.Thought, it.Thinks = 0, time.Time{}
 	clear(t.calls)
 }
 
@@ -229,8 +265,11 @@ func (t *Transcript) message(e session.Event, m session.Message) (*Item, bool) {
 	if t.ended { // no run continues the answer
 		t.close()
 	}
+	if result, ok := view.Unframed(m); ok {
+		return t.ran(e, result)
+	}
 	return &Item{
-		Kind: KindPrompt, Seq: e.Seq, ID: e.ID, Time: e.Time, Speaker: m.Author(), Source: m.Source, Content: m.Content, Body: m,
+		Kind: KindPrompt, Seq: e.Seq, ID: e.ID, Time: e.Time, Speaker: t.crew.author(m.Author()), Source: m.Source, Content: m.Content, Body: m,
 	}, true
 }
 
@@ -241,6 +280,7 @@ func (t *Transcript) answered(e session.Event, m session.Message) (*Item, bool) 
 		t.restart(e)
 	}
 	it := t.answer
+	it.think(e.Time, false)
 	t.ended = false
 	it.Seq, it.ID, it.Time, it.Body, it.Partial = e.Seq, e.ID, e.Time, m, false
 	it.text, it.thinking, it.Content = nil, nil, m.Content
@@ -273,6 +313,7 @@ func (t *Transcript) delta(e session.Event, d live.Delta) (it *Item, begun bool)
 	if begun = !t.unfinished() || t.ended; begun {
 		t.restart(e)
 	}
+	t.answer.think(e.Time, d.Type == live.DeltaThinking)
 	switch d.Type {
 	case live.DeltaText:
 		t.answer.text = append(t.answer.text, d.Text...)
@@ -293,8 +334,10 @@ func (t *Transcript) partial(e session.Event, p session.Partial) (it *Item, begu
 	for _, part := range p.Content {
 		switch part := part.(type) {
 		case llm.Text:
+			it.think(e.Time, false)
 			it.text = append(it.text, part.Text...)
 		case llm.Thinking:
+			it.think(e.Time, true)
 			it.thinking = append(it.thinking, part.Text...)
 		}
 	}
@@ -316,13 +359,23 @@ func (t *Transcript) ask(e session.Event, a session.Asking) (*Item, bool) {
 	return it, true
 }
 
-func (t *Transcript) asked(id string) (*Item, bool) {
-	it := t.asking[id]
+// reply takes the first answer to a question that fits it.
+func (t *Transcript) reply(b session.Answered) (*Item, bool) {
+	it := t.asking[b.ID]
+	if it == nil || it.Answered != nil || len(b.Answers) != len(it.Asking.Calls)+len(it.Asking.Questions) {
+		return nil, false
+	}
+	it.Answered = &b
+	return it, false
+}
+
+func (t *Transcript) asked(b session.Asked) (*Item, bool) {
+	it := t.asking[b.ID]
 	if it == nil {
 		return nil, false
 	}
-	delete(t.asking, id)
-	it.Open = false
+	delete(t.asking, b.ID)
+	it.Open, it.Asked = false, b
 	for _, p := range it.Asking.Calls {
 		if c := t.calls[p.Call]; c != nil && c.State == Waiting {
 			c.State = Proposed
@@ -342,6 +395,27 @@ func (t *Transcript) started(e session.Event, b session.CallStarted) (it *Item, 
 	return t.answer, begun
 }
 
+// command begins a call that a person made.
+func (t *Transcript) command(e session.Event, call llm.ToolCall) *Item {
+	c := newCall(call)
+	c.add(e)
+	t.own = &Item{
+		Kind: KindCommand, Seq: e.Seq, ID: e.ID, Time: e.Time, Open: true, Speaker: session.Speaker{Kind: session.SpeakerPerson}, Calls: []*Call{c}, Body: e.Body,
+	}
+	return t.own
+}
+
+// ran ends a call that a person made.
+func (t *Transcript) ran(e session.Event, result session.Message) (it *Item, begun bool) {
+	if begun = t.own == nil || !t.own.Open || t.own.Calls[0].ID != result.CallID; begun { // its start is not in this part of the journal
+		t.command(e, llm.ToolCall{ID: result.CallID, Name: result.Tool})
+	}
+	it = t.own
+	it.Calls[0].finish(e, result)
+	it.Open = false
+	return it, begun
+}
+
 // ofCall folds the events of the calls of the newest answer. It returns the answer, or nil for other events.
 func (t *Transcript) ofCall(e session.Event) *Item {
 	id := ""
@@ -349,6 +423,7 @@ func (t *Transcript) ofCall(e session.Event) *Item {
 	case live.CallReady:
 		if t.answer != nil && t.answer.Partial && t.calls[b.Call.ID] == nil {
 			c := newCall(b.Call)
+			c.Name = cmp.Or(line(b.As), c.Name)
 			t.calls[b.Call.ID], t.answer.Calls = c, append(t.answer.Calls, c)
 			return t.answer
 		}
@@ -368,12 +443,15 @@ func (t *Transcript) ofCall(e session.Event) *Item {
 	case session.FilesChanged:
 		id = b.Call
 	}
-	c := t.calls[id]
+	c, it := t.calls[id], t.answer
+	if c == nil && t.own != nil {
+		c, it = t.own.Call(id), t.own
+	}
 	if c == nil {
 		return nil
 	}
 	c.add(e)
-	return t.answer
+	return it
 }
 
 func line(text string) string { return tool.Line(text) }

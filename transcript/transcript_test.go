@@ -10,6 +10,7 @@ import (
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/ask"
 	"github.com/tenon-agent/tenon/session/live"
+	"github.com/tenon-agent/tenon/session/view"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -154,7 +155,7 @@ func TestOutcomesOfCalls(t *testing.T) {
 		{result(session.OutcomeFailed, "no such file\nmore", true), Failed, "no such file"},
 		{result(session.OutcomeInvalid, "look: bad. Fix it.", true), Failed, "invalid: look: bad"},
 		{result(session.OutcomeDenied, "This call was denied: not here.", true), Denied, "denied: not here"},
-		{result(session.OutcomeSkipped, "This call was not run: a message came.", true), Skipped, "skipped: This call was not run: a message came."},
+		{result(session.OutcomeSkipped, "This call was not run: a message came.", true), Skipped, "skipped: a message came"},
 		{result(session.OutcomeCancelled, "stopped", true), Cancelled, "cancelled: stopped"},
 		{result(session.OutcomeUnknown, "lost", true), Unknown, "unknown: lost"},
 		{result(session.OutcomeNotStarted, "lost", true), Skipped, "not started: lost"},
@@ -263,6 +264,25 @@ func TestNotes(t *testing.T) {
 	}
 }
 
+// A call has Tenon's name for the tool from the first moment, and also if it never starts.
+func TestCallsHaveTheNameOfTheTool(t *testing.T) {
+	call := llm.ToolCall{ID: "c", Name: "Bash", Arguments: `{"command":"ls"}`}
+	var tr Transcript
+	it := fold(&tr, live.MessageStarted{Model: "test/m"}, live.CallReady{Call: call, As: "shell"})[0]
+	for _, b := range []session.Body{answer("", call), session.CallStarted{Call: "c", Tool: "shell"}, session.Message{Message: llm.ToolText(call, "x", false)}} {
+		if c := it.Calls[0]; c.Name != "shell" || c.Title != "ls" {
+			t.Errorf("before %T: %s %s", b, c.Name, c.Title)
+		}
+		tr.Add(session.Event{Body: b})
+	}
+	skipped := call
+	skipped.Name = "shell"
+	tr = Transcript{}
+	if it := fold(&tr, answer("", call), session.Message{Message: llm.ToolText(skipped, "x", true), Outcome: session.OutcomeSkipped})[0]; it.Calls[0].Name != "shell" {
+		t.Errorf("it has the name %s", it.Calls[0].Name)
+	}
+}
+
 // An author has one name for people, in every frontend.
 func TestAuthors(t *testing.T) {
 	prompt := func(from session.Speaker, source session.Source) session.Message {
@@ -271,7 +291,6 @@ func TestAuthors(t *testing.T) {
 	for want, m := range map[string]session.Message{
 		"You":            prompt(session.Speaker{Kind: session.SpeakerPerson}, ""),
 		"You, meanwhile": prompt(session.Speaker{Kind: session.SpeakerPerson}, session.FromSteering),
-		"You, next":      prompt(session.Speaker{Kind: session.SpeakerPerson}, session.FromFollowUp),
 		"Lesson":         prompt(session.Speaker{}, session.FromRevert),
 		"Job job1":       prompt(session.Speaker{Kind: session.SpeakerJob, Name: "job1"}, ""),
 		"test/m":         answer("x"),
@@ -301,5 +320,98 @@ func TestArgumentsForPeople(t *testing.T) {
 	}
 	if got := Headline("a long line", 6); got != "a lon…" {
 		t.Errorf("%q", got)
+	}
+}
+
+// A call of a person is an item of its own, also if its start is not in the events.
+func TestACallOfAPerson(t *testing.T) {
+	call := llm.ToolCall{ID: "p", Name: "shell", Arguments: `{"command":"make"}`}
+	started := session.CallStarted{Call: "p", Tool: "shell", Title: "make", Arguments: []byte(call.Arguments)}
+	ran := view.Ran(call, session.Message{Message: llm.ToolText(call, "built\n", false)})
+	for name, events := range map[string][]session.Body{
+		"from its start": {started, live.Progress{Call: "p", Tool: "shell", Text: "bui"}, session.FilesChanged{Call: "p", Files: []session.FileChange{{Path: "a"}}}, ran},
+		"from its end":   {ran},
+	} {
+		var tr Transcript
+		items := fold(&tr, append([]session.Body{answer("I look now.", look), result("", "x", false)}, events...)...)
+		if len(items) != 2 {
+			t.Fatalf("%s: %d items", name, len(items))
+		}
+		it := items[1]
+		if it.Kind != KindCommand || it.Open || it.Who() != "You" || len(it.Calls) != 1 || len(tr.Running()) != 0 {
+			t.Errorf("%s: %+v", name, it)
+		}
+		if c := it.Calls[0]; c.State != Succeeded || c.Result.Text() != "built\n" || c.Brief != "1 line" || len(c.Files) != min(len(events)-1, 1) {
+			t.Errorf("%s: the call is %+v", name, c)
+		}
+		if tr.Answer() != items[0] {
+			t.Errorf("%s: the newest answer is %+v", name, tr.Answer())
+		}
+	}
+}
+
+// The stream and the journal alone agree about how long a model thought, up to the time between two saved parts.
+func TestHowLongAModelThought(t *testing.T) {
+	var tr Transcript
+	think := func(text string) live.Delta { return live.Delta{Type: live.DeltaThinking, Text: text} }
+	items := fold(&tr, live.MessageStarted{Model: "m"}, think("a"), think("b"))
+	if it := items[0]; it.Thinks != start.Add(time.Second) || it.Thought != 0 {
+		t.Error(it.Thinks, it.Thought)
+	}
+	more := func(at int, b session.Body) {
+		tr.Add(session.Event{Body: b, Time: start.Add(time.Duration(at) * time.Second)})
+	}
+	more(5, live.Delta{Type: live.DeltaText, Text: "x"})
+	more(9, answer("x"))
+	if it := items[0]; it.Thought != 4*time.Second || !it.Thinks.IsZero() {
+		t.Error(it.Thinks, it.Thought)
+	}
+
+	var journal Transcript
+	part := session.Partial{Content: llm.Content{llm.Thinking{Text: "a"}}}
+	items = fold(&journal, part, part, part, session.Partial{Content: llm.Content{llm.Thinking{Text: "b"}, llm.Text{Text: "c"}}}, answer("c"))
+	if it := items[0]; it.Thought != 3*time.Second || !it.Thinks.IsZero() {
+		t.Error(it.Thinks, it.Thought)
+	}
+}
+
+// A model that was interrupted does not think on.
+func TestTheEndOfARunEndsTheThinking(t *testing.T) {
+	var tr Transcript
+	it := fold(&tr, live.Delta{Type: live.DeltaThinking, Text: "a"}, session.RunEnded{Reason: session.ReasonCancelled})[0]
+	if it.Thought != time.Second || !it.Thinks.IsZero() {
+		t.Error(it.Thought, it.Thinks)
+	}
+}
+
+func TestTheNewestOutputOfACall(t *testing.T) {
+	var tr Transcript
+	items := fold(&tr, answer("", look), session.CallStarted{Call: "c", Tool: "look"}, live.Progress{Call: "c", Text: "a\n 1%\r 2%\r"}, live.Progress{Call: "c", Text: " 3%\nb"})
+	c := items[0].Calls[0]
+	if got := c.Output(); got != "a\n 3%\nb" {
+		t.Errorf("%q", got)
+	}
+	for i := range 100_000 {
+		c.add(session.Event{Body: live.Progress{Call: "c", Text: fmt.Sprintf("line %d\n", i)}})
+	}
+	if got := strings.Split(c.Output(), "\n"); len(got) != 200 || got[0] != "line 99800" || len(c.output) > 2*maxOutput {
+		t.Error(len(got), got[0], len(c.output))
+	}
+	c.add(session.Event{Body: live.Progress{Call: "c", Text: strings.Repeat("x", 1<<20)}})
+	if n := len(c.Output()); n > maxOutput {
+		t.Error(n)
+	}
+}
+
+func TestTheAnswerToAQuestion(t *testing.T) {
+	var tr Transcript
+	asking := session.Asking{ID: "q", Questions: []ask.Question{{Text: "which?"}}}
+	by := session.Speaker{Kind: session.SpeakerPerson, Name: "web"}
+	items := fold(&tr, asking,
+		session.Answered{ID: "q"}, // it does not fit
+		session.Answered{ID: "q", Answers: []ask.Answer{{Choices: []string{"a"}}}, By: by},
+		session.Answered{ID: "q", Answers: []ask.Answer{{Choices: []string{"b"}}}}, session.Asked{ID: "q", Reason: "answered"})
+	if it := items[0]; it.Open || it.Answered == nil || it.Answered.By != by || it.Answered.Answers[0].Choices[0] != "a" || it.Asked.Reason != "answered" {
+		t.Errorf("%+v", it)
 	}
 }

@@ -110,11 +110,8 @@ func (it *Item) Who() string {
 	case it.Speaker.Kind != session.SpeakerPerson:
 		return strings.TrimSpace(Capital(kind) + " " + line(it.Speaker.Name))
 	}
-	switch it.Source {
-	case session.FromSteering:
+	if it.Source == session.FromSteering {
 		return "You, meanwhile"
-	case session.FromFollowUp:
-		return "You, next"
 	}
 	return "You"
 }

@@ -1,6 +1,7 @@
 package undo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -58,12 +59,13 @@ type change struct {
 	began, known time.Time // the beginning of the call, if it is known, and the time of the entry
 }
 
-// run is the beginning of a run.
+// run is the beginning of a run, or a call that a person made between runs.
 type run struct {
 	point
-	id    session.RunID
+	id    session.RunID // or the ID of the call
 	title string
 	goes  bool // it continues another run: both are one turn
+	call  bool // of a person
 }
 
 // op is an undo or a redo.
@@ -140,6 +142,8 @@ func (h *History) inherit(ctx context.Context, store index.Store, created sessio
 		switch b := e.Body.(type) {
 		case session.RunStarted:
 			h.addRun(p, b)
+		case session.CallStarted:
+			h.addCall(p, e.Run, b)
 		case session.Message:
 			h.entitle(e, b)
 		}
@@ -160,6 +164,8 @@ func (h *History) add(e session.Event) {
 		h.Dir = b.Dir
 	case session.RunStarted:
 		h.addRun(p, b)
+	case session.CallStarted:
+		h.addCall(p, e.Run, b)
 	case session.Message:
 		h.entitle(e, b)
 	}
@@ -180,6 +186,13 @@ func (h *timeline) addRun(p point, b session.RunStarted) {
 	h.runs = append(h.runs, run{point: p, id: b.Run, goes: b.Continues == session.ContinuesDefault})
 }
 
+// addCall adds a call outside of runs, which a person made.
+func (h *timeline) addCall(p point, in session.RunID, b session.CallStarted) {
+	if in == "" {
+		h.runs = append(h.runs, run{point: p, id: session.RunID(b.Call), title: b.Title, call: true})
+	}
+}
+
 // entitle names the run by its prompt.
 func (h *timeline) entitle(e session.Event, b session.Message) {
 	if n := len(h.runs); n > 0 && e.Run == h.runs[n-1].id && h.runs[n-1].title == "" && b.Role == "user" {
@@ -193,7 +206,7 @@ func (h *record) addChange(e session.Event, p point, b session.FilesChanged) {
 		files = append(files, renamed(f, unwritten))
 	}
 	b.Files = files
-	c := change{point: p, body: b, run: e.Run, began: h.calls[b.Call], known: e.Time}
+	c := change{point: p, body: b, run: cmp.Or(e.Run, session.RunID(b.Call)), began: h.calls[b.Call], known: e.Time}
 	begins := false
 	if b.Cause == session.ByUndo || b.Cause == session.ByRedo {
 		h.opIDs[e.ID] = true

@@ -81,7 +81,7 @@ func (e *NothingError) Error() string { return e.Reason }
 func (e *NothingError) Code() string { return "undo.nothing" }
 
 // Undo plans to restore the state at the time of an entry. Without an entry that is the time before the last run that is not reverted yet,
-// together with the runs that continued it. Undo reads the files and changes nothing.
+// together with the runs that continued it, or before the last call of a person if that is later. Undo reads the files and changes nothing.
 func (h *History) Undo(entry string, scope Scope) (*Plan, error) {
 	if o := h.interrupted(); o != nil {
 		return h.finish(o)
@@ -101,7 +101,7 @@ func (h *History) Back(turns int, scope Scope) (*Plan, error) {
 	}
 	path, left := h.pathTo(h.tip), turns
 	for _, r := range slices.Backward(h.runs) {
-		if r.goes || !path[r.point.id] {
+		if r.goes || r.call || !path[r.point.id] {
 			continue
 		}
 		if left--; left == 0 {
@@ -192,7 +192,7 @@ func (h *History) lastRun(scope Scope) (run, bool) {
 func (h *timeline) asked(last run) run {
 	path := h.pathTo(h.byID[last.point.id])
 	for _, r := range slices.Backward(h.runs) {
-		if path[r.point.id] && !r.goes {
+		if path[r.point.id] && !r.goes && (!r.call || r.id == last.id) {
 			return r
 		}
 	}

@@ -14,7 +14,9 @@ import (
 
 	"github.com/tenon-agent/tenon/internal/testkit/trees"
 	"github.com/tenon-agent/tenon/internal/testkit/unprivileged"
+	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/view"
 	"github.com/tenon-agent/tenon/undo"
 	"github.com/tenon-agent/tenon/workspace"
 )
@@ -422,5 +424,40 @@ func TestEntryNames(t *testing.T) {
 	}
 	if _, err := b.history().Undo(string(id), undo.Both); err == nil || !strings.Contains(err.Error(), "tenon redo") {
 		t.Errorf("an undo as the entry: %v", err)
+	}
+}
+
+// An undo after a command that a person ran between runs reverts that command alone. The next one reverts the run before, and a run that
+// continued after the command goes together with the run that it continued.
+func TestUndoOfAPersonsCommand(t *testing.T) {
+	b := newBench(t)
+	b.begin("write it")
+	b.apply(workspace.Edit{Path: "a.txt", Data: []byte("one")})
+	b.end()
+	before := b.tree()
+	command := func() {
+		b.append(session.CallStarted{Call: "call", Tool: "shell", Title: "echo two > a.txt"})
+		b.shell("echo two > a.txt")
+		b.append(view.Ran(llm.ToolCall{ID: "call", Name: "shell"}, session.Message{Message: llm.Message{Content: llm.Content{llm.Text{Text: "done"}}}}))
+	}
+	command()
+	p, err := b.undo("", undo.Both, false)
+	b.must(err)
+	if p.Title != "echo two > a.txt" || b.said() != "write it" {
+		t.Errorf("the plan is %+v; the conversation is %q", p, b.said())
+	}
+	trees.Same(t, b.tree(), before)
+	_, err = b.redo()
+	b.must(err)
+	if p, err := b.history().Back(1, undo.Both); err != nil || p.Title != "write it" {
+		t.Errorf("the last turn is %+v, %v", p, err)
+	}
+	b.run = session.NewID()
+	b.append(session.RunStarted{Run: b.run, Continues: session.ContinuesDefault})
+	b.end()
+	p, err = b.undo("", undo.Both, false)
+	b.must(err)
+	if p.Title != "write it" || b.said() != "" || len(b.tree()) != 1 {
+		t.Errorf("the plan is %+v; the conversation is %q with %v", p, b.said(), b.tree())
 	}
 }

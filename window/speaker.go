@@ -11,8 +11,8 @@ import (
 const noteBegin = "<note from=\""
 
 // Spoken returns a message as the model reads it. Protocols have no role for jobs, hooks, other agents and Tenon, so their messages have
-// the role of the user. Spoken puts them into an envelope that names the speaker, and that their text cannot end. Messages of a person
-// have none.
+// the role of the user. Spoken puts each text between images and documents into an envelope that names the speaker, and that the text cannot
+// end. Messages of a person have none.
 func Spoken(m session.Message) llm.Message {
 	if m.Role != llm.RoleUser {
 		return m.Message
@@ -30,18 +30,22 @@ func Spoken(m session.Message) llm.Message {
 	}
 	out := m.Message
 	out.Content = make(llm.Content, 0, len(m.Content)+2)
-	head, text := head+">\n", "" // neighboring texts become one, which cannot have a tag that none of them has
+	text := "" // neighboring texts become one, which cannot have a tag that none of them has
+	enclose := func() {
+		out.Content = append(out.Content, llm.Text{Text: head + ">\n" + disarm(text, "<note", "</note") + "\n</note>"})
+		text = ""
+	}
 	for _, p := range m.Content {
 		if t, ok := p.(llm.Text); ok {
 			text += t.Text
 			continue
 		}
-		if head+text != "" {
-			out.Content = append(out.Content, llm.Text{Text: head + disarm(text, "<note", "</note")})
-		}
-		out.Content, head, text = append(out.Content, p), "", ""
+		enclose()
+		out.Content = append(out.Content, p)
 	}
-	out.Content = append(out.Content, llm.Text{Text: head + disarm(text, "<note", "</note") + "\n</note>"})
+	if text != "" {
+		enclose()
+	}
 	return out
 }
 

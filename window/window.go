@@ -60,6 +60,7 @@ type Window struct {
 	summaries summaries
 	vain      vain
 	entries   atomic.Int64 // in the last request
+	trims     atomic.Bool  // a person asked for a trim
 }
 
 // Ask is a request for a summary.
@@ -94,6 +95,12 @@ func New(o Options) *Window {
 
 // Compact requests a summary before the next request.
 func (w *Window) Compact(a Ask) { w.summaries.ask(a) }
+
+// Trim lets the next request begin with a trim of old results, also if the window is not full. Cancel withdraws that.
+func (w *Window) Trim() (cancel func()) {
+	w.trims.Store(true)
+	return func() { w.trims.Store(false) }
+}
 
 // Finish waits for the summary in the background, and reports whether there is one for the next request. The window starts no further one in the
 // background. If ctx ends first, Finish returns false.
@@ -150,6 +157,12 @@ func (w *Window) shrink(ctx context.Context, d *draft) error {
 	}
 	if ask := s.asked(); ask != nil {
 		return s.now(ctx, d, "asked", ask.Focus)
+	}
+	if w.trims.Swap(false) {
+		if _, err := d.wouldTrim(ctx, true, 0); err != nil || len(d.shorter) == 0 {
+			return err
+		}
+		return d.trim(ctx)
 	}
 	if w.options.Strategy != nil {
 		return w.follow(ctx, d)

@@ -27,7 +27,9 @@ type Command struct {
 	Spill   int               // bytes of output from which all of it goes to a file too; default: Capture
 	MaxFile int64             // bytes at which that file ends; default 64 MiB
 	Grace   time.Duration     // between the request to end and the kill, after ctx ended; default 3 s
-	Report  func(text []byte) // gets the output as it comes, from one goroutine; it must not keep the slice
+	Report  func(text []byte) `json:"-"` // gets the output as it comes, from one goroutine; it must not keep the slice
+	Input   []byte            `json:"-"` // standard input; default: none
+	Errors  io.Writer         `json:"-"` // gets standard error, which is no part of the output then, until the command has ended
 
 	Unconfined bool // it runs outside the sandbox of the workspace, by a decision of the caller
 	ReadOnly   bool // it changes no files, so that Run looks at none before and after it
@@ -42,11 +44,11 @@ type Finished struct {
 	Left     bool              // it left processes running, which Run ended. On Windows that is not known
 	Blocked  []sandbox.Blocked // the actions that the sandbox denied, as far as its output shows
 	Note     string            // the changes of files that could not be followed, and why; empty: all were
-	Trouble  error             // a failure around the command: its changes are not kept, or the sandbox left files
+	Trouble  error             `json:"-"` // a failure around the command: its changes are not kept, or the sandbox left files
 }
 
 // Run runs a command and waits for it. The shell is bash, or sh where there is no bash; on Windows PowerShell, or cmd where there
-// is none. It runs in a session of its own: no input, no terminal, no pager, no editor; one pipe for all output. If the options have a sandbox,
+// is none. It runs in a session of its own: no input unless the command has one, no terminal, no pager, no editor; one pipe for all output. If the options have a sandbox,
 // it runs there, unless the command says otherwise; a [*sandbox.UnavailableError] reports that it did not run because it could not be confined.
 //
 // All processes of the command end with it, also those in the background; [Workspace.Start] starts a command that outlives its call. When ctx

@@ -397,3 +397,18 @@ func TestManyCommandsAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// A command gets its input, and its standard error goes where the caller wants it. What it leaves behind does not keep the caller.
+func TestInputAndErrors(t *testing.T) {
+	p := open(t, t.TempDir())
+	var errs bytes.Buffer
+	input := bytes.Repeat([]byte("0123456789abcdef"), 64<<10)
+	done, err := p.Run(t.Context(), workspace.Command{Line: "wc -c; echo problem >&2; sleep 1000 & exit 3", Input: input, Errors: &errs, ReadOnly: true})
+	if err != nil || done.ExitCode != 3 || strings.TrimSpace(done.Head) != fmt.Sprint(len(input)) || errs.String() != "problem\n" || !done.Left {
+		t.Errorf("%+v, %v, errors %q", done, err, errs.String())
+	}
+	done, err = p.Run(t.Context(), workspace.Command{Line: "exec 0<&-; echo no input wanted", Input: input, ReadOnly: true})
+	if err != nil || done.ExitCode != 0 || done.Head != "no input wanted\n" {
+		t.Errorf("%+v, %v", done, err)
+	}
+}

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -58,6 +59,12 @@ func newRunning(cmd *exec.Cmd, c Command, collector *collector, clean func(io.Wr
 		exited:    make(chan struct{}),
 		read:      make(chan struct{}),
 	}
+	if c.Input != nil {
+		cmd.Stdin, cmd.WaitDelay = bytes.NewReader(c.Input), settling
+	}
+	if c.Errors != nil {
+		cmd.Stderr, cmd.WaitDelay = c.Errors, settling
+	}
 	if clean != nil {
 		r.out = clean(taker(r.take))
 	}
@@ -79,7 +86,10 @@ func (r *running) start(mark string, contained bool) error {
 		return err
 	}
 	r.reader = reader
-	r.cmd.Stdout, r.cmd.Stderr = writer, writer
+	r.cmd.Stdout = writer
+	if r.cmd.Stderr == nil {
+		r.cmd.Stderr = writer
+	}
 	go r.process(mark, contained)
 	err = <-r.started
 	writer.Close()

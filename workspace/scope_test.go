@@ -62,7 +62,7 @@ func TestWriteScope(t *testing.T) {
 	}
 }
 
-// A confined command writes in the scope alone.
+// A confined command writes in the scope alone, and reads the other files.
 func TestWriteScopeOfCommands(t *testing.T) {
 	if sandbox.Look().Level() != sandbox.Namespaces {
 		t.Skip("no sandbox here")
@@ -71,11 +71,11 @@ func TestWriteScopeOfCommands(t *testing.T) {
 	write(t, dir, map[string]string{"mine/sub/file": "old", "other/file": "old"})
 	w := openWith(t, dir, workspace.Options{Sandbox: &sandbox.Policy{Writable: []string{dir}}, Writable: []string{"mine"}})
 	ctx := workspace.WithScope(t.Context(), filepath.Join(dir, "mine/sub"))
-	done, err := w.Run(ctx, workspace.Command{Line: "echo new > mine/sub/file; echo new > mine/file; echo new > other/file; echo new > file"})
+	done, err := w.Run(ctx, workspace.Command{Line: "echo new > mine/sub/file; echo new > mine/file; echo new > other/file; echo new > file; cat other/file > mine/sub/read"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"mine/sub/file": "new\n", "mine/file": "", "other/file": "old", "file": ""} {
+	for name, want := range map[string]string{"mine/sub/file": "new\n", "mine/file": "", "other/file": "old", "file": "", "mine/sub/read": "old"} {
 		if got, _ := os.ReadFile(filepath.Join(dir, name)); string(got) != want {
 			t.Errorf("%s has %q, want %q; %s", name, got, want, done.Head)
 		}

@@ -2,6 +2,8 @@
 //
 // Usage:
 //
+//	tenon [flags]
+//	tenon attach [SESSION]
 //	tenon run [flags] PROMPT...
 //	tenon init
 //	tenon undo|redo|diff [SESSION]

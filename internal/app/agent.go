@@ -24,6 +24,9 @@ import (
 	"github.com/tenon-agent/tenon/session/index"
 	"github.com/tenon-agent/tenon/session/live"
 	"github.com/tenon-agent/tenon/session/view"
+	"github.com/tenon-agent/tenon/team"
+	"github.com/tenon-agent/tenon/team/goal"
+	"github.com/tenon-agent/tenon/team/role"
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/tool/artifact"
 	"github.com/tenon-agent/tenon/tool/family"
@@ -45,9 +48,12 @@ type Agent struct {
 	Questions *approval.Broker // nil: the agent asks no questions
 	Gate      *approval.Gate
 
+	id        session.SessionID
+	hooks     *hooking // nil: it has none
 	spec      Spec
 	store     index.Store
 	site      *site
+	team      *team.Team // nil: it starts no sub-agents
 	window    *window.Window
 	problem   atomic.Pointer[string] // of the last summary; empty: none
 	answering atomic.Pointer[llm.Client]
@@ -55,13 +61,25 @@ type Agent struct {
 	titles    *conversation.Titles
 	news      news
 	reminders reminders
+	handoffs  handoffs
+	goal      *goal.Pursuit
+	external  *connections
+	mcp       *servers
+	expansion *expansion
 	specs     []llm.Tool
-	cancelled atomic.Bool // the last run was: the person does not want to wait
+	role      atomic.Pointer[role.Role]
+	mode      permission.Mode // of the person, which the role may narrow; the model gets its tools
+	cancelled atomic.Bool     // the last run was: the person does not want to wait
+	acts      acts
 }
 
 // New makes an agent with a new session.
 func (a *App) New(ctx context.Context, s Spec) (*Agent, error) {
-	id, err := a.Store.Create(ctx, session.Created{Dir: s.Bounds.Root, Host: agent.Host(), Version: a.version, From: s.After, Fork: s.Fork})
+	created := session.Created{Dir: s.Bounds.Root, Host: agent.Host(), Version: a.version, From: s.After, Fork: s.Fork, Parent: session.Origin{Session: s.parent}}
+	if c := s.child; c != nil {
+		created.Parent = session.Origin{Session: c.Parent, Run: c.ParentRun}
+	}
+	id, err := a.Store.Create(ctx, created)
 	if err != nil {
 		return nil, err
 	}
@@ -85,9 +103,11 @@ func (a *App) Resume(ctx context.Context, id session.SessionID, s Spec) (*Agent,
 }
 
 func (a *App) open(ctx context.Context, id session.SessionID, s Spec, resumed bool) (_ *Agent, err error) {
-	ag := &Agent{store: a.Store, spec: s, changes: make(chan *conversation.Local, 1)}
+	ag := &Agent{id: id, store: a.Store, spec: s, changes: make(chan *conversation.Local, 1)}
 	ag.answering.Store(&s.Client)
-	ag.news, ag.reminders.agent = news{agent: ag}, ag
+	ag.role.Store(new(role.Role))
+	ag.mode = s.Policy.Mode()
+	ag.news, ag.reminders.agent, ag.handoffs.agent, ag.expansion = news{agent: ag}, ag, ag, &expansion{agent: ag}
 	if ag.site, err = a.openSite(id, s, ag.record, ag.news.ended); err != nil {
 		return nil, err
 	}
@@ -101,35 +121,63 @@ func (a *App) open(ctx context.Context, id session.SessionID, s Spec, resumed bo
 			return nil, err
 		}
 	}
-	if s.Ask {
-		ag.Questions = approval.NewBroker(func(ctx context.Context, q session.Asking) ([]ask.Answer, error) { return ag.Ask(ctx, q) }, s.AskTime)
+	ag.hooks = newHooks(ag, s.Hooks, resumed)
+	ag.Questions = brokerOf(ag)
+	if ag.team, err = a.staff(ag); err != nil {
+		return nil, err
+	}
+	var limits approval.Ask
+	if ag.Questions != nil {
+		limits = ag.Questions.Ask
 	}
 	artifacts := a.artifacts(id)
 	ag.Gate = approval.NewGate(approval.Options{
-		Judge: permission.Live(ag.site.policy.Load), Broker: ag.Questions, Keep: s.Keep, Own: []string{artifacts.Dir, ag.site.outputs}, Readable: skillDirs(s.Skills.Skills),
+		Judge: ag.expansion.judge(judgeOf(ag)), Broker: ag.Questions, Grants: s.grants(), Keep: keeperOf(ag, s.Keep), Own: []string{artifacts.Dir, ag.site.outputs}, Readable: skillDirs(s.Skills.Skills),
 	})
+	ag.goal = newGoal(ag, s)
 	ag.window, ag.titles = ag.newWindow(s.Window, state.In(a.Dir), state.Summary+string(id)), ag.newTitles(s.Titles)
-	tools := s.Secrets.Tools(ag.site.tools(ag.tools(s, artifacts), func() []string { return permission.Reachable(ag.Gate.Grants()) }))
+	ag.external = &connections{agent: ag, builtin: append(ag.tools(s, artifacts), ag.site.lspTools()...), apis: apiTools(ag, s.APIs, networkOf(ag, s))}
+	ag.mcp = newServers(ag, a.version)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, ag.mcp.close())
+		}
+	}()
+	ag.external.load(ag.mcp.connected(), s.Client.Model())
+	tools := ag.external.tools()
 	for _, t := range tools {
 		ag.specs = append(ag.specs, t.Spec())
 	}
-	ag.Agent, err = agent.Open(ctx, a.Store, id, agent.Options{
-		Client: s.Client, Dialect: dialect, System: ag.system(s.Client), Day: a.day, Gate: ag.Gate, Limits: s.Limits, Window: ag.window, Keep: ag.site.keep,
+	o := agent.Options{
+		Client: s.Client, Dialect: ag.external.dialect, System: ag.system(s.Client), Day: a.day, Gate: gateOf(ag), Limits: s.Limits, Override: s.Override, Ask: limits, Window: ag.window, Keep: ag.site.keep,
 		Tools:    tools,
-		Hooks:    []agent.Hook{{Name: "titles", AfterTurn: ag.titles.AfterTurn, AfterRun: ag.titles.AfterRun}, {Name: "cancelled", AfterRun: ag.afterRun}, ag.reminders.hook()},
+		Hooks:    []agent.Hook{{Name: "titles", AfterTurn: ag.titles.AfterTurn, AfterRun: ag.titles.AfterRun}, {Name: "cancelled", AfterRun: ag.afterRun}, ag.goal.Hook(), ag.reminders.hook(), ag.handoffs.hook(), ag.mcp.hook(), ag.expansion.hook()},
 		Offer:    ag.offers(s.Policy.Mode(), s.Client),
 		Settings: s.Settings, Change: ag.change,
 		Dir: s.Bounds.Root, Version: a.version, Owner: Owner(s.Owner), TakeOver: s.TakeOver,
-	})
-	if err != nil {
+		SubAgent: s.parent != "", Parent: s.parent, Budget: s.budget,
+	}
+	s.child.enlist(&o)
+	if ag.hooks != nil {
+		o.Hooks = append(o.Hooks, ag.hooks.hook())
+	}
+	if ag.team != nil {
+		o.Hooks = append(o.Hooks, ag.team.Hook())
+	}
+	if ag.Agent, err = agent.Open(ctx, a.Store, id, o); err != nil {
 		return nil, err
 	}
+	ag.goal.Bind(ag.Agent)
+	if ag.team != nil {
+		if err = ag.team.Bind(ctx, ag.Agent); err != nil {
+			return nil, errors.Join(err, ag.Agent.Close())
+		}
+	}
+	ag.mcp.learn()
 	return ag, nil
 }
 
-// dialect returns the tools as the family of a model knows them. The offline model knows the canonical names.
-func dialect(m llm.Model, tools []llm.Tool) agent.Dialect { return namesFor(m, tools) }
-
+// namesFor returns the tools as the family of a model knows them. The offline model knows the canonical names.
 func namesFor(m llm.Model, tools []llm.Tool) *family.Dialect {
 	f := models.FamilyOf(m)
 	if m.Provider == offline.New().Model().Provider {
@@ -151,19 +199,26 @@ func (a *Agent) change(ctx context.Context, c session.Change) error {
 	}
 }
 
-// tools returns the built-in tools.
-func (a *Agent) tools(s Spec, artifacts artifact.Options) []tool.Tool {
+// networkOf returns the settings of tools that use the network: they reach the hosts of the session.
+func networkOf(a *Agent, s Spec) web.Options {
 	o := s.Web
 	o.Allow, o.Hosts, o.Commands = a.redirect, func() host.List { return a.site.bounds.Load().hosts() }, a.site.dialer
-	planning := plan.Options{Record: a.plan}
+	return o
+}
+
+// tools returns the built-in tools.
+func (a *Agent) tools(s Spec, artifacts artifact.Options) []tool.Tool {
+	o := networkOf(a, s)
+	planning := plan.Options{Record: a.plan, Receiver: &a.handoffs}
 	if a.Questions != nil {
 		planning.Asker = asker{a.Questions}
 	}
 	return slices.Concat(
-		a.site.seen.Tools(), search.New(a.site.workspace),
+		a.acts.tools(), a.site.seen.Tools(), search.New(a.site.workspace),
 		shell.New(a.site.workspace, shell.Options{Analyze: a.site.effects, Reported: a.news.reported}),
 		web.New(a.site.workspace, o), plan.New(planning), []tool.Tool{artifact.New(artifacts)}, retract.New(&retractable{agent: a}),
 		skill.New(skill.Options{Skills: s.Skills.Skills, MaxSize: s.Skills.MaxSize, Loaded: a.loaded}),
+		teamTools(a.team),
 	)
 }
 
@@ -178,6 +233,7 @@ func (a *Agent) plan(ctx context.Context, items []plan.Item) error {
 
 // record records changes of files: before a tool makes them, and after a command made them.
 func (a *Agent) record(ctx context.Context, changes []workspace.Change) error {
+	a.site.moved(changes)
 	return a.Record(ctx, undo.Record(agent.CallID(ctx), changes))
 }
 
@@ -250,11 +306,16 @@ func (p *recorded) Backward(ctx context.Context) iter.Seq2[session.Event, error]
 
 // Close ends the jobs and the current run, and releases the session and the directory. A [*conversation.Warning] is about a job.
 func (a *Agent) Close() error {
+	var ended error
+	if a.team != nil {
+		ended = a.team.Close()
+	}
+	a.hooks.close()
 	reverted := a.site.endJobs() // while the agent can record their changes
 	a.titles.Stop()
 	summarized := a.finishSummary()
 	a.window.Close()
-	return errors.Join(reverted, summarized, a.Agent.Close(), a.site.close())
+	return errors.Join(ended, reverted, summarized, a.Agent.Close(), a.mcp.close(), a.site.close())
 }
 
 // summaryTimeout is the longest wait of Close for a summary.
@@ -281,15 +342,15 @@ func (a *Agent) Kill() { a.site.workspace.Kill() }
 // system returns the system prompt for a model: that of the spec, or the built-in one.
 func (a *Agent) system(c llm.Client) string {
 	if a.spec.System != "" {
-		return a.spec.System
+		return a.spec.child.prompt(a.spec.System)
 	}
-	names, offer := namesFor(c.Model(), a.specs), a.offers(a.site.policy.Load().Mode(), c)
-	return Prompt(c.Model(), func(tool string) string {
+	names, offer := namesFor(c.Model(), a.specs), a.offers(a.mode, c)
+	return a.spec.child.prompt(Prompt(c.Model(), func(tool string) string {
 		if offer(tool) != agent.Always {
 			return "" // the model does not get it
 		}
 		return names.Name(tool)
-	})
+	}))
 }
 
 // SetClient lets another model answer from the next turn on, as [agent.Agent.SetClient] does. The model gets the system prompt of its family.
@@ -298,7 +359,7 @@ func (a *Agent) SetClient(ctx context.Context, c llm.Client) error {
 		return a.Agent.SetClient(ctx, c) // its error
 	}
 	system := a.system(c)
-	if err := a.Set(ctx, agent.Change{Client: c, System: &system, Offer: a.offers(a.site.policy.Load().Mode(), c)}); err != nil {
+	if err := a.Set(ctx, agent.Change{Client: c, System: &system, Offer: a.offers(a.mode, c)}); err != nil {
 		return err
 	}
 	a.answering.Store(&c)
@@ -314,6 +375,10 @@ func (a *Agent) Compact(ctx context.Context, focus string) (entries []session.Ev
 	a.problem.Store(new(string))
 	a.window.Compact(window.Ask{Focus: focus})
 	entries, err = a.Prepare(ctx)
+	if slices.ContainsFunc(entries, func(e session.Event) bool { _, ok := e.Body.(session.Summarized); return ok }) {
+		a.hooks.mayBeSummarized()
+		a.hooks.summarized(ctx)
+	}
 	return entries, *a.problem.Load(), err
 }
 
@@ -323,6 +388,8 @@ func (a *Agent) announce(b session.Body) {
 	case live.Compacting:
 		if b.Done && b.Error != "" {
 			a.problem.Store(&b.Error)
+		} else if b.Done {
+			a.hooks.mayBeSummarized()
 		}
 	case live.Notice:
 		a.problem.Store(&b.Text)

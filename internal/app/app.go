@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tenon-agent/tenon/agent"
+	"github.com/tenon-agent/tenon/budget"
 	"github.com/tenon-agent/tenon/conversation"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/permission"
@@ -41,7 +42,11 @@ func Open(getenv func(string) string, version string) (*App, error) {
 	if err := makeDataDir(dir); err != nil {
 		return nil, err
 	}
-	return open(sqlite.Open, getenv, filepath.Join(dir, databaseName), version)
+	a, err := open(sqlite.Open, getenv, filepath.Join(dir, databaseName), version)
+	if err == nil {
+		a.reconcile()
+	}
+	return a, err
 }
 
 // OpenExisting is [Open] for commands that only read sessions: it creates no store, and opens a store without write
@@ -115,12 +120,13 @@ type pauser interface {
 
 // Spec describes one agent.
 type Spec struct {
-	Client llm.Client // retries by itself
-	System string     // system prompt; empty: the built-in one, see [Prompt]
-	Limits agent.Limits
-	Owner  string         // the frontend, such as "tenon run"
-	After  session.Origin // of a new session: the session that it follows or, with Fork, continues
-	Fork   bool
+	Client   llm.Client // retries by itself
+	System   string     // system prompt; empty: the built-in one, see [Prompt]
+	Limits   agent.Limits
+	Override agent.Limits   // see agent.Options
+	Owner    string         // the frontend, such as "tenon run"
+	After    session.Origin // of a new session: the session that it follows or, with Fork, continues
+	Fork     bool
 
 	TakeOver bool // take the session from a living process
 
@@ -130,20 +136,37 @@ type Spec struct {
 	AskTime time.Duration // limit for an answer, after which the call is denied; 0: none
 	Keep    func(ctx context.Context, rules []permission.Rule) error
 
+	Judge     func() (llm.Client, error) // the model that reviews the goal of a session; nil: none
+	CheckTime time.Duration              // limit for a command that verifies a goal; 0: ten minutes
+
 	Web   web.Options
+	LSP   LSP
+	APIs  []*API   // whose operations are tools
 	Tools []string // tools that the model gets in addition to the usual ones
+
+	External External
+	Servers  *Setup // whose MCP servers the agent uses; nil: none
 
 	Window   Windowing
 	Titles   Titling
 	Guidance Guiding
 	Skills   SkillSet
+	Hooks    HookSet
+	Team     *Teaming // nil: it starts no sub-agents
 
 	llm.Settings // of every request of the conversation
 
 	// Secrets hides keys in the results of tools. Nil: it hides nothing.
 	Secrets *redact.Redactor
 
-	now func() time.Time // in tests
+	parent session.SessionID // of a parallel run: the session that began it
+	budget *budget.Budget    // from which it draws
+
+	child    *childhood // nil: no sub-agent
+	writable []string   // the write scope, absolute, with links resolved; nil: no limit
+
+	now  func() time.Time // in tests
+	idle time.Duration    // until the notification that the person is awaited; 0: a minute
 }
 
 // Owner names this process for people who find a session locked.

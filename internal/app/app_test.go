@@ -150,7 +150,7 @@ func TestTheModelIsFoundInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"opnai/x", "offline/other", "/", "rules"} {
-		if _, err := s.Choose(name); !IsUnknownModel(err) || !strings.Contains(err.Error(), `"offline"`) || !strings.Contains(err.Error(), "--model") {
+		if _, err := s.Choose(name); !IsUnknown(err) || !strings.Contains(err.Error(), `"offline"`) || !strings.Contains(err.Error(), "--model") {
 			t.Errorf("%q: got %v", name, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/tenon-agent/tenon/conversation"
+	"github.com/tenon-agent/tenon/internal/attach"
 	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/undo"
 	"github.com/tenon-agent/tenon/workspace"
@@ -222,7 +223,7 @@ func (s *Setup) own() []string {
 	data, _ := DataDir(s.getenv)
 	for dir, names := range map[string][]string{
 		s.Dir: {"tenon.json", "keys.json", "trust.json"},
-		data:  {databaseName, databaseName + "-wal", databaseName + "-shm", conversation.ContentsName, conversation.BaselinesName},
+		data:  {databaseName, databaseName + "-wal", databaseName + "-shm", conversation.ContentsName, conversation.BaselinesName, attach.DirName, worktreesName, mcpName, apisName},
 	} {
 		switch {
 		case dir == "":
@@ -234,8 +235,11 @@ func (s *Setup) own() []string {
 			out = append(out, dir)
 		}
 	}
+	if data != "" {
+		out = append(out, attach.Dir(data)) // also if it is elsewhere
+	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
 }
 
 // scratchOf returns the directory for temporary files of a session that has not begun.

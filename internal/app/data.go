@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"github.com/tenon-agent/tenon/conversation"
+	"github.com/tenon-agent/tenon/internal/attach"
 )
 
 // databaseName is the file in the data directory that holds all sessions.
@@ -50,7 +51,7 @@ func dataDirOf(goos string, getenv func(string) string) (string, error) {
 // makeDataDir creates the data directory, readable by its owner only. It also creates the directories of contents, because a sandbox can
 // only hide a directory that exists.
 func makeDataDir(dir string) error {
-	for _, name := range []string{conversation.ContentsName, conversation.BaselinesName} {
+	for _, name := range []string{conversation.ContentsName, conversation.BaselinesName, attach.DirName, worktreesName, mcpName, apisName} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
 			return fmt.Errorf("cannot create the data directory: %w; set TENON_DATA_DIR to a directory that you can write", err)
 		}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,6 +77,12 @@ type Model struct {
 	name, from string // the reference or pool, and the origin of the name; empty: the offline model
 }
 
+// Unset reports whether the person has set up no model. Then the offline model answers.
+func (m Model) Unset() bool { return m.name == "" && m.Why == noModel }
+
+// noModel is the reason for the offline model.
+const noModel = "no other model is set up"
+
 // NamedError reports that Tenon cannot use the named model. The cause is a [*models.UnknownError] or a [*models.UnavailableError].
 type NamedError struct {
 	From string // the origin of the name: "--model", "TENON_MODEL" or "tenon.json"
@@ -125,7 +132,7 @@ func (s *Setup) Choose(flag string) (Model, error) {
 	if ref, why, ok := models.FirstFound(s.looked()); ok {
 		return s.named(ref, "a local server", why)
 	}
-	m := Model{Client: offline.Fallback(), Why: "no other model is set up"}
+	m := Model{Client: offline.Fallback(), Why: noModel}
 	if why != "" { // the person may have meant this provider
 		m.Warnings = append(m.Warnings, why)
 	}
@@ -169,10 +176,11 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// IsUnknownModel reports whether err says that a name means no model, which is a usage error.
-func IsUnknownModel(err error) bool {
-	_, ok := errors.AsType[*models.UnknownError](err)
-	return ok
+// IsUnknown reports whether err says that a name means no model or no role, which is a usage error.
+func IsUnknown(err error) bool {
+	_, model := errors.AsType[*models.UnknownError](err)
+	_, role := errors.AsType[*UnknownRoleError](err)
+	return model || role
 }
 
 // Look starts to look for model servers on this machine, in the background, if no other setting names a model. TENON_DISCOVER=off or
@@ -219,18 +227,24 @@ func (s *Setup) Spec() Spec {
 	}
 	return Spec{
 		Settings: llm.Settings(c.Request), Secrets: s.Secrets,
-		Web: s.Web(), Tools: c.Tools, Keep: s.Keep,
+		Web: s.Web(), LSP: lspOf(s), Tools: c.Tools, Keep: s.Keep, External: External{Share: c.Window.Tools},
 		Window:   Windowing{Threshold: c.Window.Threshold, Manual: c.Window.Manual, Strategy: c.Window.Strategy, Turns: c.Window.Turns, Writer: writer},
 		Titles:   Titling{Off: c.Titles != nil && !*c.Titles || s.getenv("TENON_TITLES") == "off", Writer: small},
 		Guidance: Guiding{Names: c.Context.Files, MaxFile: c.Context.MaxFile, MaxAll: c.Context.MaxAll, Personal: s.personal()},
 		Limits:   limitsOf(s.Config),
+		Judge:    s.lazily(c.Roles["judge"]),
+		Hooks:    HooksOf(s),
 	}
 }
+
+// softLimit is the share of a limit at which a run asks: late enough to be rare, and early enough for a run of 20 dollars to have 4 left.
+const softLimit = 0.8
 
 // limitsOf returns the limits of the configuration. The default limit of cost is that of package agent, which does not refuse models without a
 // price.
 func limitsOf(c *config.Config) agent.Limits {
 	l := agent.Limits(c.Limits)
+	l.Soft = cmp.Or(l.Soft, softLimit)
 	if slices.ContainsFunc(c.Origins(), func(o config.Origin) bool { return o.Key == "limits.cost" && o.Where == "default" }) {
 		l.Cost = 0
 	}

@@ -2,8 +2,6 @@ package app
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -11,6 +9,7 @@ import (
 
 	"github.com/tenon-agent/tenon/guidance"
 	"github.com/tenon-agent/tenon/permission"
+	"github.com/tenon-agent/tenon/workspace/gitdir"
 )
 
 // unattended is the fact about a run of which no one answers questions.
@@ -66,39 +65,16 @@ func (b Bounds) May(mode permission.Mode, asks bool) string {
 	return text
 }
 
-// branch returns the git branch of the working tree of dir. It reads two small files and starts no process.
+// branch returns the git branch of the working tree of dir.
 func branch(dir string) string {
-	dir = guidance.Root(dir)
-	git := filepath.Join(dir, ".git")
-	if link, ok := strings.CutPrefix(firstLine(git), "gitdir: "); ok { // a worktree or a submodule
-		if !filepath.IsAbs(link) {
-			link = filepath.Join(dir, link)
-		}
-		git = link
-	}
-	head := firstLine(filepath.Join(git, "HEAD"))
-	if name, ok := strings.CutPrefix(head, "ref: refs/heads/"); ok {
-		if len(name) > 250 || strings.ContainsFunc(name, func(r rune) bool { return r == '<' || unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
-			return "a branch with an invalid name" // a text that is not from git
-		}
+	name, commit := gitdir.Head(guidance.Root(dir))
+	switch {
+	case len(name) > 250 || strings.ContainsFunc(name, func(r rune) bool { return r == '<' || unicode.IsSpace(r) || !unicode.IsPrint(r) }):
+		return "a branch with an invalid name" // a text that is not from git
+	case name != "":
 		return "branch " + name
+	case commit != "":
+		return "detached head"
 	}
-	if head == "" {
-		return "no repository"
-	}
-	return "detached head"
-}
-
-// firstLine returns the first line of a small regular file, or nothing.
-func firstLine(name string) string {
-	const limit = 4 << 10
-	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > limit {
-		return ""
-	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return ""
-	}
-	line, _, _ := strings.Cut(string(data), "\n")
-	return strings.TrimRight(line, "\r")
+	return "no repository"
 }

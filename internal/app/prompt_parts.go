@@ -14,7 +14,7 @@ import (
 // "" for a tool that it does not have: the prompt mentions no such tool.
 func Prompt(m llm.Model, name func(tool string) string) string {
 	kind := kindOf(m)
-	parts := []string{role, trust, work, verification(kind), autonomy, safety, tools(kind, name), answers(kind)}
+	parts := []string{identity, trust, work, verification(kind), autonomy, safety, tools(kind, name), answers(kind)}
 	var b strings.Builder
 	for _, part := range parts {
 		if part != "" {
@@ -65,7 +65,7 @@ func version(id string) float64 {
 	return 0
 }
 
-const role = `You are Tenon, a coding agent. You work in the user's project with tools.`
+const identity = `You are Tenon, a coding agent. You work in the user's project with tools.`
 
 const trust = `# Context
 

@@ -167,7 +167,7 @@ func TestTheWordsOfPrompts(t *testing.T) {
 
 // A prompt has at most 1200 tokens, of which at most 200 are those of the family.
 func TestTheSizeOfPrompts(t *testing.T) {
-	common := tokens.Text(strings.Join([]string{role, trust, work, autonomy, safety}, "\n\n"))
+	common := tokens.Text(strings.Join([]string{identity, trust, work, autonomy, safety}, "\n\n"))
 	for name, m := range promptKinds() {
 		n := tokens.Text(Prompt(m, same))
 		t.Logf("%s: about %d tokens, %d of them of the family", name, n, n-common)

@@ -19,6 +19,7 @@ import (
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/tool/files"
+	"github.com/tenon-agent/tenon/tool/lsp"
 	"github.com/tenon-agent/tenon/workspace"
 	"github.com/tenon-agent/tenon/workspace/contents"
 	paths "github.com/tenon-agent/tenon/workspace/path"
@@ -28,11 +29,13 @@ import (
 // directory is the state that all agents of a directory share: locks, the look at its files, and the attribution of changes.
 type directory struct {
 	workspace.Shared
-	agents int
+	agents  int
+	servers *lsp.Servers // nil: no agent has needed them
+	sites   []*site      // that use them
 }
 
 // enter returns the shared state of a directory. The caller calls leave when its agent has left the directory.
-func (a *App) enter(root string) (shared *workspace.Shared, leave func()) {
+func (a *App) enter(root string, w *site) (shared *workspace.Shared, leave func() error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	d := a.directories[root]
@@ -41,12 +44,19 @@ func (a *App) enter(root string) (shared *workspace.Shared, leave func()) {
 		a.directories[root] = d
 	}
 	d.agents++
-	return &d.Shared, sync.OnceFunc(func() {
+	return &d.Shared, sync.OnceValue(func() error {
 		a.mu.Lock()
-		defer a.mu.Unlock()
-		if d.agents--; d.agents == 0 {
+		d.sites = slices.DeleteFunc(d.sites, func(other *site) bool { return other == w })
+		d.agents--
+		last := d.agents == 0
+		if last {
 			delete(a.directories, root)
 		}
+		a.mu.Unlock()
+		if !last || d.servers == nil {
+			return nil
+		}
+		return d.servers.Close()
 	})
 }
 
@@ -55,10 +65,16 @@ type site struct {
 	workspace   *workspace.Workspace
 	checkpoints contents.Store
 	shared      *workspace.Shared
-	leave       func()
+	leave       func() error
+	servers     *lsp.Servers    // of the directory; nil: none are configured
+	offered     bool            // the model gets their tool
+	ctx         context.Context // of warming
+	end         context.CancelFunc
+	warming     sync.WaitGroup  // of servers, for files that the model read
 	seen        *files.Set      // files that the model has read
 	guide       *guidance.Guide // context files
 	policy      atomic.Pointer[permission.Policy]
+	judge       atomic.Pointer[permission.Judge] // the policy with the limits of the role
 	bounds      atomic.Pointer[Bounds]
 	secrets     *redact.Redactor
 	outputs     string           // the directory of the long outputs, which calls may read
@@ -75,7 +91,7 @@ func (a *App) openSite(
 ) (_ *site, err error) {
 	w := &site{secrets: s.Secrets}
 	w.outputs, w.scratch = a.outputs(id), filepath.Join(a.Contents(id), scratchName)
-	w.settle(s.Bounds, s.Policy)
+	w.settle(s.Bounds, s.Policy, permission.Limits{})
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.close())
@@ -83,17 +99,18 @@ func (a *App) openSite(
 	}()
 	w.checkpoints = a.Checkpoints(id)
 	b := w.now()
-	w.shared, w.leave = a.enter(b.Root)
+	w.shared, w.leave = a.enter(b.Root, w)
 	w.workspace, err = workspace.Open(b.Root, workspace.Options{
 		Roots: b.Roots, Outside: workspace.AskOutside, Hidden: b.Hidden, Protected: b.Protected, Refuse: w.unreadable,
 		Shown:       append(skillDirs(s.Skills.Skills), w.outputs),
 		Checkpoints: w.checkpoints, Session: string(id), Shared: w.shared, Sandbox: b.Sandbox, Outputs: w.outputs, Clean: s.Secrets.Writer, Changed: changed, JobEnded: ended,
-		Label: agent.CallID,
+		Label: agent.CallID, Writable: s.writable,
 	})
 	if err != nil {
 		return nil, err
 	}
 	w.seen = files.NewSet(w.workspace)
+	a.serve(w, s.LSP)
 	w.guide = guidance.New(guidance.Options{
 		Dir: b.Root, Home: b.Home, Personal: s.Guidance.Personal, Names: s.Guidance.Names,
 		MaxFile: s.Guidance.MaxFile, Refuse: w.refuse, Clean: s.Secrets.Redact,
@@ -101,12 +118,20 @@ func (a *App) openSite(
 	return w, nil
 }
 
-// settle notes the policy and the bounds, with the directories of the session.
-func (w *site) settle(b Bounds, p *permission.Policy) {
+// Judge implements [permission.Judge], by the policy and the role of the moment.
+func (w *site) Judge(c permission.Call, grants ...permission.Rule) permission.Verdict {
+	return (*w.judge.Load()).Judge(c, grants...)
+}
+
+// settle notes the policy with the limits of a role and the bounds, with the directories of the session.
+func (w *site) settle(b Bounds, p *permission.Policy, l permission.Limits) {
 	if b.Sandbox != nil {
 		b.Sandbox = b.Sandbox.Show(w.outputs).Session(w.scratch, &w.network)
 	}
-	w.policy.Store(p.Show(w.outputs).In(b.scratch()))
+	p = p.Show(w.outputs).In(b.scratch())
+	judge := l.Over(p)
+	w.policy.Store(p)
+	w.judge.Store(&judge)
 	w.bounds.Store(&b)
 }
 
@@ -125,10 +150,13 @@ func (w *site) dialer() func(ctx context.Context, network, address string) (net.
 func (w *site) effects(line, dir string) tool.Effects { return w.now().Effects(line, dir) }
 
 // limit changes the policy and the bounds of calls and commands from now on.
-func (w *site) limit(b Bounds, p *permission.Policy) {
-	w.settle(b, p)
+func (w *site) limit(b Bounds, p *permission.Policy, l permission.Limits) {
+	w.settle(b, p, l)
 	now := w.now()
 	w.workspace.Limit(workspace.Limits{Hidden: now.Hidden, Protected: now.Protected, Sandbox: now.Sandbox})
+	if w.servers != nil {
+		w.servers.Restart() // under the new limits
+	}
 }
 
 // within is the [undo.Bounds] of the session: those of its tools now.
@@ -139,14 +167,18 @@ func (w *site) within(string) (workspace.Options, error) {
 
 // close releases the directory.
 func (w *site) close() error {
-	if w.leave != nil {
-		w.leave()
+	var left, err error
+	if w.end != nil {
+		w.end()
+		w.warming.Wait()
 	}
-	var err error
+	if w.leave != nil {
+		left = w.leave()
+	}
 	if w.workspace != nil {
 		err = w.workspace.Close()
 	}
-	return errors.Join(err, w.network.Close())
+	return errors.Join(left, err, w.network.Close())
 }
 
 func (w *site) jobs() (all []workspace.JobStatus) {
@@ -154,6 +186,17 @@ func (w *site) jobs() (all []workspace.JobStatus) {
 		all = append(all, j.Status())
 	}
 	return all
+}
+
+// endJob ends a background job. found reports whether there is one with the ID.
+func (w *site) endJob(ctx context.Context, id string) (found bool, err error) {
+	for _, j := range w.workspace.Jobs() {
+		if j.Status().ID == id {
+			_, err := j.Kill(ctx)
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // endJobs ends the background jobs. The error is a [*conversation.Warning] if the sandbox reverted something that they did.
@@ -209,7 +252,7 @@ func (w *site) tools(tools []tool.Tool, granted func() []string) []tool.Tool {
 			ctx = workspace.WithHosts(ctx, slices.Concat(call.Effects.Hosts, granted())...)
 			result, err := run(ctx, report)
 			if err == nil && !result.IsError {
-				w.enter(used)
+				tool.WhenUsed(ctx, func() { w.enter(used) })
 			}
 			if err == nil && call.Effects.Command != "" {
 				w.seen.Observe(result.Content.Text(), names(slices.DeleteFunc(slices.Clone(call.Effects.Reads), func(p tool.Path) bool { return p.Tree }))...)

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tenon-agent/tenon/guidance"
@@ -36,7 +37,7 @@ func (s *Setup) Skills(dir string) (SkillSet, error) {
 	}
 	set := SkillSet{MaxSize: c.MaxSize}
 	if project := ProjectSkills(dir); len(project.Skills)+len(project.Problems) > 0 {
-		trusted, err := s.trusted(dir)
+		trusted, err := trusted(s.Dir, dir)
 		switch {
 		case err != nil:
 			return set, err
@@ -68,25 +69,31 @@ func ProjectSkills(dir string) skill.Found { return skill.Find(projectSkills(dir
 
 // projectSkills returns the directories for the skills of a project. No skill may be outside the repository.
 func projectSkills(dir string) []skill.Folder {
-	root := guidance.Root(dir)
-	dirs := []string{root}
-	if dir != root {
-		dirs = append(dirs, dir)
-	}
+	root, dirs := projectPlaces(dir, "skills")
 	var out []skill.Folder
-	for _, at := range dirs {
-		for _, name := range []string{".claude", ".agents", ".tenon"} {
-			out = append(out, skill.Folder{Dir: filepath.Join(at, name, "skills"), Within: root})
-		}
+	for _, name := range dirs {
+		out = append(out, skill.Folder{Dir: name, Within: root})
 	}
 	return out
 }
 
-func (s *Setup) trusted(dir string) (bool, error) {
-	if s.Dir == "" {
+// projectPlaces returns the root of the project that contains a directory, and its directories with a name, such as skills, for agents.
+func projectPlaces(dir, name string) (root string, all []string) {
+	root = guidance.Root(dir)
+	for _, at := range slices.Compact([]string{root, dir}) {
+		for _, of := range []string{".claude", ".agents", ".tenon"} {
+			all = append(all, filepath.Join(at, of, name))
+		}
+	}
+	return root, all
+}
+
+// trusted reports whether the person trusts the project of a directory. The configuration is empty if there is none.
+func trusted(configuration, dir string) (bool, error) {
+	if configuration == "" {
 		return false, nil
 	}
-	return config.NewTrustStore(s.Dir).Trusted(config.ProjectRoot(dir))
+	return config.NewTrustStore(configuration).Trusted(config.ProjectRoot(dir))
 }
 
 func skillDirs(skills []skill.Skill) []string {

@@ -8,12 +8,22 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
+
+// Suspends reports whether the shell that started the process can continue it after Ctrl-Z. A shell with job control gives each job a process
+// group of its own. The group that leads the session has no such shell: ssh, docker or a terminal started it, and nothing would continue it.
+func Suspends() bool {
+	leader, err := unix.Getsid(0)
+	return !signal.Ignored(syscall.SIGTSTP) && (err != nil || syscall.Getpgrp() != leader)
+}
 
 // suspendBetween lets Ctrl-Z stop the process only between transactions, because a process that stops within one blocks the writes of all
 // others. The caller calls end.
 func suspendBetween(store pauser) (end func()) {
-	if signal.Ignored(syscall.SIGTSTP) || os.Getpid() == 1 { // the kernel does not stop process 1
+	if !Suspends() {
+		signal.Ignore(syscall.SIGTSTP)
 		return func() {}
 	}
 	asked, continued := make(chan os.Signal, 1), make(chan os.Signal, 1)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/tenon-agent/tenon/permission"
+	"github.com/tenon-agent/tenon/redact"
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/tool/web"
 )
@@ -16,9 +17,9 @@ import (
 // Web returns the settings of the configuration for the web tools.
 func (s *Setup) Web() web.Options {
 	o := web.Options{Proxy: http.ProxyFromEnvironment}
-	if s.Config.Web.Search.Backend != "" {
-		o.Engine = &engine{setup: s, made: sync.OnceValues(s.engine)}
-	}
+	c := &s.Config.Web
+	o.Engine = s.engine(string(c.Search.Backend), &c.Search.URL, &c.Search.APIKey)
+	o.Code = s.engine(string(c.Code.Backend), &c.Code.URL, &c.Code.APIKey)
 	return o
 }
 
@@ -32,38 +33,43 @@ func (a *Agent) redirect(_ context.Context, host string, port int) error {
 	return fmt.Errorf("the page redirects to %s, which needs its own approval (%s); fetch that address", at, v.Reason)
 }
 
-// engine is the search engine of the configuration. The first search resolves its address and its key, which may be references to
+// engine is a search engine of the configuration. The first search resolves its address and its key, which may be references to
 // commands.
 type engine struct {
-	setup *Setup
-	made  func() (web.Engine, error)
+	backend  string
+	url, key *redact.Value
+	made     func() (web.Engine, error)
 }
 
-func (s *Setup) engine() (web.Engine, error) {
-	c := &s.Config.Web.Search
-	address, err := c.URL.Get(context.Background()) // a referenced command has ten seconds
-	if err != nil {
-		return nil, err
+// engine returns nil without a backend.
+func (s *Setup) engine(backend string, url, key *redact.Value) web.Engine {
+	if backend == "" {
+		return nil
 	}
-	key, err := c.APIKey.Get(context.Background())
-	if err != nil {
-		return nil, err
-	}
-	s.Secrets.Hide(key)
-	return web.NewEngine(string(c.Backend), address, key, nil)
+	return &engine{backend: backend, url: url, key: key, made: sync.OnceValues(func() (web.Engine, error) {
+		address, err := url.Get(context.Background()) // a referenced command has ten seconds
+		if err != nil {
+			return nil, err
+		}
+		secret, err := key.Get(context.Background())
+		if err != nil {
+			return nil, err
+		}
+		s.Secrets.Hide(secret)
+		return web.NewEngine(backend, address, secret, nil)
+	})}
 }
 
 // Host implements [web.Engine]. If the address is not known yet, such as before its command has run, Host returns the engine's name.
 func (e *engine) Host() string {
-	c := &e.setup.Config.Web.Search
-	_, known := c.URL.Ready()
-	_, open := c.APIKey.Ready()
-	if (known || !c.URL.IsSet()) && (open || !c.APIKey.IsSet()) {
+	_, known := e.url.Ready()
+	_, open := e.key.Ready()
+	if (known || !e.url.IsSet()) && (open || !e.key.IsSet()) {
 		if made, err := e.made(); err == nil {
 			return made.Host()
 		}
 	}
-	return string(c.Backend)
+	return e.backend
 }
 
 // Search implements [web.Engine].

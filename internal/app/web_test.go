@@ -14,7 +14,7 @@ func TestRedirectsAreJudged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ag.site.policy.Store(ag.site.policy.Load().With(r))
+		ag.site.settle(*ag.site.bounds.Load(), ag.site.policy.Load().With(r), permission.Limits{})
 	}
 	for _, test := range []struct {
 		host string

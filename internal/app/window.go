@@ -143,6 +143,7 @@ func (s summaries) note(err error) {
 const (
 	environmentBlock = "environment"
 	skillsBlock      = "skills"
+	roleBlock        = "role"
 )
 
 // environment returns the context blocks of the directory as they are now.
@@ -156,6 +157,9 @@ func (a *Agent) environment(_ context.Context, shown []session.ContextBlock) ([]
 	blocks := []session.ContextBlock{{Name: environmentBlock, Text: facts(b.Root, guidance.Root(b.Root), may, a.spec.Ask, now())}}
 	if text := skill.Index(a.spec.Skills.Skills); text != "" {
 		blocks = append(blocks, session.ContextBlock{Name: skillsBlock, Text: a.site.secrets.Redact(text)})
+	}
+	if r := a.role.Load(); r.Prompt != "" {
+		blocks = append(blocks, session.ContextBlock{Name: roleBlock, Text: a.site.secrets.Redact("Your role is " + r.Name + ".\n\n" + r.Prompt)})
 	}
 	return append(blocks, a.site.guide.Blocks(shown, a.guideRoom())...), nil
 }

@@ -13,12 +13,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tenon-agent/tenon/internal/cli/agents"
 	"github.com/tenon-agent/tenon/internal/cli/auth"
+	"github.com/tenon-agent/tenon/internal/cli/chat"
 	"github.com/tenon-agent/tenon/internal/cli/command"
 	"github.com/tenon-agent/tenon/internal/cli/config"
 	"github.com/tenon-agent/tenon/internal/cli/doctor"
+	"github.com/tenon-agent/tenon/internal/cli/hooks"
+	"github.com/tenon-agent/tenon/internal/cli/mcp"
 	"github.com/tenon-agent/tenon/internal/cli/models"
+	"github.com/tenon-agent/tenon/internal/cli/openapi"
 	"github.com/tenon-agent/tenon/internal/cli/permissions"
+	"github.com/tenon-agent/tenon/internal/cli/roles"
 	"github.com/tenon-agent/tenon/internal/cli/run"
 	"github.com/tenon-agent/tenon/internal/cli/sandbox"
 	"github.com/tenon-agent/tenon/internal/cli/sessions"
@@ -52,8 +58,14 @@ func Main(ctx context.Context, args []string, env command.Env) int {
 	if env.Getenv == nil {
 		env.Getenv = func(string) string { return "" }
 	}
-	root := newRoot(&env)
-	root.SetArgs(asRun(args))
+	env.Main = Main
+	args = asRun(args)
+	name := ""
+	if len(args) > 0 {
+		name = args[0]
+	}
+	root := newRoot(&env, name)
+	root.SetArgs(args)
 	root.SetIn(env.Stdin)
 	help := &remembering{Writer: env.Stdout}
 	root.SetOut(help)
@@ -81,7 +93,40 @@ func (r *remembering) Write(data []byte) (int, error) {
 	return n, err
 }
 
-func newRoot(env *command.Env) *cobra.Command {
+// commands are the commands below the root that need not know the others.
+func commands() []subcommand {
+	return []subcommand{
+		{"attach", chat.NewAttach},
+		{"run", run.New},
+		{"init", run.NewInit},
+		{"models", models.New},
+		{"auth", auth.New},
+		{"config", config.NewConfig},
+		{"trust", config.NewTrust},
+		{"sandbox", sandbox.New},
+		{"doctor", doctor.New},
+		{"sessions", sessions.New},
+		{"agents", agents.New},
+		{"stats", stats.New},
+		{"undo", undo.NewUndo},
+		{"redo", undo.NewRedo},
+		{"diff", undo.NewDiff},
+		{"mcp", mcp.New},
+		{"permissions", permissions.New},
+		{"roles", roles.New},
+		{"hooks", hooks.New},
+		{"openapi", openapi.New},
+		{"version", newVersion},
+	}
+}
+
+type subcommand struct {
+	name   string
+	create func(*command.Env) *cobra.Command
+}
+
+// newRoot returns the root with the command of this name, or with all commands if there is none: a start pays only for what it runs.
+func newRoot(env *command.Env, name string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tenon",
 		Short: "A coding agent for the terminal",
@@ -89,18 +134,32 @@ func newRoot(env *command.Env) *cobra.Command {
 reads, changes and runs things within the limits that you set. Tenon records every step,
 so you can resume a session after any failure.
 
-  tenon run "describe this project"`,
+Without a command, tenon opens the interactive terminal. F1 shows its keys.
+
+  tenon                              the terminal, with a new session
+  tenon --continue                   the most recent session of this directory
+  tenon run "describe this project"  one prompt, without questions`,
 		Args:              cobra.ArbitraryArgs, // top reports an unknown command, with the nearest one
-		RunE:              top(env),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.Flags().Bool("version", false, "print the version")
 	root.SetFlagErrorFunc(command.FlagError)
 	wrapHelp(env, root)
 	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "Show help for a command", Args: cobra.ArbitraryArgs, RunE: help})
-	root.AddCommand(run.New(env), run.NewInit(env), models.New(env), auth.New(env), config.NewConfig(env), config.NewTrust(env), sandbox.New(env), doctor.New(env), sessions.New(env), stats.New(env), undo.NewUndo(env), undo.NewRedo(env), undo.NewDiff(env), permissions.New(env), newVersion(env), newCompletion(env))
+	for _, c := range commands() {
+		if c.name == name {
+			root.AddCommand(c.create(env))
+			return root
+		}
+	}
+	options := chat.Flags(env, root)
+	root.Flags().Bool("version", false, "print the version")
+	root.RunE = top(env, options)
+	for _, c := range commands() {
+		root.AddCommand(c.create(env))
+	}
+	root.AddCommand(newCompletion(env))
 	return root
 }
 
@@ -113,7 +172,7 @@ func help(c *cobra.Command, args []string) error {
 }
 
 // top runs the program without a command.
-func top(env *command.Env) func(*cobra.Command, []string) error {
+func top(env *command.Env, o *chat.Options) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		if asked, err := c.Flags().GetBool("version"); err == nil && asked && len(args) == 0 {
 			_, err := fmt.Fprintln(env.Stdout, command.BuildOf(env.Version))
@@ -121,6 +180,12 @@ func top(env *command.Env) func(*cobra.Command, []string) error {
 		}
 		if len(args) > 0 && strings.ContainsAny(args[0], " \n") {
 			return command.Usagef(c, "unknown command %q; for a prompt, write: tenon run %q", args[0], strings.Join(args, " "))
+		}
+		if len(args) == 0 && chat.Possible(env) {
+			return chat.Run(env, c, o)
+		}
+		if len(args) == 0 && c.Flags().NFlag() > 0 { // these flags are for the interactive terminal
+			return command.Usagef(c, "the interactive terminal needs a terminal on standard input and output that is not dumb; for one prompt, write: tenon run PROMPT")
 		}
 		return command.Group(c, args)
 	}

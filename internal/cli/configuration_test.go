@@ -65,7 +65,7 @@ func TestTheDocumentsNameEveryKey(t *testing.T) {
 		}
 	}
 	for _, word := range regexp.MustCompile("`tenon ([a-z]+)( [a-z]+)?").FindAllStringSubmatch(text, -1) {
-		root := newRoot(&command.Env{})
+		root := newRoot(&command.Env{}, "")
 		if c, _, err := root.Find(strings.Fields(word[1] + word[2])); err != nil || c == root {
 			t.Errorf("docs/configuration.md speaks of %q, which is no command", word[0])
 		}

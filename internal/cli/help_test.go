@@ -37,7 +37,7 @@ func helpOn(t *testing.T, columns int, words ...string) string {
 
 // In every help, all lines fit but those that people copy, and nothing is lost.
 func TestHelpKeepsToTheTerminal(t *testing.T) {
-	for _, words := range commandLines(newRoot(&command.Env{})) {
+	for _, words := range commandLines(newRoot(&command.Env{}, "")) {
 		var piped bytes.Buffer
 		if code := Main(t.Context(), append(slices.Clone(words), "--help"), command.Env{Stdout: &piped}); code != command.ExitDone {
 			t.Fatalf("%q: exit code %d", words, code)
@@ -96,5 +96,17 @@ func TestDescriptionsAreShort(t *testing.T) {
 			check(sub)
 		}
 	}
-	check(newRoot(&command.Env{}))
+	check(newRoot(&command.Env{}, ""))
+}
+
+func TestACommandAloneIsTheOneOfAll(t *testing.T) {
+	env := &command.Env{}
+	all := newRoot(env, "")
+	for _, c := range commands() {
+		alone := newRoot(env, c.name).Commands()
+		whole, _, err := all.Find([]string{c.name})
+		if err != nil || len(alone) != 1 || alone[0].Name() != c.name || alone[0].UsageString() != whole.UsageString() {
+			t.Errorf("%s alone: %d commands, %v; want it, with the same usage", c.name, len(alone), err)
+		}
+	}
 }

@@ -8,8 +8,8 @@ import (
 // BenchmarkLoad loads a user's and a trusted project's file, as every start does.
 func BenchmarkLoad(b *testing.B) {
 	dir, root := b.TempDir(), b.TempDir()
-	write(b, filepath.Join(dir, fileName), everything)
-	write(b, filepath.Join(root, fileName), `{"model": "fast", "limits": {"turns": 10}}`)
+	write(b, filepath.Join(dir, FileName), everything)
+	write(b, filepath.Join(root, FileName), `{"model": "fast", "limits": {"turns": 10}}`)
 	if err := NewTrustStore(dir).Trust(b.Context(), root); err != nil {
 		b.Fatal(err)
 	}

@@ -15,10 +15,11 @@ import (
 )
 
 // ClaudeFile is a file with settings of Claude Code in a project. Its rules that deny or ask take effect, also if the folder is not trusted: they
-// only narrow. Nothing else does, because a project cannot widen what a person allows.
+// only narrow. Its hooks take effect if the folder is trusted. Nothing else does, because a project cannot widen what a person allows.
 type ClaudeFile struct {
 	File   string   `json:"file"`
 	Rules  int      `json:"rules"`  // that take effect
+	Hooks  bool     `json:"hooks"`  // its hooks take effect
 	Unused []string `json:"unused"` // settings without effect, each with the reason
 }
 
@@ -29,27 +30,31 @@ type claudeSettings struct {
 		DefaultMode      string
 		Additional       []string `json:"additionalDirectories"`
 	}
-	Env   map[string]any
-	Hooks map[string]any
+	Env      map[string]any
+	Hooks    json.RawMessage
+	Disabled bool `json:"disableAllHooks"`
 }
 
 // claude reads the settings of Claude Code in the folder where a person works and in the root of its project.
-func (c *Config) claude(workDir string) {
+func (c *Config) claude(workDir string, trusted func() (bool, error)) error {
 	folders := []string{c.Root}
 	if workDir != c.Root {
 		folders = append(folders, workDir)
 	}
 	for _, folder := range folders {
 		for _, name := range []string{"settings.json", "settings.local.json"} {
-			c.claudeFile(folder, filepath.Join(folder, ".claude", name))
+			if err := c.claudeFile(folder, filepath.Join(folder, ".claude", name), trusted); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
-func (c *Config) claudeFile(folder, file string) {
+func (c *Config) claudeFile(folder, file string, trusted func() (bool, error)) error {
 	data, err := readRegular(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return
+		return nil
 	}
 	found := ClaudeFile{File: file, Unused: []string{}}
 	defer func() { c.Claude = append(c.Claude, found) }()
@@ -60,7 +65,7 @@ func (c *Config) claudeFile(folder, file string) {
 	}
 	if err != nil {
 		unused("the file: %v", err)
-		return
+		return nil
 	}
 	for _, list := range []struct {
 		action permission.Action
@@ -68,7 +73,7 @@ func (c *Config) claudeFile(folder, file string) {
 		to     *[]Rule
 	}{{permission.Deny, s.Permissions.Deny, &c.Permissions.Deny}, {permission.Ask, s.Permissions.Ask, &c.Permissions.Ask}} {
 		for _, text := range list.rules {
-			rules, err := fromClaude(folder, list.action, text)
+			rules, err := FromClaude(folder, list.action, text)
 			if err != nil {
 				unused("%s %s: %v", list.action, text, err)
 				continue
@@ -80,7 +85,7 @@ func (c *Config) claudeFile(folder, file string) {
 		}
 	}
 	if n := len(s.Permissions.Allow); n > 0 {
-		unused("rules that allow (%d): a project allows nothing; add your own to permissions.allow in %s", n, cmp.Or(c.UserFile, fileName))
+		unused("rules that allow (%d): a project allows nothing; add your own to permissions.allow in %s", n, cmp.Or(c.UserFile, FileName))
 	}
 	if mode := s.Permissions.DefaultMode; mode != "" && mode != "default" {
 		unused("the mode %q: use --mode, or permissions.mode", mode)
@@ -91,15 +96,30 @@ func (c *Config) claudeFile(folder, file string) {
 	if len(s.Env) > 0 {
 		unused("variables (%s): set them in your shell and list them in sandbox.env", strings.Join(slices.Sorted(maps.Keys(s.Env)), ", "))
 	}
-	if len(s.Hooks) > 0 {
-		unused("hooks (%s): Tenon has none yet", strings.Join(slices.Sorted(maps.Keys(s.Hooks)), ", "))
+	var events map[string]json.RawMessage
+	if err := json.Unmarshal(s.Hooks, &events); len(s.Hooks) == 0 || err == nil && len(events) == 0 {
+		return nil
 	}
+	names := strings.Join(slices.Sorted(maps.Keys(events)), ", ")
+	ok, err := trusted()
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		unused("hooks (%s): the directory is not trusted; see 'tenon trust'", names)
+	case s.Disabled:
+		unused("hooks (%s): disableAllHooks is true", names)
+	default:
+		found.Hooks = true
+		c.Hooks = append(c.Hooks, HookLayer{File: file, Dir: folder, Project: true, JSON: s.Hooks})
+	}
+	return nil
 }
 
 var errNoRule = errors.New("no rule of Tenon is like it")
 
-// fromClaude translates a rule of Claude Code that denies or asks, as its documentation describes them. The rules cover at least the same calls.
-func fromClaude(folder string, action permission.Action, text string) (rules []string, err error) {
+// FromClaude translates a rule of Claude Code for a folder, as its documentation describes them. The rules cover at least the same calls.
+func FromClaude(folder string, action permission.Action, text string) (rules []string, err error) {
 	tool, pattern, _ := strings.Cut(text, "(")
 	pattern = strings.TrimSuffix(pattern, ")")
 	if pattern == "*" {

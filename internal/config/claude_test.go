@@ -14,7 +14,7 @@ import (
 func TestSettingsOfClaudeCode(t *testing.T) {
 	h := newHome(t)
 	h.user(`{"permissions": {"deny": ["read(own)"]}}`)
-	write(t, filepath.Join(h.root, fileName), `{"permissions": {"deny": ["shell(b)"]}}`) // has no effect without trust
+	write(t, filepath.Join(h.root, FileName), `{"permissions": {"deny": ["shell(b)"]}}`) // has no effect without trust
 	root := h.WorkDir
 	claude := func(name, text string) {
 		t.Helper()
@@ -32,7 +32,7 @@ func TestSettingsOfClaudeCode(t *testing.T) {
 			"deny": ["Read(./.env)", "Read(secrets/**)", "Read(/keys)", "Edit(//etc/x)", "Bash(curl:*)", "Bash(ls*)", "Bash(rm -rf *)", "mcp__hub__get", "mcp__hub", "WebSearch", "Bash", "Strange(x)", "Bash("],
 			"additionalDirectories": ["../other"]
 		},
-		"env": {"PATH": "/tmp"}, "hooks": {"PreToolUse": []}
+		"env": {"PATH": "/tmp"}, "hooks": {"PreToolUse": [1]}
 	}`)
 	claude("settings.local.json", `{"permissions": [}`)
 	c := h.load()
@@ -65,7 +65,7 @@ func TestSettingsOfClaudeCode(t *testing.T) {
 		t.Errorf("%+v", c.Claude)
 	}
 	all := strings.Join(c.Claude[0].Unused, "\n")
-	for _, want := range []string{"Strange", "allow (1)", "bypassPermissions", "../other", "PATH", "PreToolUse"} {
+	for _, want := range []string{"Strange", "allow (1)", "bypassPermissions", "../other", "PATH", "hooks (PreToolUse): the directory is not trusted"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is missing in\n%s", want, all)
 		}

@@ -12,11 +12,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tenon-agent/tenon/permission"
 )
 
-const fileName = "tenon.json"
+// FileName is the name of a configuration file.
+const FileName = "tenon.json"
 
 // Options set where Load looks. With the zero value, Load finds only the built-in defaults.
 type Options struct {
@@ -43,6 +45,9 @@ type Config struct {
 	Inert       string   // the project's file, if Load has not merged it because its folder is not trusted
 	Warnings    []string // the ignored settings, each with its position
 	Claude      []ClaudeFile
+
+	MCPFile  string // the .mcp.json of the project, if there is one
+	MCPInert bool   // MCPFile has no effect because its folder is not trusted
 
 	// OwnMode is permissions.mode without the project's file.
 	OwnMode permission.Mode
@@ -109,7 +114,7 @@ func Load(o Options) (*Config, error) {
 	env := &environment{getenv: getenv, dir: o.Dir, timeout: commandTime}
 	errs := &Errors{}
 	if o.Dir != "" {
-		c.UserFile = filepath.Join(o.Dir, fileName)
+		c.UserFile = filepath.Join(o.Dir, FileName)
 	}
 	if c.UserFile = cmp.Or(o.File, c.UserFile); c.UserFile != "" {
 		c.read(c.UserFile, env, false, errs)
@@ -143,19 +148,31 @@ func (c *Config) defaults() {
 func (c *Config) project(o Options, env *environment, errs *Errors) error {
 	root, files := findProject(o.WorkDir, c.UserFile)
 	c.Root = root
-	defer c.claude(o.WorkDir)
+	trusted := sync.OnceValues(func() (bool, error) {
+		if o.Trusted || o.Dir == "" {
+			return o.Trusted, nil
+		}
+		return NewTrustStore(o.Dir).Trusted(root)
+	})
+	if err := c.projectFile(files, trusted, env, errs); err != nil {
+		return err
+	}
+	if err := c.projectServers(trusted, env); err != nil {
+		return err
+	}
+	return c.claude(o.WorkDir, trusted)
+}
+
+// projectFile reads the file of the project.
+func (c *Config) projectFile(files []string, trusted func() (bool, error), env *environment, errs *Errors) error {
 	if len(files) == 0 {
 		return nil
 	}
-	trusted := o.Trusted
-	if o.Dir != "" && !trusted {
-		var err error
-		if trusted, err = NewTrustStore(o.Dir).Trusted(root); err != nil {
-			return err
-		}
-	}
+	ok, err := trusted()
 	switch {
-	case !trusted:
+	case err != nil:
+		return err
+	case !ok:
 		c.Inert = files[0]
 	case len(files) > 1:
 		errs.add(&Error{File: files[0], Message: "the project also has " + files[1] + "; keep one of them"})
@@ -286,7 +303,7 @@ func findProject(dir, userFile string) (root string, files []string) {
 		}
 	}
 	for at := dir; ; at = filepath.Dir(at) {
-		for _, name := range []string{fileName, filepath.Join(".tenon", fileName)} {
+		for _, name := range []string{FileName, filepath.Join(".tenon", FileName)} {
 			if file := filepath.Join(at, name); exists(file) && !same(file, userFile) {
 				files = append(files, file)
 			}

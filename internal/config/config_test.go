@@ -164,7 +164,7 @@ func TestTheProjectWinsOverTheUser(t *testing.T) {
 	if len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "limits.cost: 3 is ignored") {
 		t.Errorf("warnings are %q", c.Warnings)
 	}
-	file := filepath.Join(h.root, fileName)
+	file := filepath.Join(h.root, FileName)
 	if c.ProjectFile != file || c.Inert != "" || c.Root != h.root {
 		t.Errorf("the project is %s, %s, %s", c.ProjectFile, c.Inert, c.Root)
 	}
@@ -206,7 +206,7 @@ func TestAnInertProjectChangesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t).user(`{"model": "a/x"}`)
-			file := filepath.Join(h.root, ".tenon", fileName)
+			file := filepath.Join(h.root, ".tenon", FileName)
 			write(t, file, text)
 			c := h.load()
 			if c.Model != "a/x" || c.Inert != file || c.ProjectFile != "" {
@@ -216,9 +216,9 @@ func TestAnInertProjectChangesNothing(t *testing.T) {
 	}
 	t.Run("two files", func(t *testing.T) {
 		h := newHome(t)
-		write(t, filepath.Join(h.root, fileName), "{")
-		write(t, filepath.Join(h.root, ".tenon", fileName), "{")
-		if c := h.load(); c.Inert != filepath.Join(h.root, fileName) {
+		write(t, filepath.Join(h.root, FileName), "{")
+		write(t, filepath.Join(h.root, ".tenon", FileName), "{")
+		if c := h.load(); c.Inert != filepath.Join(h.root, FileName) {
 			t.Errorf("inert is %q", c.Inert)
 		}
 	})
@@ -280,10 +280,10 @@ func TestProjectRoot(t *testing.T) {
 	for _, d := range []string{"repo/.git", "repo/a/b", "repo/has/.tenon", "repo/has/below", "loose/a", "both/.git"} {
 		mkdir(t, dir(filepath.FromSlash(d)))
 	}
-	write(t, dir(fileName), "{}") // above everything: must never be found
-	write(t, dir("repo", "has", ".tenon", fileName), "{}")
-	write(t, dir("loose", fileName), "{}")
-	write(t, dir("both", fileName), "{}")
+	write(t, dir(FileName), "{}") // above everything: must never be found
+	write(t, dir("repo", "has", ".tenon", FileName), "{}")
+	write(t, dir("loose", FileName), "{}")
+	write(t, dir("both", FileName), "{}")
 	for from, want := range map[string]string{
 		"repo/a/b": "repo", "repo/has/below": "repo/has", "repo/has": "repo/has", "repo": "repo",
 		"loose/a": "loose/a", "loose": "loose", "both": "both",
@@ -331,7 +331,7 @@ func TestFilesThatAreNone(t *testing.T) {
 				return
 			}
 			h := newHome(t)
-			test.make(t, filepath.Join(h.Dir, fileName))
+			test.make(t, filepath.Join(h.Dir, FileName))
 			got := h.mistakes()
 			if len(got) != 1 || !strings.HasPrefix(got[0], "USER/tenon.json: ") || !strings.Contains(got[0], test.want) {
 				t.Errorf("got %q", got)
@@ -347,7 +347,7 @@ func TestALinkedFileIsRead(t *testing.T) {
 	h := newHome(t)
 	real := filepath.Join(t.TempDir(), "dotfile")
 	write(t, real, `{"model": "a/x"}`)
-	if err := os.Symlink(real, filepath.Join(h.Dir, fileName)); err != nil {
+	if err := os.Symlink(real, filepath.Join(h.Dir, FileName)); err != nil {
 		t.Fatal(err)
 	}
 	if c := h.load(); c.Model != "a/x" {

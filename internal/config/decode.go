@@ -97,6 +97,8 @@ func (d *decoder) value(v *hujson.Value, dst reflect.Value, p place) bool {
 		return d.duration(v, dst, p)
 	case reflect.TypeFor[Rule]():
 		return d.rule(v, dst, p)
+	case reflect.TypeFor[Hooks]():
+		return d.hooks(v, dst, p)
 	case reflect.TypeFor[models.Key]():
 		if v.Value.Kind() == '"' {
 			p.field.is = "secret"
@@ -299,6 +301,20 @@ func (d *decoder) rule(v *hujson.Value, dst reflect.Value, p place) bool {
 	where := fmt.Sprintf("%s:%d", d.source.file, d.line(v.StartOffset)+1)
 	dst.Set(reflect.ValueOf(Rule{Text: text, Project: d.project, Where: where}))
 	d.record(v, p, text)
+	return true
+}
+
+// hooks adds the hooks of the file. Their reader reports the mistakes in them.
+func (d *decoder) hooks(v *hujson.Value, dst reflect.Value, p place) bool {
+	o, ok := v.Value.(*hujson.Object)
+	if !d.is(ok, v, p, "an object in braces") {
+		return false
+	}
+	plain := v.Clone()
+	plain.Standardize()
+	plain.Minimize()
+	dst.Set(reflect.Append(dst, reflect.ValueOf(HookLayer{File: d.source.file, Project: d.project, JSON: plain.Pack()})))
+	d.record(v, p, fmt.Sprintf("of %d events", len(o.Members)))
 	return true
 }
 

@@ -15,7 +15,7 @@
 //
 // The project's file is part of the workspace, and its author may be anyone. It is inert until the user trusts its folder
 // (see [TrustStore]). Even then it chooses only among the things that the user has configured: it cannot add providers,
-// keys, headers, hosts or commands, and it can only narrow limits.
+// keys, headers or hosts, and it can only narrow limits. Its hooks run programs.
 //
 // The decoder, the checks and the published [Schema] all read the structs below [Settings]. A new key is a new field with
 // its tags:

@@ -11,7 +11,7 @@ import (
 
 // A host that a person granted for all sessions is one that commands may reach in all sessions.
 func TestGrantOfAHost(t *testing.T) {
-	file := filepath.Join(t.TempDir(), fileName)
+	file := filepath.Join(t.TempDir(), FileName)
 	write(t, file, "{\n\t// mine\n\t\"sandbox\": {\"network\": [\"example.com\"]},\n}")
 	for range 2 {
 		if err := Grant(t.Context(), file, "/sandbox/network", "@npm"); err != nil {
@@ -33,9 +33,9 @@ func TestGrant(t *testing.T) {
 		"{\n\t\"permissions\": {\n\t\t\"allow\": [\n\t\t\t\"edit\", // all of it\n\t\t],\n\t},\n}": "// all of it",
 		`{"permissions": {"allow": ["shell(go test *)"]}}`:                                         `{"permissions": {"allow": ["shell(go test *)"]}}`,
 	} {
-		file := filepath.Join(t.TempDir(), "new", fileName)
+		file := filepath.Join(t.TempDir(), "new", FileName)
 		if before != "" {
-			file = filepath.Join(t.TempDir(), fileName)
+			file = filepath.Join(t.TempDir(), FileName)
 			write(t, file, before)
 		}
 		for range 2 { // the second time changes nothing
@@ -66,7 +66,7 @@ func TestGrantToWhatIsNoConfiguration(t *testing.T) {
 		`{"permissions": 7}`:              "cannot add edit to",
 		`{"permissions": {"allow": "x"}}`: "cannot add edit to",
 	} {
-		file := filepath.Join(t.TempDir(), fileName)
+		file := filepath.Join(t.TempDir(), FileName)
 		write(t, file, before)
 		if err := Grant(t.Context(), file, "/permissions/allow", "edit"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", before, err)
@@ -79,7 +79,7 @@ func TestGrantToWhatIsNoConfiguration(t *testing.T) {
 
 // Rules that are given at the same time are all kept.
 func TestGrantsSideBySide(t *testing.T) {
-	file := filepath.Join(t.TempDir(), fileName)
+	file := filepath.Join(t.TempDir(), FileName)
 	var all sync.WaitGroup
 	for i := range 10 {
 		all.Go(func() {
@@ -91,5 +91,27 @@ func TestGrantsSideBySide(t *testing.T) {
 	all.Wait()
 	if c, err := Load(Options{File: file}); err != nil || len(c.Permissions.Allow) != 10 {
 		t.Errorf("got %v, %v", c.Permissions.Allow, err)
+	}
+}
+
+func TestSet(t *testing.T) {
+	file := filepath.Join(t.TempDir(), FileName)
+	for _, c := range []struct {
+		name  string
+		value any
+	}{{"/terminal/theme", "dark"}, {"/terminal/vim", true}, {"/terminal/theme", "light"}} {
+		if err := Set(t.Context(), file, c.name, c.value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || strings.Count(string(text), "theme") != 1 || !strings.Contains(string(text), `"light"`) || !strings.Contains(string(text), `"vim": true`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	if err := os.WriteFile(file, []byte("{ // mine\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Set(t.Context(), file, "/terminal/vim", true); err == nil || !strings.Contains(err.Error(), "fix it first") {
+		t.Error(err)
 	}
 }

@@ -53,14 +53,14 @@ func newHome(t *testing.T) *home {
 // user writes the user's file.
 func (h *home) user(text string) *home {
 	h.Helper()
-	write(h.T, filepath.Join(h.Dir, fileName), text)
+	write(h.T, filepath.Join(h.Dir, FileName), text)
 	return h
 }
 
 // project writes the project's file and trusts its folder.
 func (h *home) project(text string) *home {
 	h.Helper()
-	write(h.T, filepath.Join(h.root, fileName), text)
+	write(h.T, filepath.Join(h.root, FileName), text)
 	if err := NewTrustStore(h.Dir).Trust(h.Context(), h.root); err != nil {
 		h.Fatal(err)
 	}

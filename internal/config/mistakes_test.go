@@ -30,7 +30,7 @@ func TestMistakesSayWhereAndWhatToDo(t *testing.T) {
 		// Keys.
 		{"unknown", `{"modle": "a/x"}`, `1:2: unknown key "modle", did you mean "model"?`},
 		{"unknown below", `{"providers": {"a": {"timeouts": {"idel": "1s"}}}}`, `1:35: providers.a.timeouts: unknown key "idel", did you mean "idle"?`},
-		{"unknown, nothing near", `{"limits": {"elephants": 1}}`, `1:13: limits: unknown key "elephants"; known here: turns, tokens, duration, cost, session_cost, day_cost, unpriced`},
+		{"unknown, nothing near", `{"limits": {"elephants": 1}}`, `1:13: limits: unknown key "elephants"; known here: turns, tokens, duration, cost, session_cost, day_cost, soft, unpriced`},
 		{"case", `{"Model": "a/x"}`, `1:2: unknown key "Model", did you mean "model"?`},
 		{"twice", `{"model": "a/x", "model": "a/y"}`, `1:18: model: the key occurs twice`},
 		{"twice, spelled differently", `{"model": "a/x", "mod\u0065l": "a/y"}`, `1:18: model: the key occurs twice`},
@@ -106,7 +106,7 @@ func TestAMisspeltProviderIsWarnedOf(t *testing.T) {
 		h := newHome(t).user(text)
 		h.Providers = []string{"anthropic"}
 		got := strings.Join(h.load().Warnings, "\n")
-		if got = strings.TrimPrefix(got, filepath.Join(h.Dir, fileName)+":"); got != want {
+		if got = strings.TrimPrefix(got, filepath.Join(h.Dir, FileName)+":"); got != want {
 			t.Errorf("%s: got %s", text, got)
 		}
 	}
@@ -154,9 +154,9 @@ func TestAProjectChoosesAmongTheUsersProviders(t *testing.T) {
 
 func TestATrustedProjectHasOneFile(t *testing.T) {
 	h := newHome(t).project(`{}`)
-	write(t, filepath.Join(h.root, ".tenon", fileName), `{}`)
+	write(t, filepath.Join(h.root, ".tenon", FileName), `{}`)
 	got := h.mistakes()
-	want := "PROJECT/tenon.json: the project also has PROJECT/" + filepath.Join(".tenon", fileName) + "; keep one of them"
+	want := "PROJECT/tenon.json: the project also has PROJECT/" + filepath.Join(".tenon", FileName) + "; keep one of them"
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("got %q", got)
 	}

@@ -11,7 +11,7 @@ import (
 
 func TestAPipeIsNotWaitedFor(t *testing.T) {
 	h := newHome(t)
-	if err := syscall.Mkfifo(filepath.Join(h.Dir, fileName), 0o600); err != nil {
+	if err := syscall.Mkfifo(filepath.Join(h.Dir, FileName), 0o600); err != nil {
 		t.Skip(err)
 	}
 	if got := h.mistakes(); !strings.Contains(got[0], "not a regular file") {

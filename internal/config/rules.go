@@ -95,8 +95,18 @@ func rules(name string) (rule, bool) {
 	case "tool":
 		all := slices.Concat(RareTools(), LateTools())
 		return rule{"one of " + strings.Join(all, ", "), "^(" + strings.Join(all, "|") + ")$", func(s string) bool { return slices.Contains(all, s) }}, true
+	case "keys":
+		return rule{"keys separated by commas, such as ctrl+k, or none", `^[^\x00-\x1f$]+$`, func(s string) bool {
+			return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == '$' })
+		}}, true
 	case "verdict":
 		return rule{"allow, ask or deny", `^(allow|ask|deny)$`, func(s string) bool { return s == "allow" || s == "ask" || s == "deny" }}, true
+	case "argument":
+		return rule{"a text without NUL", `^[^\x00]*$`, func(s string) bool { return !strings.Contains(s, "\x00") }}, true
+	case "glob":
+		return rule{"a name, with * and ?", `^[^\x00-\x20$]+$`, func(s string) bool {
+			return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == '$' })
+		}}, true
 	case "header":
 		return rule{"the name of an HTTP header", "^[A-Za-z0-9!#%&'*+.^_`|~-]+$", isHeader}, true
 	}
@@ -153,8 +163,16 @@ func words(t reflect.Type) []string {
 		return texts(llm.QuirkAdaptiveThinking, llm.QuirkBoundThinking, llm.QuirkNoTemperature, llm.QuirkNoSystem, llm.QuirkNativeSchema)
 	case reflect.TypeFor[permission.Mode]():
 		return texts(permission.Modes()...)
+	case reflect.TypeFor[Theme]():
+		return texts(ThemeAuto, ThemeDark, ThemeLight, ThemeHighContrastDark, ThemeHighContrastLight, ThemeColorBlindDark, ThemeColorBlindLight, ThemeTerminal, ThemePlain)
+	case reflect.TypeFor[MCPTransport]():
+		return texts(MCPOverHTTP, MCPOverSSE)
+	case reflect.TypeFor[OpenAPIAuth]():
+		return texts(AuthBearer, AuthBasic, AuthHeader, AuthQuery, AuthCookie, AuthOAuth)
 	case reflect.TypeFor[SearchBackend]():
 		return texts(SearXNG, Brave, Exa, Tavily)
+	case reflect.TypeFor[CodeBackend]():
+		return texts(Sourcegraph)
 	case reflect.TypeFor[models.Protocol]():
 		return texts(models.Protocols()...)
 	}

@@ -64,6 +64,8 @@ func (b *schemaBuilder) of(t reflect.Type, f field) object {
 		return object{"type": "string", "pattern": durationPattern}
 	case reflect.TypeFor[Rule]():
 		return object{"type": "string", "minLength": 1}
+	case reflect.TypeFor[Hooks]():
+		return object{"type": "object"} // Tenon skips the hooks of other agents that it cannot run, and reports them
 	case reflect.TypeFor[models.Key]():
 		return object{"oneOf": []any{object{"type": "string", "minLength": 1}, b.ref(t)}}
 	}

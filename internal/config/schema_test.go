@@ -62,7 +62,7 @@ func resolved(t *testing.T) *jsonschema.Resolved {
 // structs yields the structs that the settings are made of.
 func structs(t reflect.Type, seen map[reflect.Type]bool) []reflect.Type {
 	switch t {
-	case reflect.TypeFor[redact.Value](), reflect.TypeFor[time.Duration](), reflect.TypeFor[Rule]():
+	case reflect.TypeFor[redact.Value](), reflect.TypeFor[time.Duration](), reflect.TypeFor[Rule](), reflect.TypeFor[Hooks]():
 		return nil
 	}
 	switch t.Kind() {
@@ -168,6 +168,9 @@ func valid(r *rapid.T, t reflect.Type, f field) any {
 		return rapid.StringMatching(`[1-9][0-9]{0,4}(\.[0-9]{1,3})?(us|µs|ms|s|m|h)([1-9]s)?`).Draw(r, "duration")
 	case reflect.TypeFor[Rule]():
 		return rapid.SampledFrom([]string{"shell(go test *)", "edit"}).Draw(r, "rule")
+	case reflect.TypeFor[Hooks]():
+		one := map[string]any{"type": rapid.SampledFrom([]string{"command", "http", "other"}).Draw(r, "type"), "command": "true"}
+		return map[string]any{"PreToolUse": []any{map[string]any{"matcher": "Bash", "hooks": []any{one}}}}
 	case reflect.TypeFor[models.Key]():
 		return map[string]any{"key": "$KEY"}
 	}

@@ -48,7 +48,7 @@ var protocols = []struct {
 // every request goes on from the one before, in what is sent to the provider too, and every epoch has its reason.
 func TestTwoHundredTurns(t *testing.T) {
 	for i, p := range protocols {
-		if !sample.Takes(i, 1, len(protocols)) {
+		if !sample.Takes(i, 4, len(protocols)) {
 			continue
 		}
 		t.Run(p.name, func(t *testing.T) {

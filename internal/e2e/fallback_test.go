@@ -49,7 +49,7 @@ func TestAnotherProtocolTakesOver(t *testing.T) {
 				continue
 			}
 			how := waysToFail()[n%len(waysToFail())]
-			if n++; !sample.Takes(n, 1, 4) {
+			if n++; !sample.Takes(n, 3, 4) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s, %s, %s", first.name, how.name, second.name), func(t *testing.T) {

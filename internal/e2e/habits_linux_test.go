@@ -109,7 +109,7 @@ func TestTheHabitsOfCodex(t *testing.T) {
 	for _, tool := range requests[0].Tools {
 		names = append(names, tool.Name)
 	}
-	if got := strings.Join(names, " "); !strings.HasPrefix(got, "apply_patch exec_command ") || !strings.Contains(got, "write_stdin") {
+	if got := strings.Join(names, " "); !strings.Contains(got, "apply_patch exec_command ") || !strings.Contains(got, "write_stdin") {
 		t.Errorf("it is offered %s", got)
 	}
 	body := string(requests[len(requests)-1].Body)

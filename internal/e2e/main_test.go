@@ -28,11 +28,19 @@ func TestMain(m *testing.M) {
 		env.Version = "v0.0.0-test"
 		os.Exit(cli.Main(context.Background(), os.Args[1:], env))
 	}
+	if len(os.Args) == 2 && os.Args[1] == languageServer {
+		serveLanguage()
+		return
+	}
 	if filepath.Base(os.Args[0]) == resumeName {
 		if err := resume(os.Args[1], os.Args[2]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+		os.Exit(0)
+	}
+	if filepath.Base(os.Args[0]) == mcpServerName {
+		serveMCP()
 		os.Exit(0)
 	}
 	os.Exit(test(m))

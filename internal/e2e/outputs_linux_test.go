@@ -1,13 +1,15 @@
 package e2e_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -24,13 +26,15 @@ func TestOutputOutlivesItsProcess(t *testing.T) {
 	t.Parallel()
 	p, w := newProject(t), wayOf(t, "anthropic")
 	p.env = append(p.env, "PATH="+os.Getenv("PATH"))
-	var victim *exec.Cmd
-	var files []string
+	ctx, kill := context.WithCancel(t.Context())
+	var killed atomic.Bool
+	var mu sync.Mutex
+	var files []string // mu
 	srv := w.serve(p, modelserver.Func(func(r *modelserver.Request) modelserver.Step {
 		results := r.Results()
 		switch len(results) {
 		case 0:
-			return modelserver.Call("shell", `{"command":"seq 1 3000000; for i in $(seq 2000); do printf 'key: '; cat key.txt; done; seq 3000001 6400000","timeout":600}`)
+			return modelserver.Call("shell", `{"command":"seq 1 3000000; key=$(cat key.txt); for i in $(seq 2000); do printf 'key: '; echo $key; done; seq 3000001 6400000","timeout":600}`)
 		case 1:
 			return modelserver.Call("shell", `{"command":"seq 1 30000; echo ready; sleep 1000","background":true}`)
 		case 2, 3, 4: // the output may take three looks to be there
@@ -38,11 +42,12 @@ func TestOutputOutlivesItsProcess(t *testing.T) {
 				return modelserver.Call("job", `{"action":"wait","id":"job1","cursor":-1,"timeout":1}`)
 			}
 		}
-		if victim != nil {
-			_ = victim.Process.Kill()
-			victim = nil
+		if killed.CompareAndSwap(false, true) {
+			kill()
 			return modelserver.Say("too late")
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		if len(files) > 0 {
 			return modelserver.Say("done")
 		}
@@ -58,14 +63,14 @@ func TestOutputOutlivesItsProcess(t *testing.T) {
 	}))
 	p.secrets = append(p.secrets, w.key)
 	p.write(filepath.Join(p.dir, "key.txt"), w.key+"\n")
-	first := p.command(t.Context(), "run", "--model", w.ref(), "--mode", "auto", "Print.")
-	victim = first
-	if err := first.Run(); err == nil {
+	if err := p.command(ctx, "run", "--model", w.ref(), "--mode", "auto", "Print.").Run(); err == nil {
 		t.Error("the first process was not killed")
 	}
 	if r := p.tenon("run", "--continue", "--model", w.ref(), "--mode", "auto", "Go on."); r.code != 0 {
 		t.Fatalf("exit code %d: %s", r.code, r.stderr)
 	}
+	mu.Lock()
+	defer mu.Unlock()
 	if len(files) != 2 || filepath.Dir(files[0]) != filepath.Dir(files[1]) {
 		t.Fatalf("the results name %v", files)
 	}

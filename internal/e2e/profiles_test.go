@@ -29,7 +29,7 @@ func TestEveryProfile(t *testing.T) {
 		}
 		n++
 		for i, place := range places {
-			if !sample.Takes(n+i, 2, 4) {
+			if !sample.Takes(n+i, 4, 4) {
 				continue
 			}
 			t.Run(profile.Name+", "+string(place), func(t *testing.T) {

@@ -51,6 +51,16 @@ func (p *project) write(name, text string) {
 	}
 }
 
+// puts writes a file of the project or of the home, with its directories.
+func (p *project) puts(top, name, text string) {
+	p.t.Helper()
+	file := filepath.Join(top, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	p.write(file, text)
+}
+
 // config writes the user's configuration.
 func (p *project) config(text string) { p.write(filepath.Join(p.home, "tenon.json"), text) }
 
@@ -94,6 +104,16 @@ func (p *project) tenon(args ...string) result {
 	p.keepsSecret("standard output", r.stdout)
 	p.keepsSecret("standard error", r.stderr)
 	return r
+}
+
+// must runs the program, which must do what it is asked for.
+func (p *project) must(args ...string) string {
+	p.t.Helper()
+	r := p.tenon(args...)
+	if r.code != 0 {
+		p.t.Fatalf("%v: exit code %d: %s%s", args, r.code, r.stdout, r.stderr)
+	}
+	return r.stdout
 }
 
 // keepsSecret fails the test when a secret can be read in text.
@@ -162,7 +182,7 @@ func answers(journal []session.Event) []llm.Message {
 }
 
 // ended returns how the last run of a journal ended, and whether each run has exactly one end.
-func ended(t *testing.T, journal []session.Event) session.RunEnded {
+func ended(t testing.TB, journal []session.Event) session.RunEnded {
 	t.Helper()
 	var last session.RunEnded
 	open := 0

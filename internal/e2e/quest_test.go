@@ -228,7 +228,7 @@ func (q *quest) sound(srv *modelserver.Server, journal []session.Event) (compact
 // is too long, and the journal can reproduce every request.
 func TestAGoalOutlivesItsWindow(t *testing.T) {
 	for i, name := range []string{"anthropic", "openai-responses", "openrouter", "gemini"} {
-		if !sample.Takes(i, 2, 4) {
+		if !sample.Takes(i, 4, 4) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

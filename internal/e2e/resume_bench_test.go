@@ -32,7 +32,7 @@ func BenchmarkLongSession(b *testing.B) {
 	for _, turns := range []int{200, 20_000} {
 		b.Run(fmt.Sprintf("turns=%d", turns), func(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "sessions.db")
-			id := longSession(b, path, turns)
+			id := longSession(b, path, "/home/me/mill", turns)
 			if info, err := os.Stat(path); err == nil {
 				b.Logf("%d MB", info.Size()>>20)
 			}
@@ -51,14 +51,14 @@ func (longModel) Model() llm.Model {
 
 // longSession writes a session: in each turn a call with a result of 8 KB, every tenth a question, every fifth a change of a file; and
 // a summary whenever the window is full.
-func longSession(b *testing.B, path string, turns int) session.SessionID {
+func longSession(b *testing.B, path, dir string, turns int) session.SessionID {
 	store, err := sqlite.Open(path)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer store.Close()
 	ctx := b.Context()
-	id, err := store.Create(ctx, session.Created{Dir: "/home/me/mill"})
+	id, err := store.Create(ctx, session.Created{Dir: dir})
 	if err != nil {
 		b.Fatal(err)
 	}

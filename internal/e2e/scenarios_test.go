@@ -138,7 +138,7 @@ func scenarios() []scenario {
 		broken("reset after headers", modelserver.ResetAfterHeaders),
 		broken("reset in the text", modelserver.ResetInText),
 		{
-			name: "corrupt", only: func(w way) bool { return w.protocol == modelserver.Bedrock }, answer: answer, says: []string{"attempt 2 of 4"},
+			name: "corrupt", every: true, only: func(w way) bool { return w.protocol == modelserver.Bedrock }, answer: answer, says: []string{"attempt 2 of 4"},
 			steps: []modelserver.Step{wrong().Fault(modelserver.Corrupt), say()}, silent: []string{"nothing must remain"},
 		},
 		{name: "401", every: true, code: 1, steps: []modelserver.Step{modelserver.Fail(401)}, says: []string{"auth", "401"}, silent: []string{"attempt"}},
@@ -183,8 +183,8 @@ func scenarios() []scenario {
 	}
 }
 
-// TestEveryProtocolThroughEveryFailure is the matrix: each protocol, with nothing set but what the documentation names, through each
-// thing that can happen. The other ways to a protocol take a sample.
+// TestEveryProtocolThroughEveryFailure is the matrix: each way to a model, with nothing set but what the documentation names, through each
+// thing that can happen.
 func TestEveryProtocolThroughEveryFailure(t *testing.T) {
 	for n, w := range ways() {
 		t.Run(w.name, func(t *testing.T) {

@@ -61,6 +61,9 @@ func TestOnlyThePersonSpeaksAsThePerson(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			if _, err := a.Use(t.Context(), llm.ToolCall{Name: "loud", Arguments: "{}"}); err != nil { // a person's call has no answer around it
+				t.Fatal(err)
+			}
 			if _, err := agent.Wait(a.Run(t.Context(), llm.UserText("Go."))); err != nil {
 				t.Fatal(err)
 			}

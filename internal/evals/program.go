@@ -17,7 +17,8 @@ import (
 // module is the import path of Tenon.
 const module = "github.com/tenon-agent/tenon"
 
-// build builds the program of this tree into dir. Its version names the commit.
+// build builds the program of this tree into dir. Its version names the commit. The flags of the environment decide how packages are compiled:
+// with others, go test would compile all of them a second time.
 func build(ctx context.Context, dir string) (string, error) {
 	root, err := output(ctx, "", "go", "list", "-m", "-f", "{{.Dir}}", module)
 	if err != nil || root == "" {
@@ -28,7 +29,7 @@ func build(ctx context.Context, dir string) (string, error) {
 		version = "devel" // no clone, but an archive
 	}
 	program := filepath.Join(dir, "tenon")
-	if _, err := output(ctx, root, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+version, "-o", program, "./cmd/tenon"); err != nil {
+	if _, err := output(ctx, root, "go", "build", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+version, "-o", program, "./cmd/tenon"); err != nil {
 		return "", fmt.Errorf("cannot build Tenon: %w", err)
 	}
 	return program, nil
@@ -37,7 +38,7 @@ func build(ctx context.Context, dir string) (string, error) {
 // output runs a command and returns its output without the last line end. An error contains the error output.
 func output(ctx context.Context, dir, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Env = dir, append(withoutGit(os.Environ()), "CGO_ENABLED=0")
+	cmd.Dir, cmd.Env = dir, withoutGit(os.Environ())
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tenon-agent/tenon/internal/testkit/sample"
 )
 
 // loaded returns the tasks of the program.
@@ -25,11 +27,14 @@ func TestEveryTaskIsProven(t *testing.T) {
 		t.Errorf("there are %d tasks, not 40", len(all))
 	}
 	prompts := map[string]bool{}
-	for _, task := range all {
+	for i, task := range all {
 		if prompts[task.Prompt] {
 			t.Errorf("task %s has the prompt of another task", task.Name)
 		}
 		prompts[task.Prompt] = true
+		if !sample.Takes(i, 4, 8) {
+			continue
+		}
 		t.Run(task.Name, func(t *testing.T) {
 			t.Parallel()
 			if err := prove(t.Context(), task, filepath.Join(t.TempDir(), "trial")); err != nil {

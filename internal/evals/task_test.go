@@ -6,11 +6,11 @@ import (
 	"testing/fstest"
 )
 
-const sample = "category: bug\nabout: one line\ndeny: shell(rm *)\nwindow: 16000\n-- repo/a/b.txt --\ntext\n-- setup --\ntrue\n-- prompt --\nDo it.\n" +
+const example = "category: bug\nabout: one line\ndeny: shell(rm *)\nwindow: 16000\n-- repo/a/b.txt --\ntext\n-- setup --\ntrue\n-- prompt --\nDo it.\n" +
 	"-- check --\ntrue\n-- check/x --\nhidden\n-- solution --\necho\n-- solution/a/b.txt --\nnew\n-- answer --\nDone.\n"
 
 func TestATaskIsRead(t *testing.T) {
-	all, err := loadTasks(fstest.MapFS{"tasks/one.task": {Data: []byte(sample)}})
+	all, err := loadTasks(fstest.MapFS{"tasks/one.task": {Data: []byte(example)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestATaskIsRead(t *testing.T) {
 // A broken task is an error that names the task and the fault.
 func TestABrokenTask(t *testing.T) {
 	for want, change := range map[string][2]string{
-		"no section; write":           {sample, "about: x\n"},
+		"no section; write":           {example, "about: x\n"},
 		`line "odd"`:                  {"category: bug", "odd"},
 		`category "fun" is unknown`:   {"category: bug", "category: fun"},
 		`key "limit" is unknown`:      {"window: 16000", "limit: 3"},
@@ -40,7 +40,7 @@ func TestABrokenTask(t *testing.T) {
 		"no line about":               {"about: one line\n", ""},
 		"cannot read tasks/one.task:": {"about: one line\n", ""},
 	} {
-		text := strings.Replace(sample, change[0], change[1], 1)
+		text := strings.Replace(example, change[0], change[1], 1)
 		_, err := loadTasks(fstest.MapFS{"tasks/one.task": {Data: []byte(text)}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)

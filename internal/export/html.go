@@ -98,7 +98,7 @@ func (p *page) item(it item) error {
 	switch it.Kind {
 	case transcript.KindPrompt:
 		p.w.Write(p.prompt(it))
-	case transcript.KindAnswer:
+	case transcript.KindAnswer, transcript.KindCommand:
 		p.w.Write(p.answer(it))
 	default:
 		p.w.Write(p.note(it))

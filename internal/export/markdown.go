@@ -95,7 +95,7 @@ func (p *mdPage) item(it item) {
 				p.print("*%s*\n\n", mdLine(name))
 			}
 		}
-	case transcript.KindAnswer:
+	case transcript.KindAnswer, transcript.KindCommand:
 		p.branch(it.Dead)
 		p.answer(it)
 	default:

@@ -26,20 +26,26 @@ var parse = sync.OnceValue(func() parser.Parser {
 })
 
 // Render draws a text for a width in columns. The lines end with a newline. A text that would take the parser a long time stays plain.
-func Render(source string, width int, p term.Palette) string {
+func Render(source string, width int, s Styles) string {
+	lines := Lines(source, width, s)
+	return strings.Join(lines, "\n") + strings.Repeat("\n", min(len(lines), 1))
+}
+
+// Lines draws a text like [Render] and returns its lines.
+func Lines(source string, width int, s Styles) []string {
 	if Laborious(source) {
-		return strings.TrimRight(term.Harmless(source), "\n") + "\n"
+		return s.fitted(strings.Split(strings.TrimRight(term.Harmless(source), "\n"), "\n"), width)
 	}
 	src := []byte(source)
-	d := drawing{src: src, palette: p}
-	d.blocks(parse().Parse(text.NewReader(src)), min(max(width, 20), maxWidth), false)
-	return strings.Join(d.lines, "\n") + strings.Repeat("\n", min(len(d.lines), 1))
+	d := drawing{src: src, styles: s}
+	d.blocks(parse().Parse(text.NewReader(src)), max(width, 20), false)
+	return s.fitted(d.lines, width)
 }
 
 type drawing struct {
-	src     []byte
-	palette term.Palette
-	lines   []string
+	src    []byte
+	styles Styles
+	lines  []string
 }
 
 // blocks draws the blocks in a node, with an empty line between them unless they are tight.
@@ -55,15 +61,16 @@ func (d *drawing) blocks(parent ast.Node, width int, tight bool) {
 func (d *drawing) block(n ast.Node, width int) {
 	switch n := n.(type) {
 	case *ast.Heading:
-		d.prose(n, width, bold)
+		d.prose(n, width, heading)
 	case *ast.Blockquote:
-		d.indented(func(in *drawing) { in.blocks(n, width-2, false) }, "│ ", "│ ")
+		bar := d.styles.paint(d.styles.Rule, d.styles.glyph("│", "|")) + " "
+		d.indented(func(in *drawing) { in.blocks(n, width-2, false) }, bar, bar)
 	case *ast.List:
 		d.list(n, width)
 	case *ast.FencedCodeBlock, *ast.CodeBlock, *ast.HTMLBlock:
 		d.verbatim(n)
 	case *ast.ThematicBreak:
-		d.lines = append(d.lines, d.palette.Dim(strings.Repeat("─", min(width, 40))))
+		d.lines = append(d.lines, d.styles.rule(min(width, 40)))
 	case *extast.Table:
 		d.table(n, width)
 	default:
@@ -73,7 +80,7 @@ func (d *drawing) block(n ast.Node, width int) {
 
 // indented draws something with a beginning of its first line, and one of the others.
 func (d *drawing) indented(draw func(*drawing), first, rest string) {
-	in := &drawing{src: d.src, palette: d.palette}
+	in := &drawing{src: d.src, styles: d.styles}
 	draw(in)
 	for i, line := range in.lines {
 		if i == 0 {
@@ -91,7 +98,7 @@ func (d *drawing) list(list *ast.List, width int) {
 		if n != list.FirstChild() && !list.IsTight {
 			d.lines = append(d.lines, "")
 		}
-		mark := "• "
+		mark := d.styles.glyph("•", "-") + " "
 		if list.IsOrdered() {
 			mark = fmt.Sprintf("%d%c ", number, list.Marker)
 			number++
@@ -101,18 +108,24 @@ func (d *drawing) list(list *ast.List, width int) {
 	}
 }
 
-// verbatim draws code. Its lines are not wrapped, so that they can be copied.
+// verbatim draws code.
 func (d *drawing) verbatim(n ast.Node) {
+	language := ""
+	if fenced, ok := n.(*ast.FencedCodeBlock); ok {
+		language = string(fenced.Language(d.src))
+	}
+	state := 0
 	for i := range n.Lines().Len() {
 		segment := n.Lines().At(i)
-		line := term.Harmless(strings.TrimRight(string(segment.Value(d.src)), "\r\n"))
-		d.lines = append(d.lines, "  "+style(d.palette, code, line))
+		var line string
+		line, state = d.styles.codeLine(language, state, string(segment.Value(d.src)))
+		d.lines = append(d.lines, line)
 	}
 }
 
 // prose draws a paragraph.
 func (d *drawing) prose(n ast.Node, width int, base look) {
-	d.lines = append(d.lines, wrap(d.spans(n, base), width, d.palette)...)
+	d.lines = append(d.lines, wrap(d.spans(n, base), min(width, maxWidth), d.styles)...)
 }
 
 // look is how a piece of text is shown.
@@ -124,17 +137,19 @@ const (
 	code
 	link
 	struck
+	heading
 )
 
 // span is a piece of text with one look; "\n" is a forced line break.
 type span struct {
 	text string
 	look look
+	to   string // of a link
 }
 
 // spans returns the text in a node.
 func (d *drawing) spans(parent ast.Node, look look) (all []span) {
-	add := func(text string) { all = append(all, span{term.Harmless(text), look}) }
+	add := func(text string) { all = append(all, span{text: term.Harmless(text), look: look}) }
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *ast.Text:
@@ -158,12 +173,16 @@ func (d *drawing) spans(parent ast.Node, look look) (all []span) {
 			all = append(all, d.spans(n, look|struck)...)
 		case *ast.Link:
 			inner := d.spans(n, look|link)
+			for i := range inner {
+				inner[i].to = d.styles.target(string(n.Destination))
+			}
 			all = append(all, inner...)
 			if to := string(n.Destination); to != plain(inner) && !strings.HasPrefix(to, "#") {
 				add(" (" + to + ")")
 			}
 		case *ast.AutoLink:
-			all = append(all, span{term.Harmless(string(n.URL(d.src))), look | link})
+			to := string(n.URL(d.src))
+			all = append(all, span{term.Harmless(to), look | link, d.styles.target(to)})
 		case *ast.Image:
 			add("[image: " + plain(d.spans(n, look)) + "] (" + string(n.Destination) + ")")
 		case *ast.RawHTML:
@@ -180,13 +199,13 @@ func (d *drawing) spans(parent ast.Node, look look) (all []span) {
 	return all
 }
 
-// codeSpan keeps the backticks where there are no colors.
+// codeSpan keeps the backticks if code has no style.
 func (d *drawing) codeSpan(n *ast.CodeSpan, base look) []span {
 	content := strings.ReplaceAll(plain(d.spans(n, 0)), "\n", " ")
-	if !d.palette.On {
+	if d.styles.Code == "" {
 		content = "`" + content + "`"
 	}
-	return []span{{content, base | code}}
+	return []span{{text: content, look: base | code}}
 }
 
 func plain(spans []span) string {
@@ -195,21 +214,4 @@ func plain(spans []span) string {
 		b.WriteString(s.text)
 	}
 	return b.String()
-}
-
-// style writes a text with a look.
-func style(p term.Palette, l look, text string) string {
-	var codes []string
-	for _, c := range []struct {
-		look look
-		code string
-	}{{bold, "1"}, {italic, "3"}, {link, "4"}, {struck, "9"}, {code, "36"}} {
-		if l&c.look != 0 {
-			codes = append(codes, c.code)
-		}
-	}
-	if !p.On || len(codes) == 0 || text == "" {
-		return text
-	}
-	return "\x1b[" + strings.Join(codes, ";") + "m" + text + "\x1b[0m"
 }

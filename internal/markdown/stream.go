@@ -3,24 +3,21 @@ package markdown
 import (
 	"bytes"
 	"strings"
-
-	"github.com/tenon-agent/tenon/internal/term"
 )
 
 // Stream draws Markdown that arrives in pieces: one block after the other, each when it is complete.
 type Stream struct {
-	width   func() int
-	palette term.Palette
+	width  func() int
+	styles Styles
 
 	held  []byte // not drawn yet
 	seen  int    // bytes of whole lines in held
-	fence string // that is open at seen; empty: none
-	empty bool   // the last line was empty
-	begun bool   // a block was drawn
+	split splitter
+	begun bool // a block was drawn
 }
 
 // NewStream returns a stream for a terminal.
-func NewStream(width func() int, p term.Palette) *Stream { return &Stream{width: width, palette: p} }
+func NewStream(width func() int, s Styles) *Stream { return &Stream{width: width, styles: s} }
 
 // Next returns the drawn blocks that are complete with a further piece. Each ends with a newline.
 func (s *Stream) Next(piece string) (out string) {
@@ -31,7 +28,7 @@ func (s *Stream) Next(piece string) (out string) {
 			return out
 		}
 		line := string(s.held[s.seen : s.seen+n])
-		if s.starts(line) && s.seen > 0 {
+		if s.split.starts(line) && s.seen > 0 {
 			out += s.draw(string(s.held[:s.seen]))
 			s.held = append([]byte(nil), s.held[s.seen:]...)
 			s.seen = 0
@@ -40,9 +37,15 @@ func (s *Stream) Next(piece string) (out string) {
 	}
 }
 
+// splitter finds the beginnings of blocks.
+type splitter struct {
+	fence string // of code that is open; empty: none
+	empty bool   // the last line was empty
+}
+
 // starts reports whether a block begins with a line that no text before it can have a part in: a line without an indent after an empty one, outside
 // of fenced code. Lists stay whole, so that their numbers go on.
-func (s *Stream) starts(line string) bool {
+func (s *splitter) starts(line string) bool {
 	bare := strings.TrimSpace(line)
 	after := s.empty
 	s.empty = bare == "" && s.fence == ""
@@ -80,13 +83,13 @@ func (s *Stream) Flush() string {
 }
 
 // Drop forgets everything: the answer starts again.
-func (s *Stream) Drop() { *s = Stream{width: s.width, palette: s.palette} }
+func (s *Stream) Drop() { *s = Stream{width: s.width, styles: s.styles} }
 
 func (s *Stream) draw(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return ""
 	}
-	out := Render(text, s.width(), s.palette)
+	out := Render(text, s.width(), s.styles)
 	if s.begun && out != "" {
 		out = "\n" + out
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // wrap breaks spans at blanks into lines of at most width columns. A word that is longer stays whole.
-func wrap(spans []span, width int, p term.Palette) (lines []string) {
+func wrap(spans []span, width int, p Styles) (lines []string) {
 	var line, word []span
 	used, wide := 0, 0 // columns of the line and of the word
 	end := func() {
@@ -24,7 +24,7 @@ func wrap(spans []span, width int, p term.Palette) (lines []string) {
 			end()
 		}
 		if used > 0 {
-			line = append(line, span{" ", joint(line, word)})
+			line = append(line, joint(line, word))
 			used++
 		}
 		line = append(line, word...)
@@ -41,7 +41,7 @@ func wrap(spans []span, width int, p term.Palette) (lines []string) {
 			if i > 0 || strings.HasPrefix(s.text, " ") {
 				place()
 			}
-			word = append(word, span{part, s.look})
+			word = append(word, span{part, s.look, s.to})
 			wide += term.Cells(part)
 		}
 		if strings.HasSuffix(s.text, " ") {
@@ -55,35 +55,45 @@ func wrap(spans []span, width int, p term.Palette) (lines []string) {
 	return lines
 }
 
-// joint is the look of the blank between two words: that of both.
-func joint(before, after []span) look { return before[len(before)-1].look & after[0].look }
+// joint is the blank between two words. It has the looks of both.
+func joint(before, after []span) span {
+	a, b := before[len(before)-1], after[0]
+	blank := span{text: " ", look: a.look & b.look}
+	if a.to == b.to {
+		blank.to = a.to
+	}
+	return blank
+}
 
 // written writes spans; neighbors with one look share its codes.
-func written(spans []span, p term.Palette) string {
+func written(spans []span, p Styles) string {
 	var b strings.Builder
 	for i := 0; i < len(spans); {
-		text, from := "", spans[i].look
-		for ; i < len(spans) && spans[i].look == from; i++ {
-			text += spans[i].text
+		same := spans[i]
+		for i++; i < len(spans) && spans[i].look == same.look && spans[i].to == same.to; i++ {
+			same.text += spans[i].text
 		}
-		b.WriteString(style(p, from, text))
+		b.WriteString(p.style(same))
 	}
 	return b.String()
 }
 
-// table draws a table with aligned columns, or a row after the other if it is too wide.
+// narrowest is the width of a column that is cut to fit the table; in less, words do not fit.
+const narrowest = 8
+
+// table draws a table with aligned columns. Cells wrap if it is too wide; if there is no space for its columns, it is a row after the other.
 func (d *drawing) table(t *extast.Table, width int) {
-	var rows [][]string
+	var rows [][][]span
 	var sizes []int
 	for row := t.FirstChild(); row != nil; row = row.NextSibling() {
 		base := look(0)
 		if _, head := row.(*extast.TableHeader); head {
 			base = bold
 		}
-		var cells []string
+		var cells [][]span
 		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
 			spans := d.spans(cell, base)
-			cells = append(cells, strings.ReplaceAll(written(spans, d.palette), "\n", " "))
+			cells = append(cells, spans)
 			if i := len(cells) - 1; i == len(sizes) {
 				sizes = append(sizes, 0)
 			}
@@ -91,41 +101,61 @@ func (d *drawing) table(t *extast.Table, width int) {
 		}
 		rows = append(rows, cells)
 	}
-	all := 0
-	for _, n := range sizes {
-		all += n + 2
-	}
+	all, fits := shrink(sizes, width)
 	for i, row := range rows {
-		var b strings.Builder
-		for j, cell := range row {
-			if all-2 > width {
-				b.WriteString(map[bool]string{true: "", false: " | "}[j == 0] + cell)
-				continue
+		if !fits {
+			var cells []string
+			for _, cell := range row {
+				cells = append(cells, strings.ReplaceAll(written(cell, d.styles), "\n", " "))
 			}
-			b.WriteString(cell)
-			if j < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", sizes[j]-visible(cell)+2))
-			}
+			d.lines = append(d.lines, strings.Join(cells, " | "))
+			continue
 		}
-		d.lines = append(d.lines, b.String())
-		if i == 0 && all-2 <= width {
-			d.lines = append(d.lines, d.palette.Dim(strings.Repeat("─", all-2)))
+		var cells [][]string
+		high := 1
+		for j, cell := range row {
+			cells = append(cells, wrap(cell, sizes[j], d.styles))
+			high = max(high, len(cells[j]))
+		}
+		for k := range high {
+			var b strings.Builder
+			for j, lines := range cells {
+				line := ""
+				if k < len(lines) {
+					line = lines[k]
+				}
+				if b.WriteString(line); j < len(cells)-1 {
+					b.WriteString(strings.Repeat(" ", max(sizes[j]-term.Cells(line), 0)+2))
+				}
+			}
+			d.lines = append(d.lines, strings.TrimRight(b.String(), " "))
+		}
+		if i == 0 {
+			d.lines = append(d.lines, d.styles.rule(all))
 		}
 	}
 }
 
-// visible is how many columns a written cell takes.
-func visible(cell string) int {
-	n, escape := 0, false
-	for _, r := range cell {
-		switch {
-		case r == '\x1b':
-			escape = true
-		case escape:
-			escape = r != 'm'
-		default:
-			n += term.Cells(string(r))
-		}
+// shrink makes the widest columns narrower until they fit with two blanks between them. It returns the width of all.
+func shrink(sizes []int, width int) (all int, fits bool) {
+	all = 2 * (len(sizes) - 1)
+	least := all
+	for i, n := range sizes {
+		least += min(n, narrowest)
+		sizes[i] = min(n, max(width, narrowest))
+		all += sizes[i]
 	}
-	return n
+	if least > width {
+		return all, false
+	}
+	for ; all > width; all-- {
+		widest := 0
+		for i, n := range sizes {
+			if n > sizes[widest] {
+				widest = i
+			}
+		}
+		sizes[widest]--
+	}
+	return all, true
 }

@@ -4,23 +4,24 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	eastasian "golang.org/x/text/width"
 )
 
 // Harmless returns text as it can be written to a terminal without moving its cursor, changing its colours, title or
 // clipboard, or showing another order than it has: control characters become visible pictures of themselves, so that the
-// rest of an escape sequence is plain text. Newlines and tabs stay.
+// rest of an escape sequence is plain text. Newlines and tabs stay. Of many marks on one character it keeps the first.
 func Harmless(text string) string {
 	if clean(text) {
 		return text
 	}
 	var b strings.Builder
 	b.Grow(len(text) + 16)
+	marks := 0
 	for _, r := range text { // invalid bytes come as U+FFFD
-		if r == '\n' || r == '\t' {
+		switch marks = marksAfter(marks, r); {
+		case marks > maxMarks:
+		case r == '\n' || r == '\t':
 			b.WriteRune(r)
-		} else {
+		default:
 			b.WriteRune(picture(r))
 		}
 	}
@@ -32,7 +33,15 @@ func OneLine(text string) string { return Harmless(strings.Join(strings.Fields(t
 
 // clean reports whether text is what harmless makes of it.
 func clean(text string) bool {
+	marks := 0
 	for i, r := range text {
+		if r >= 0x20 && r < 0x7f {
+			marks = 0
+			continue
+		}
+		if marks = marksAfter(marks, r); marks > maxMarks {
+			return false
+		}
 		if r == utf8.RuneError {
 			if _, size := utf8.DecodeRuneInString(text[i:]); size == 1 {
 				return false
@@ -43,6 +52,17 @@ func clean(text string) bool {
 		}
 	}
 	return true
+}
+
+// maxMarks is how many characters without a width may follow each other. Emoji of several characters and all scripts need fewer.
+const maxMarks = 12
+
+// marksAfter counts the characters without a width up to r.
+func marksAfter(marks int, r rune) int {
+	if r >= 0x300 && (r < 0x3000 || r >= 0xa000) && unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+		return marks + 1
+	}
+	return 0
 }
 
 // picture is what stands for a rune that a terminal would act on; every other rune stands for itself.
@@ -86,56 +106,6 @@ func (w *WholeRunes) Flush() string {
 	rest := w.rest
 	w.rest = ""
 	return rest
-}
-
-// cells is how many columns of a terminal a rune takes: two for what East Asian scripts and emoji take, none for
-// combining marks. It is exact enough to keep a line from wrapping.
-func cells(r rune) int {
-	switch {
-	case r < 0x300:
-		return 1
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		return 0
-	}
-	switch eastasian.LookupRune(r).Kind() {
-	case eastasian.EastAsianWide, eastasian.EastAsianFullwidth:
-		return 2
-	}
-	return 1
-}
-
-// Cells is how many columns of a terminal a text takes. The colors of a [Palette] take none.
-func Cells(text string) int {
-	n, color := 0, false
-	for _, r := range text {
-		switch {
-		case r == 0x1b:
-			color = true
-		case color:
-			color = r != 'm'
-		default:
-			n += cells(r)
-		}
-	}
-	return n
-}
-
-// Fit cuts text, which has no control characters, to width columns.
-func Fit(text string, width int) string {
-	if len(text) <= width {
-		return text
-	}
-	used, cut := 0, 0 // cut: how many bytes fit with an ellipsis
-	for i, r := range text {
-		used += cells(r)
-		if used > width {
-			return text[:cut] + "…"
-		}
-		if used < width {
-			cut = i + utf8.RuneLen(r)
-		}
-	}
-	return text
 }
 
 // FirstLine is the first line of text that has words.

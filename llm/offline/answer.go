@@ -14,11 +14,17 @@ import (
 
 // answer returns the answer to a request. It is the whole model.
 func answer(req *llm.Request) llm.Message {
-	text, data, after := instructionsOf(req.Messages)
+	text, data, after := instructionsOf(req)
 	todo := parse(text)
 	p := newPlay(req.Tools, after)
 	p.data, p.place, p.mute = data, placeOf(req.Messages), req.ToolChoice == llm.ToolNone
 	report := p.perform(todo)
+	if news := newsIn(after); news != "" {
+		report = news
+	}
+	if _, sub := p.tools[toolComplete]; sub && len(todo) > 0 && len(p.pending) == 0 {
+		p.one(completeCall(report, p.changed, p.passed))
+	}
 
 	intent := intentOf(p, todo)
 	if len(p.pending) == 0 {
@@ -67,9 +73,11 @@ func callBase(messages []llm.Message) string {
 
 // instructionsOf returns the text of the last message with instructions of the user, the data in it, and the messages after
 // it. A message that only asks to continue refers to the one before it.
-func instructionsOf(messages []llm.Message) (text, data string, after []llm.Message) {
+func instructionsOf(req *llm.Request) (text, data string, after []llm.Message) {
+	messages := req.Messages
+	sub := slices.ContainsFunc(req.Tools, func(t llm.Tool) bool { return t.Name == toolComplete })
 	for i, m := range slices.Backward(messages) {
-		said, piped := userText(m)
+		said, piped := userText(m, sub)
 		if m.Role != llm.RoleUser || said == "" {
 			continue
 		}
@@ -81,9 +89,9 @@ func instructionsOf(messages []llm.Message) (text, data string, after []llm.Mess
 	return text, data, after
 }
 
-// userText returns the words of the person in m, without the parts that a program added, and the data from standard input.
-// Data gives no instructions.
-func userText(m llm.Message) (text, data string) {
+// userText returns the words of the person in m, or in a sub-agent of the agent that gave the task, without the parts that a program added. It
+// returns the data from standard input, too. Data gives no instructions.
+func userText(m llm.Message, sub bool) (text, data string) {
 	var said []string
 	for _, p := range m.Content {
 		t, ok := p.(llm.Text)
@@ -92,6 +100,8 @@ func userText(m llm.Message) (text, data string) {
 		}
 		if input, ok := strings.CutPrefix(strings.TrimLeft(t.Text, "\n"), "<stdin>\n"); ok && strings.HasSuffix(input, "\n</stdin>") {
 			data = firstOf(data, strings.TrimSuffix(input, "\n</stdin>"))
+		} else if task := taskIn(t.Text); sub && task != "" {
+			said = append(said, task)
 		} else if !isNotice(t.Text) {
 			said = append(said, t.Text)
 		}

@@ -30,6 +30,7 @@ const (
 	runBuild     verb = "build"
 	gitLog       verb = "git_log"
 	gitStatus    verb = "git_status"
+	delegate     verb = "delegate"
 )
 
 // instruction is one instruction of the user.
@@ -41,7 +42,10 @@ type instruction struct {
 	pattern string // the text to search for
 	regex   bool   // pattern is a regular expression
 	with    string // the replacement of pattern
-	content string // of a file to write
+	content string // of a file to write; the task of a sub-agent
+	role    string // of a sub-agent
+	name    string // of a sub-agent
+	how     string // a sub-agent works: in the background, in a worktree
 	command string
 	from    int // first line, from 1; 0 is the beginning
 	to      int // last line; 0 is the end
@@ -85,6 +89,8 @@ var rules = []rule{
 	re(gitStatus, `(?:show\s+)?what(?:'s| has)? changed|(?:`+shows+`\s+)?`+the+`(?:git )?(?:status|changes)`),
 	re(runTests, `(?:(?:run|execute)\s+)?`+the+`(?:unit )?tests?(?: suite)?|test `+the+project),
 	re(runBuild, `run `+the+`build|build(?: it| `+the+project+`)?`),
+	re(delegate, `give\s+(?:an?|another)\s+(?:(?P<role>\S+)\s+)?sub-?agent(?:\s+(?:named|called)\s+(?P<agent>\S+))?\s+(?:the|this|a)\s+task`+
+		`(?P<how>(?:,?\s+(?:and\s+)?in\s+(?:the\s+background|a\s+worktree))*)\s*:\s*(?P<task>.+)`),
 	re(run, `(?:[$!]|(?:run|execute)(?: the command)?[:\s])\s*(?P<command>.+)`),
 
 	re(countLines, `(?:count|how many)\s+`+the+`(?:number of )?lines(?: of code)?(?: are)?(?: there)?`+where),
@@ -186,6 +192,15 @@ func (m *masked) set(in *instruction, group, text string) bool {
 		if in.content = v; !quoted && strings.TrimSpace(v) != "" || in.verb == appendTo {
 			in.content = strings.TrimRight(v, " \t\n") + "\n"
 		}
+	case "task":
+		in.content = strings.TrimSpace(v)
+		return in.content != ""
+	case "role":
+		in.role = v
+	case "agent":
+		in.name = v
+	case "how":
+		in.how = strings.ToLower(text)
 	case "command":
 		in.command = strings.TrimSpace(v)
 		if !quoted && !endsInPath().MatchString(v) {

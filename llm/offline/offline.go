@@ -61,7 +61,7 @@ func (c client) check(req *llm.Request) error {
 		return fail(llm.KindInvalidRequest,
 			"the built-in offline model cannot answer by a JSON schema: ask without one, or choose another model")
 	}
-	if text, _, _ := instructionsOf(req.Messages); c.fallback {
+	if text, _, _ := instructionsOf(req); c.fallback {
 		if i := slices.IndexFunc(parse(text), func(in instruction) bool { return in.verb == unknown }); i >= 0 {
 			return fail(llm.KindAuth, "%s", noModel)
 		}

@@ -44,8 +44,8 @@ var (
 		`replace|change|rename|substitute|create|make|write|add|save|overwrite|append|put|touch|run|execute|test|build|describe|explain|` +
 		`summari[sz]e|outline|overview|tell|give|help|in|lines?)\b)`)
 	then = lazy(`(?i)[,;.!?]?\s+(?:and\s+)?(?:then|finally)[,:]?\s+`)
-	// opening matches a line that announces the content of a file in the lines after it.
-	opening = lazy(`(?i)^(?:create|make|write|add|overwrite)\b.*(?::|\bwith|\bcontaining)\s*$`)
+	// opening matches a line that announces the content of a file, or a task, in the lines after it.
+	opening = lazy(`(?i)^(?:(?:create|make|write|add|overwrite)\b.*(?::|\bwith|\bcontaining)|give\b.*\btask\b.*:)\s*$`)
 )
 
 // clauses splits a masked text into clauses. Each is a line or a part of one. A line that begins with no known verb

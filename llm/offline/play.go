@@ -22,6 +22,8 @@ type play struct {
 	started bool   // the conversation has calls after the user's message
 	asked   int    // calls so far, with those that are pending
 	pending []call
+	changed []string // files, by this execution
+	passed  []string // commands, after the last change
 }
 
 // maxCalls bounds the calls that one message may cause.
@@ -121,6 +123,7 @@ func (p *play) ask(calls ...call) []result {
 		case n < len(p.history[k]):
 			results[i] = p.history[k][n]
 			p.taken[k]++
+			p.note(c, results[i])
 		case p.mute:
 			results[i].text = "no more calls are allowed here"
 		case !p.offers(c):

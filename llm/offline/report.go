@@ -59,6 +59,8 @@ func (p *play) do(in instruction) string {
 		return p.run("git --no-pager log --oneline --decorate -n 20")
 	case gitStatus:
 		return p.run("git --no-pager status --short --branch")
+	case delegate:
+		return p.delegate(in)
 	case help:
 		return introduction
 	default:

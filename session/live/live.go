@@ -56,6 +56,7 @@ const (
 // CallReady reports that a call of the streaming answer is complete.
 type CallReady struct {
 	Call llm.ToolCall `json:"call"`
+	As   string       `json:"as,omitzero"` // the name of the tool, if the model knows it by another one
 }
 
 // Progress is output of a running tool for people. Text extends the text of earlier events of the call.
@@ -88,6 +89,21 @@ type Routed struct {
 // RateLimits has the limits that a provider reported with an answer.
 type RateLimits struct {
 	llm.RateLimits
+}
+
+// Spending has the spending of a run and of its session, and their limits, after a request that has used something. Between runs, such as after
+// a request for a title, Run is zero.
+type Spending struct {
+	Run     Spent `json:"run,omitzero"`
+	Session Spent `json:"session"` // all branches
+}
+
+// Spent is an amount and its limits. A limit of 0 is none.
+type Spent struct {
+	Cost      float64 `json:"cost"` // US dollars
+	MaxCost   float64 `json:"max_cost,omitzero"`
+	Tokens    int64   `json:"tokens"` // as limits count them: those that a provider read from its cache are a tenth
+	MaxTokens int64   `json:"max_tokens,omitzero"`
 }
 
 // Compacting reports that a summary in the background starts or ends.
@@ -123,6 +139,7 @@ func (Waiting) Kind() string        { return "waiting" }
 func (Reset) Kind() string          { return "reset" }
 func (Routed) Kind() string         { return "routed" }
 func (RateLimits) Kind() string     { return "rate_limits" }
+func (Spending) Kind() string       { return "spending" }
 func (Compacting) Kind() string     { return "compacting" }
 func (Notice) Kind() string         { return "notice" }
 
@@ -136,5 +153,6 @@ func (Waiting) Place() place.Place        { return place.Transient }
 func (Reset) Place() place.Place          { return place.Transient }
 func (Routed) Place() place.Place         { return place.Transient }
 func (RateLimits) Place() place.Place     { return place.Transient }
+func (Spending) Place() place.Place       { return place.Transient }
 func (Compacting) Place() place.Place     { return place.Transient }
 func (Notice) Place() place.Place         { return place.Transient }

@@ -29,6 +29,7 @@ type Question struct {
 // State is the open requests and questions of a session. The zero value is that of a session without entries. It is not safe for concurrent
 // use.
 type State struct {
+	Seq       int64           // the newest entry that was added
 	Drafts    []Draft         // in the order in which those of a lane will enter
 	Questions []Question      // oldest first
 	Changes   []session.Event // each a [Change] that no [Changed] has settled
@@ -71,6 +72,7 @@ func (e *LateError) Code() string { return "session.late" }
 // Add folds one entry. It returns a [*LateError] if the entry is a request that came too late, and another error if it does not fit what
 // it asks for; both change nothing. Other entries are ignored, and so are imported ones: no file asks an agent for anything.
 func (r *State) Add(e session.Event) error {
+	r.Seq = max(r.Seq, e.Seq)
 	if e.Imported {
 		return nil
 	}
@@ -92,6 +94,9 @@ func (r *State) Add(e session.Event) error {
 			return &LateError{What: "run", ID: string(b.Run)}
 		}
 	case session.Change:
+		if err := authority("change the agent", b.By); err != nil {
+			return err
+		}
 		r.Changes = append(slices.Clip(r.Changes), e)
 	case session.Changed:
 		r.Changes = slices.DeleteFunc(slices.Clone(r.Changes), func(c session.Event) bool { return c.ID == b.Request })
@@ -133,6 +138,9 @@ func (r *State) answered(e session.Event, b session.Answered) error {
 	if q.Answer != nil {
 		return &LateError{What: "question", ID: b.ID, By: q.By}
 	}
+	if err := authority("answer question "+b.ID, b.By); err != nil {
+		return err
+	}
 	if want := len(q.Calls) + len(q.Questions); len(b.Answers) != want {
 		return fmt.Errorf("cannot answer question %s: %d answers for %d calls and questions", b.ID, len(b.Answers), want)
 	}
@@ -140,6 +148,14 @@ func (r *State) answered(e session.Event, b session.Answered) error {
 	r.Questions = slices.Clone(r.Questions)
 	r.Questions[i] = q
 	return nil
+}
+
+// authority returns an error for a speaker who is no person. Entries without one are those of a program that a person wrote.
+func authority(what string, by session.Speaker) error {
+	if by.Kind == "" || by.Kind == session.SpeakerPerson {
+		return nil
+	}
+	return fmt.Errorf("cannot %s: only a person may, and this is %s %s", what, by.Kind, by.Name)
 }
 
 func (r *State) queued(e session.Event, b session.Queued) error {

@@ -124,7 +124,11 @@ func (t *txn) append(id session.SessionID, epoch, expect int64, events []session
 			return err
 		}
 	}
-	return row.update(t)
+	if err := row.update(t); err != nil || t.head == nil {
+		return err
+	}
+	t.head.loose = epoch == noEpoch
+	return nil
 }
 
 // appendOn appends to a session as this process remembers its row, without reading it. If the row is another one now, or not remembered, done

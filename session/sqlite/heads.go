@@ -35,6 +35,7 @@ type head struct {
 	synced int64 // of the newest entry that a sync has covered
 	sum    []byte
 	boot   [8]byte
+	loose  bool // appended without a lease: the session may be purged before the slot is written
 }
 
 const (
@@ -122,7 +123,12 @@ func (h *heads) keep(r *head, anyway bool) {
 	}
 	var b [slotSize]byte
 	if _, err := f.ReadAt(b[:], r.key*slotSize); err == nil && !anyway {
-		if was, ok := headIn(r.key, b[:]); ok && shortID(was.id) == shortID(r.id) {
+		was, ok := headIn(r.key, b[:])
+		same := ok && shortID(was.id) == shortID(r.id)
+		if r.seq == 0 && !same { // the key has another session
+			return
+		}
+		if same {
 			synced := max(r.synced, was.synced)
 			if was.seq > r.seq && r.seq > 0 {
 				r = &was

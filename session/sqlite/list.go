@@ -50,6 +50,8 @@ func (s *reader) summaries(ctx context.Context, q index.Query) ([]index.Summary,
 	}
 	// The range lets SQLite find a session by its ID; substr selects those in it that begin with the prefix. Sessions in the trash are left
 	// out below, after their rows are verified.
+	s.listing.Lock()
+	defer s.listing.Unlock()
 	rows, err := s.query(selectRow+`
 		WHERE id BETWEEN ?1 AND ?1 || char(1114111) AND substr(id, 1, length(?1)) = ?1 AND (?2 = '' OR dir = ?2)
 			AND updated >= ?3 AND updated < ?4 AND (deleted <> 0 OR NOT ?5) AND kept = 0

@@ -264,7 +264,7 @@ func (s *reader) Backward(ctx context.Context, id session.SessionID, leaf sessio
 			leaf, from = r.tip, r.sum.Entries
 		}
 		before := int64(math.MaxInt64)
-		rows := 32 // most readers want only the end of a branch
+		rows := 8 // most readers want only the end of a branch
 		for err == nil {
 			var events []session.Event
 			if events, key, err = s.upward(ctx, id, key, leaf, from, rows); err != nil {

@@ -45,6 +45,8 @@ type reader struct {
 	heads   heads   // the last entry of each session, apart from the file
 	watch   hub     // wakes watchers of sessions
 
+	listing sync.Mutex // of a list, which looks for more while its rows are open: several would wait for each other's connections
+
 	lost   once // a difference between sessions and heads
 	billed once // a difference between sessions and spending
 }

@@ -190,15 +190,23 @@ func (s *committer) write(ctx context.Context, what string, sync bool, f func(*t
 
 // settle syncs the change of a job if that is still to be done, and keeps its head. It returns the error of the job.
 func (s *committer) settle(j *job) error {
+	err := j.err
 	switch {
-	case j.err != nil:
-		return j.err
+	case err != nil:
+		return err
 	case j.sync && !j.synced:
-		return s.sync(j)
-	case j.head != nil && j.head.seq > 0:
+		err = s.sync(j)
+	case j.head != nil:
 		s.heads.keep(j.head, false)
 	}
-	return nil
+	if h := j.head; h != nil && h.loose {
+		// A purge may have come between the commit and the line before, and has cleared the slot too early. A purge that comes later clears it again
+		// after its own commit.
+		if _, gone := rowNamed(s, h.id); errors.Is(gone, session.ErrNotFound) {
+			s.heads.keep(&head{key: h.key, id: h.id}, false)
+		}
+	}
+	return err
 }
 
 // sync waits until the change of a job is on the disk.

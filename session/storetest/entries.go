@@ -130,6 +130,13 @@ func testKinds(t *testing.T, s index.Store) {
 		session.Title{Title: "A title"}, session.Note{Text: "a note"},
 		session.FilesChanged{Cause: session.ByTool, Files: []session.FileChange{{Path: "/x", After: &session.FileState{Hash: "ab", Size: 1}}}},
 		session.Queued{Draft: "d", Change: "added", Lane: session.FromFollowUp, Message: llm.UserText("later")},
+		session.TaskCreated{Task: "t", Text: "look", Scope: session.Scope{Paths: []string{"/x"}}},
+		session.TaskStarted{Task: "t", Attempt: 1, Session: "s"},
+		session.Mail{Mail: "m", Task: "t", To: "s", Type: session.MailInstruction, Priority: session.MailUrgent, Text: "stop"},
+		session.TaskSettled{Task: "t", Attempt: 1, Report: session.TaskReport{Outcome: session.TaskCompleted, Checks: []session.TaskCheck{{Command: "go test"}}}},
+		session.Goal{Goal: "all tests pass", State: session.GoalExecuting, Limits: session.GoalLimits{Money: 1.5}},
+		session.ParallelStarted{Group: "g", Prompt: "p", Branches: []session.ParallelBranch{{Session: "s"}}, Judge: []string{"first"}},
+		session.ParallelEnded{Group: "g", Selected: "s", Results: []session.ParallelResult{{Session: "s", Score: 0.5}}},
 		session.Head{To: root, Reason: "rewind"},
 		session.RunEnded{Reason: session.ReasonDone, Turns: 1, Usage: llm.Usage{Input: 1, Cost: 0.1}, Elapsed: session.Duration(time.Second)})
 	same(t, "kinds", all(t, s.Read(t.Context(), id, 1)), want)

@@ -12,7 +12,8 @@ import (
 )
 
 // Recover returns the bodies to append to a path if the process that wrote it died: a result for each call without one, in the order of
-// the calls, and the end of the run. It returns nil if the run of the path ended. It repeats no call: the model or the person decides that.
+// the calls, and the end of the run. If the run of the path ended, it returns a message for each call of a person that has none (see
+// [Ran]), and nil if there is no such call. It repeats no call: the model or the person decides that.
 //
 //   - A call that had not begun gets [session.OutcomeNotStarted].
 //   - A call that had begun and may run again gets [session.OutcomeInterrupted].
@@ -26,6 +27,7 @@ func Recover(ctx context.Context, p Path, waits func(call string) bool) ([]sessi
 	var (
 		answered = make(map[string]bool)
 		started  = make(map[string]session.CallStarted)
+		own      []session.CallStarted // calls of people
 		results  []session.Body
 		turns    = 0
 		usage    llm.Usage
@@ -40,10 +42,10 @@ func Recover(ctx context.Context, p Path, waits func(call string) bool) ([]sessi
 		}
 		switch b := e.Body.(type) {
 		case session.RunEnded, session.Created:
-			return nil, nil
+			return unframed(own, answered), nil
 		case session.Head:
 			if e.Run == "" { // a rewind between runs: an earlier run has ended
-				return nil, nil
+				return unframed(own, answered), nil
 			}
 		case session.RunStarted:
 			if turns == 0 { // it may have continued the calls of an earlier answer
@@ -68,11 +70,15 @@ func Recover(ctx context.Context, p Path, waits func(call string) bool) ([]sessi
 		case session.Summarized:
 			usage = usage.Plus(b.Usage)
 		case session.CallStarted:
-			started[b.Call] = b
+			if started[b.Call] = b; e.Run == "" {
+				own = append(own, b)
+			}
 		case session.Message:
 			switch {
-			case b.Role == llm.RoleTool:
+			case b.Role == llm.RoleTool || b.CallID != "":
 				answered[b.CallID] = true
+			case Foreign(e):
+				return unframed(own, answered), nil
 			case b.Role == llm.RoleAssistant:
 				if turns == 0 { // the older answers of the run have all their results
 					results = missing(b.Calls(), answered, started, waits)
@@ -83,6 +89,12 @@ func Recover(ctx context.Context, p Path, waits func(call string) bool) ([]sessi
 		}
 	}
 	return nil, nil
+}
+
+// Foreign reports whether an entry is an answer in an imported session of another program. Such sessions have no runs that could be open.
+func Foreign(e session.Event) bool {
+	m, ok := e.Body.(session.Message)
+	return ok && e.Imported && e.Run == "" && m.Role == llm.RoleAssistant
 }
 
 const lostRun = "the process ended while this run was on"
@@ -163,10 +175,28 @@ func Settle(ctx context.Context, p Path) ([]session.Body, error) {
 		}
 		return results, err
 	}
+	cut, ok, err := Unfinished(ctx, p)
+	if err != nil || !ok {
+		return nil, err
+	}
+	m := cut.Body.(session.Message)
+	m.Content = slices.DeleteFunc(m.Content, func(p llm.Part) bool {
+		_, thinking := p.(llm.Thinking)
+		return thinking
+	})
+	if m.Empty() {
+		return []session.Body{session.Discarded{}}, nil
+	}
+	return []session.Body{m}, nil
+}
+
+// Unfinished returns the unfinished answer at the end of a path as a message with [llm.StopAborted] and the ID of its last [session.Partial].
+// It reports false if there is none.
+func Unfinished(ctx context.Context, p Path) (answer session.Event, ok bool, _ error) {
 	var open []session.Event
 	for e, err := range p.Backward(ctx) {
 		if err != nil {
-			return nil, err
+			return answer, false, err
 		}
 		switch b := e.Body.(type) {
 		case session.Partial:
@@ -186,19 +216,8 @@ func Settle(ctx context.Context, p Path) ([]session.Body, error) {
 		break
 	}
 	slices.Reverse(open)
-	cut, ok := joinPartials(open)
-	if !ok {
-		return nil, nil
-	}
-	m := cut.Body.(session.Message)
-	m.Content = slices.DeleteFunc(m.Content, func(p llm.Part) bool {
-		_, thinking := p.(llm.Thinking)
-		return thinking
-	})
-	if m.Empty() {
-		return []session.Body{session.Discarded{}}, nil
-	}
-	return []session.Body{m}, nil
+	answer, ok = joinPartials(open)
+	return answer, ok, nil
 }
 
 // The errors of [Continuable].

@@ -177,6 +177,8 @@ func Consumed(b session.Body) (model string, u llm.Usage, ok bool) {
 		model, u = b.By, b.Usage
 	case session.Note:
 		model, u = b.By, b.Usage
+	case session.ParallelEnded:
+		u = b.Usage // of the model that judged
 	}
 	return model, u, u != (llm.Usage{})
 }

@@ -131,6 +131,9 @@ func (e *UnknownError) Error() string {
 // Code returns "tool.unknown".
 func (e *UnknownError) Code() string { return "tool.unknown" }
 
+// mostNamed limits the names of tools in an error: connections can have hundreds.
+const mostNamed = 60
+
 // unknown returns the error of a name that means no tool.
 func (f *Dialect) unknown(name string) error {
 	var all []string
@@ -160,7 +163,10 @@ func (f *Dialect) unknown(name string) error {
 			}
 		}
 	}
-	hint := "the tools are: " + strings.Join(all, ", ")
+	hint := "the tools are: " + strings.Join(all[:min(len(all), mostNamed)], ", ")
+	if more := len(all) - mostNamed; more > 0 {
+		hint += fmt.Sprintf(", and %d more", more)
+	}
 	if i := slices.IndexFunc(known, func(t llm.Tool) bool { return t.Name == near }); i >= 0 {
 		hint = "did you mean " + near + signature(known[i].Schema) + "? " + strings.ToUpper(hint[:1]) + hint[1:]
 	}

@@ -270,7 +270,9 @@ func TestTheDocumentedNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := specs(builtin(t, false))
+	tools := agents(t)
+	maps.Copy(tools, builtin(t, false))
+	all := specs(tools)
 	rows := 0
 	for line := range strings.Lines(string(text)) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
@@ -294,7 +296,7 @@ func TestTheDocumentedNames(t *testing.T) {
 			}
 		}
 	}
-	if rows != 13 {
+	if rows != 14 {
 		t.Errorf("the table has %d rows", rows)
 	}
 }

@@ -37,7 +37,7 @@ var forms = map[models.Family][]form{
 		{tool: "web_search", name: "WebSearch"},
 		{tool: "question", name: "AskUserQuestion", arguments: "questions:questions(text:question,multiple:multiSelect)"},
 		{tool: "skill", name: "Skill", arguments: "name:skill"},
-		{tool: "agent", name: "Task"},
+		{tool: "agent", name: "Task", arguments: taskArguments},
 		{tool: "patch"},
 	},
 	models.FamilyGPT: {
@@ -73,6 +73,7 @@ var forms = map[models.Family][]form{
 		{tool: "write", name: "write", arguments: "path:file_path"},
 		{tool: "grep", name: "grep", arguments: grepArguments},
 		{tool: "todo", name: "todo", arguments: "items:todos(text:content)"},
+		{tool: "agent", name: "task", arguments: taskArguments},
 		{tool: "patch"},
 	},
 }
@@ -83,6 +84,7 @@ var rare = []string{"multi_edit", "delete", "list", "download", "artifact", "cle
 const (
 	bashArguments = "timeout:timeout*1000 background:run_in_background unconfined:dangerouslyDisableSandbox yield:"
 	editArguments = "path:file_path old_text:old_string new_text:new_string"
+	taskArguments = "task:prompt role:subagent_type name:description background:run_in_background"
 	grepArguments = "limit:head_limit include:glob ignore_case:-i context:-C before:-B after:-A"
 
 	bashOutputText = "Show the new output of a background command. Without an ID: list the background commands. You get a message when one ends."
@@ -143,8 +145,8 @@ var names = func() map[string]incoming {
 		"glob": "glob findfiles filesearch", "grep": "grep grepsearch searchfilecontent ripgrep rg", "list": "list ls listdirectory listdir listfiles",
 		"todo":  "todo todowrite updateplan writetodos updatetodolist",
 		"fetch": "fetch webfetch fetchurl", "web_search": "websearch googlewebsearch",
-		"question": "question askuserquestion askuser askfollowupquestion requestuserinput", "skill": "skill activateskill", "agent": "agent task",
-		"job": "job",
+		"question": "question askuserquestion askuser askfollowupquestion requestuserinput", "skill": "skill activateskill", "agent": "agent task spawnagent",
+		"agent_wait": "agentwait waitagent", "agent_send": "agentsend sendmessage sendinput", "agent_cancel": "agentcancel closeagent", "job": "job",
 	} {
 		for name := range strings.FieldsSeq(list) {
 			all[name] = incoming{tool: tool}
@@ -181,8 +183,10 @@ var aliases = map[string]map[string]string{
 		"path": "dirpath directory dir filepath", "include": "glob includepattern", "ignore_case": "-i caseinsensitive", "literal": "fixedstrings",
 		"limit": "headlimit maxresults totalmaxmatches", "context": "-C contextlines", "before": "-B", "after": "-A", "": "-n",
 	},
-	"todo":  {"items": "todos plan", "": "explanation"},
-	"skill": {"name": "skill skillname"},
+	"todo":       {"items": "todos plan", "": "explanation"},
+	"skill":      {"name": "skill skillname"},
+	"agent":      {"task": "prompt message", "role": "subagenttype agenttype", "background": "runinbackground"},
+	"agent_wait": {"tasks": "ids targets", "timeout": "timeoutms"}, "agent_send": {"task": "to id target", "text": "message"}, "agent_cancel": {"task": "id target"},
 }
 
 // members are the lists of objects among the arguments, and the same for these objects.

@@ -52,7 +52,7 @@ func (r *reader) read(in incoming) error {
 // fixes convert the values of the arguments of a tool.
 var fixes = map[string]func(*reader) error{
 	"shell": (*reader).shell, "job": (*reader).job, "read": (*reader).lines, "edit": (*reader).edits, "patch": (*reader).patch,
-	"grep": (*reader).grep, "todo": (*reader).todo, "fetch": (*reader).fetch, "question": (*reader).question, "cleanup": (*reader).cleanup,
+	"grep": (*reader).grep, "todo": (*reader).todo, "fetch": (*reader).fetch, "question": (*reader).question, "cleanup": (*reader).cleanup, "agent": (*reader).task,
 }
 
 // milliseconds are the plain names of arguments in milliseconds.
@@ -234,8 +234,11 @@ func (r *reader) job() error {
 	return nil
 }
 
-// output converts BashOutput.
+// output converts BashOutput, and TaskOutput of a sub-agent.
 func (r *reader) output() error {
+	if r.agentOutput() {
+		return nil
+	}
 	block, wait := false, ""
 	for key := range r.args {
 		switch plain(key) {
@@ -253,8 +256,12 @@ func (r *reader) output() error {
 	return nil
 }
 
-// kill converts KillBash.
+// kill converts KillBash, and TaskStop of a sub-agent.
 func (r *reader) kill() error {
+	if r.ofAgent("agent_cancel") {
+		r.tool, r.args = "agent_cancel", map[string]any{"task": r.args["task_id"]}
+		return nil
+	}
 	r.args["action"] = "kill"
 	return nil
 }

@@ -63,20 +63,23 @@ func (k *knowledge) add(s span) {
 	k.whole = k.whole || len(k.spans) == 1 && k.spans[0] == span{1, k.lines}
 }
 
-// shown records what a read showed, and reports whether the model knows the whole version now.
-func (m *memory) shown(abs string, v version, s Shown) (whole bool) {
+// shown records what a read showed.
+func (m *memory) shown(abs string, v version, s Shown) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	k := m.files[abs]
+	m.files[abs] = m.files[abs].with(v, s)
+}
+
+// with returns the knowledge of the model after a read.
+func (k knowledge) with(v version, s Shown) knowledge {
 	if k.version != v {
 		k = knowledge{version: v}
 	}
-	k.lines, k.whole = s.Lines, k.whole || s.Whole
+	k.lines, k.whole, k.spans = s.Lines, k.whole || s.Whole, slices.Clone(k.spans)
 	if s.Unit == "" && !s.Cut {
 		k.add(span{s.First, s.Last})
 	}
-	m.files[abs] = k
-	return k.whole
+	return k
 }
 
 // wrote records a version that the model made. The result takes the record back, unless a later one replaced it.

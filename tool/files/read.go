@@ -89,7 +89,9 @@ func (r reader) tool() tool.Tool {
 				return tool.Result{}, r.explain(ctx, args.Path, err)
 			}
 			s := l.shown
-			s.Whole = r.shown(abs, l.version, s)
+			known, _ := r.knows(abs)
+			s.Whole = known.with(l.version, s).whole
+			tool.WhenUsed(ctx, func() { r.shown(abs, l.version, s) })
 			s.Path, s.Hash = r.ws.Rel(abs), l.version.String()
 			return tool.Result{Content: l.content, Brief: s.brief(), Details: s}, nil
 		}, tool.WithTitle(readArguments.title))

@@ -14,11 +14,17 @@ type Options struct {
 
 	// Asker asks the person.
 	Asker Asker
+
+	// Receiver takes finished plans. Without an Asker no one chooses who executes them.
+	Receiver Receiver
 }
 
-// New returns the tools question and todo, as far as they have a receiver.
+// New returns the tools handoff, question and todo, as far as they have a receiver.
 func New(o Options) []tool.Tool {
 	var tools []tool.Tool
+	if o.Receiver != nil {
+		tools = append(tools, handoff(o.Receiver, o.Asker))
+	}
 	if o.Asker != nil {
 		tools = append(tools, question(o.Asker))
 	}
@@ -30,6 +36,9 @@ func New(o Options) []tool.Tool {
 
 //go:embed todo.md
 var todoText string
+
+//go:embed handoff.md
+var handoffText string
 
 //go:embed question.md
 var questionText string

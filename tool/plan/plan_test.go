@@ -45,6 +45,7 @@ func TestToolsThatExist(t *testing.T) {
 		"todo":          {Record: record},
 		"question":      {Asker: &person{}},
 		"question todo": {Record: record, Asker: &person{}},
+		"handoff":       {Receiver: &receiver{}},
 	} {
 		var names []string
 		for _, one := range plan.New(o) {

@@ -109,6 +109,9 @@ func text(done workspace.Finished, ran Ran, seconds, limit int) string {
 	return output + bracketed(append(notes, remarks(done)...))
 }
 
+// Describe returns the text about an ended command for a model, of about limit bytes: its output, its outcome, and what the sandbox blocked.
+func Describe(done workspace.Finished, limit int) string { return text(done, Ran{}, 0, limit) }
+
 func bracketed(notes []string) string { return "[" + strings.Join(notes, "; ") + "]" }
 
 // excerpt returns the output for the model, in whole lines.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/tenon-agent/tenon/internal/frontmatter"
 	"github.com/tenon-agent/tenon/tool"
 	paths "github.com/tenon-agent/tenon/workspace/path"
 )
@@ -91,7 +92,7 @@ func (f Folder) look(name string) (Skill, error) {
 	if err != nil {
 		return Skill{}, err
 	}
-	front, _, err := split(text)
+	front, _, err := frontmatter.Split(text)
 	if err != nil {
 		return Skill{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tenon-agent/tenon/internal/frontmatter"
 	"github.com/tenon-agent/tenon/tool"
 )
 
@@ -90,7 +91,7 @@ func (s Skill) load(most int) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("skill %s: %w", s.Name, err)
 	}
-	_, body, err := split(text)
+	_, body, err := frontmatter.Split(text)
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("skill %s: %w", s.Name, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 
@@ -23,15 +24,15 @@ const (
 	maxSnippet = 500     // characters of a hit's text
 )
 
-// NewEngine returns the client of a search engine: "searxng", "brave", "exa" or "tavily".
+// NewEngine returns the client of a search engine: "searxng", "brave", "exa" or "tavily" for pages, "sourcegraph" for code.
 //
 // address is the address of the API. Only searxng needs one, because everyone runs their own server; it must allow the format json. The
-// address may be private, because the person chose it. key is the API key, optional for searxng. A nil transport takes its proxy from
+// address may be private, because the person chose it. key is the API key, optional for searxng and sourcegraph. A nil transport takes its proxy from
 // the environment. The client follows no redirect, so that no other server sees the key.
 func NewEngine(name, address, key string, transport http.RoundTripper) (Engine, error) {
 	k, ok := kinds()[name]
 	if !ok {
-		return nil, fmt.Errorf("web: no search engine %q; use brave, exa, searxng or tavily", name)
+		return nil, fmt.Errorf("web: no search engine %q; use brave, exa, searxng or tavily, and sourcegraph for code", name)
 	}
 	switch {
 	case address == "" && k.address == "":
@@ -50,7 +51,7 @@ func NewEngine(name, address, key string, transport http.RoundTripper) (Engine, 
 		own.Proxy = http.ProxyFromEnvironment
 		transport = own
 	}
-	if base := strings.TrimSuffix(t.url.Path, "/"); !strings.HasSuffix(base, "/search") {
+	if base := strings.TrimSuffix(t.url.Path, "/"); !strings.HasSuffix(base, path.Base(k.path)) {
 		t.url.Path = base + k.path
 	}
 	return &engine{name: name, kind: k, at: t, key: key, client: http.Client{
@@ -66,6 +67,7 @@ type kind struct {
 	header, word  string // of the key
 	values        func(query string, count int) url.Values
 	body          func(query string, count int) map[string]any
+	read          func(data []byte) ([]Hit, error) // nil: readHits
 }
 
 func kinds() map[string]kind {
@@ -75,14 +77,23 @@ func kinds() map[string]kind {
 		}},
 		"brave": {"https://api.search.brave.com", "/res/v1/web/search", true, "X-Subscription-Token", "", func(query string, count int) url.Values {
 			return url.Values{"q": {query}, "count": {strconv.Itoa(count)}, "text_decorations": {"false"}}
-		}, nil},
+		}, nil, nil},
 		"exa": {"https://api.exa.ai", "/search", true, "x-api-key", "", nil, func(query string, count int) map[string]any {
 			return map[string]any{"query": query, "numResults": count, "contents": map[string]any{"highlights": true}}
-		}},
+		}, nil},
 		"tavily": {"https://api.tavily.com", "/search", true, "Authorization", "Bearer ", nil, func(query string, count int) map[string]any {
 			return map[string]any{"query": query, "max_results": count}
-		}},
+		}, nil},
+		"sourcegraph": {"https://sourcegraph.com", "/.api/graphql", false, "Authorization", "token ", nil, sourcegraphBody, readCode},
 	}
+}
+
+// setting is where the person configures the engine.
+func (k *kind) setting() string {
+	if k.read != nil {
+		return "web.code"
+	}
+	return "web.search"
 }
 
 type engine struct {
@@ -114,9 +125,18 @@ func (e *engine) Search(ctx context.Context, query string, count int) ([]Hit, er
 	case len(data) > maxAnswer:
 		return nil, fmt.Errorf("%s at %s: the answer has more than %d bytes", e.name, e.at, maxAnswer)
 	}
-	hits, err := readHits(data)
+	read := e.kind.read
+	if read == nil {
+		read = readHits
+	}
+	hits, err := read(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s at %s: cannot read the answer: %w", e.name, e.at, err)
+	}
+	for i, h := range hits {
+		if strings.HasPrefix(h.URL, "/") {
+			hits[i].URL = e.at.url.Scheme + "://" + e.at.url.Host + h.URL
+		}
 	}
 	return hits, nil
 }
@@ -151,7 +171,7 @@ func (e *engine) refused(status int, data []byte) error {
 	text := fmt.Sprintf("%s at %s: %d %s", e.name, e.at, status, http.StatusText(status))
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusPaymentRequired || status == http.StatusForbidden && e.kind.keyed:
-		text += "; the user must check the API key in the setting web.search.api_key"
+		text += "; the user must check the API key in the setting " + e.kind.setting() + ".api_key"
 	case status == http.StatusForbidden:
 		text += "; the server must allow the format json"
 	case status == http.StatusTooManyRequests:

@@ -46,8 +46,8 @@ type searchArguments struct {
 	Count int    `json:"count,omitempty" jsonschema:"results, default 8"`
 }
 
-func search(engine Engine) tool.Tool {
-	return tool.New("web_search", searchText,
+func search(name, text string, engine Engine) tool.Tool {
+	return tool.New(name, text,
 		func(_ context.Context, args searchArguments) (tool.Effects, error) {
 			switch n := utf8.RuneCountInString(args.Query); {
 			case strings.TrimSpace(args.Query) == "":
@@ -66,7 +66,7 @@ func search(engine Engine) tool.Tool {
 				if late, ok := errors.AsType[timeoutError](context.Cause(ctx)); ok {
 					err = late
 				}
-				return tool.Result{}, fmt.Errorf("web_search: %w", err)
+				return tool.Result{}, fmt.Errorf("%s: %w", name, err)
 			}
 			hits = hits[:min(len(hits), count)]
 			return tool.TextResult(hitsText(hits)).With(tool.Count(len(hits), "hit"), Found{Query: args.Query, Hits: hits}), nil

@@ -160,7 +160,7 @@ func (f fixed) Search(ctx context.Context, _ string, _ int) ([]Hit, error) { ret
 
 func TestWebSearch(t *testing.T) {
 	hits := []Hit{{"A", "https://a.org/", "about A", "2026"}, {"", "https://b.org/", "", ""}, {"C", "https://c.org/", "c", ""}}
-	one := search(fixed{hits: hits})
+	one := search("web_search", searchText, fixed{hits: hits})
 	call, err := one.Prepare(t.Context(), `{"query":"q","count":2}`)
 	if err != nil || len(call.Effects.Hosts) != 1 || call.Effects.Hosts[0] != "engine.example.org:443" {
 		t.Fatalf("effects %+v, error %v", call.Effects, err)
@@ -172,11 +172,11 @@ func TestWebSearch(t *testing.T) {
 	if details := result.Details.(Found); details.Query != "q" || len(details.Hits) != 2 {
 		t.Errorf("details %+v", details)
 	}
-	if result, err := run(t, search(fixed{}), `{"query":"q"}`); err != nil || result.Content.Text() != "[no results]" {
+	if result, err := run(t, search("web_search", searchText, fixed{}), `{"query":"q"}`); err != nil || result.Content.Text() != "[no results]" {
 		t.Errorf("text %q, error %v", result.Content.Text(), err)
 	}
 	broken := errors.New("broken")
-	if _, err := run(t, search(fixed{err: broken}), `{"query":"q"}`); !errors.Is(err, broken) {
+	if _, err := run(t, search("web_search", searchText, fixed{err: broken}), `{"query":"q"}`); !errors.Is(err, broken) {
 		t.Errorf("error %v", err)
 	}
 	for _, query := range []string{"", " ", strings.Repeat("ü", maxQuery+1)} {

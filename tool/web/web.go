@@ -40,19 +40,26 @@ type Options struct {
 	// version. Nil: download replaces no file.
 	Replace func(name string) error
 
-	// Engine answers web_search. Nil: the tool does not exist.
-	Engine Engine
+	// Engine answers web_search, and Code answers code_search. Nil: the tool does not exist.
+	Engine, Code Engine
 }
 
-// New returns the tools download, fetch and, with an engine, web_search for a workspace.
+// New returns the tools download, fetch and, with engines, web_search and code_search for a workspace.
 func New(ws *workspace.Workspace, o Options) []tool.Tool {
 	s := newSet(ws, o)
 	tools := []tool.Tool{s.download(), s.fetch()}
 	if o.Engine != nil {
-		tools = append(tools, search(o.Engine))
+		tools = append(tools, search("web_search", searchText, o.Engine))
+	}
+	if o.Code != nil {
+		tools = append(tools, search("code_search", codeText, o.Code))
 	}
 	return tools
 }
+
+// Transport returns a transport with the policy of fetch: it dials only addresses that the options allow. It follows no redirects, as no
+// transport does, so [Options.Allow] has no effect.
+func Transport(o Options) http.RoundTripper { return newClient(guard(o.Hosts), o) }
 
 type set struct {
 	ws      *workspace.Workspace

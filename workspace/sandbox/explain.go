@@ -155,8 +155,9 @@ func (c *Confined) line(line string) []Blocked {
 		}
 	}
 	group := slices.IndexFunc(lacking, func(l [2]string) bool { return strings.Contains(low, l[0]) })
-	switch socket := listening(abstract().FindString(line)); {
-	case socket != "" && isPerhaps:
+	socket := abstract().FindString(line)
+	switch {
+	case isPerhaps && socket != "" && listening(socket): // in this order: the list of sockets is long, and so can the output be
 		return []Blocked{{What: Connect, Host: socket, Why: "a socket of a program outside cannot be reached"}}
 	case group >= 0 && !c.policy.Network.Open && len(c.policy.Network.Hosts) == 0:
 		name := lacking[group][1]
@@ -187,15 +188,15 @@ func (c *Confined) noNetwork(name string) string {
 	return why + "; " + host.Allow(cmp.Or(name, "HOST"))
 }
 
-// listening returns a name if an abstract socket has it, outside of the sandbox.
-func listening(name string) string {
+// listening reports whether an abstract socket outside of the sandbox has a name.
+func listening(name string) bool {
 	sockets, _ := os.ReadFile("/proc/net/unix")
 	for line := range strings.Lines(string(sockets)) {
-		if fields := strings.Fields(line); name != "" && len(fields) > 0 && fields[len(fields)-1] == name {
-			return name
+		if fields := strings.Fields(line); len(fields) > 0 && fields[len(fields)-1] == name {
+			return true
 		}
 	}
-	return ""
+	return false
 }
 
 // loopback reports whether a host is inside the sandbox, where it may be reached.
@@ -306,7 +307,9 @@ func (c *Confined) named(line string) []string {
 		take(m)
 	}
 	for part := range strings.SplitSeq(line, ": ") {
-		take(part)
+		if !quoted().MatchString(part) {
+			take(part)
+		}
 	}
 	for _, word := range strings.Fields(line) {
 		take(word)

@@ -200,7 +200,8 @@ func (p *Policy) See(views []View, protected []string) *Policy {
 	return c
 }
 
-// Narrow returns a policy that lets commands write only the parts of Writable that lie in some files and directories, which have no links.
+// Narrow returns a policy that lets commands write only the parts of Writable that lie in some files and directories, which have no links, and
+// read all of Writable.
 func (p *Policy) Narrow(writable []string) *Policy {
 	n := p.copy()
 	n.Writable = nil
@@ -212,6 +213,8 @@ func (p *Policy) Narrow(writable []string) *Policy {
 	for _, dir := range p.Writable {
 		if _, ok := paths.In(writable, followed(dir)); ok {
 			n.Writable = append(n.Writable, dir)
+		} else {
+			n.Readable = append(slices.Clip(n.Readable), dir)
 		}
 	}
 	return n

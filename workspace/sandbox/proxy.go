@@ -87,11 +87,21 @@ func (p *proxy) serve(l net.Listener) {
 	transport := &http.Transport{DialContext: p.dialContext, DisableKeepAlives: true, ResponseHeaderTimeout: 5 * time.Minute}
 	server := &http.Server{
 		Handler: p.handler(transport), ReadHeaderTimeout: patience, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0),
-		BaseContext: func(net.Listener) context.Context { return p.ctx },
+		BaseContext: func(net.Listener) context.Context { return p.ctx }, ConnState: p.serving,
 	}
 	p.served.Go(func() { _ = server.Serve(web) })
 	defer server.Close()
 	p.accept(l, func(c net.Conn) { p.sniff(c, web) })
+}
+
+// serving counts the goroutines of the HTTP server, for which its Close does not wait: after some errors they linger for half a second.
+func (p *proxy) serving(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		p.served.Add(1)
+	case http.StateClosed, http.StateHijacked: // connect counts itself
+		p.served.Done()
+	}
 }
 
 // accept takes connections until the listener is closed, as many at a time as there are slots. Who serves one gives its slot back.
@@ -188,6 +198,8 @@ func (p *proxy) connect(w http.ResponseWriter, r *http.Request) {
 		tell(w, err)
 		return
 	}
+	p.served.Add(1)
+	defer p.served.Done()
 	c, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		out.Close()

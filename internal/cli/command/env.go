@@ -2,6 +2,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -59,18 +60,22 @@ type Env struct {
 	Signals func(c chan<- os.Signal) (stop func())
 	// Exit ends the program at once, at the second interrupt. If it is nil, Tenon ignores that one.
 	Exit func(code int)
+	// Main runs a command line in another environment, as cli.Main does, which sets it.
+	Main func(ctx context.Context, args []string, env Env) int
 	// Client replaces the model that flags and environment name. It may be nil.
 	Client llm.Client
 
+	Wide    int              // columns of tables if standard output is no terminal; 0: 80
+	Screen  io.Writer        // the terminal whose interface shows the standard output; nil: none
 	secrets *redact.Redactor // of the configuration that was read last
 }
 
-// Columns returns the width of tables: that of the terminal, at least 40, or 80 elsewhere.
+// Columns returns the width of tables: that of the terminal, at least 40, or elsewhere Wide, by default 80.
 func (env *Env) Columns() int {
 	if w := term.Width(env.Stdout); w != nil {
 		return max(w(), 40)
 	}
-	return 80
+	return cmp.Or(env.Wide, 80)
 }
 
 // Shown returns text for standard output: harmless if that is a terminal.

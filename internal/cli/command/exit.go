@@ -71,5 +71,6 @@ const (
 	ExitUsage       = 2   // the command line is wrong
 	ExitLimit       = 3   // the run came to one of its limits
 	ExitDenied      = 4   // denials ended the run, or all calls of the last turn that had any were denied
+	ExitBlocked     = 5   // the agent cannot reach the goal of the run without a person
 	ExitInterrupted = 130 // by a signal
 )

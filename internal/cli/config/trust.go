@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +17,8 @@ import (
 	"github.com/tenon-agent/tenon/internal/app"
 	"github.com/tenon-agent/tenon/internal/cli/command"
 	"github.com/tenon-agent/tenon/internal/config"
+	"github.com/tenon-agent/tenon/internal/hooks"
+	"github.com/tenon-agent/tenon/internal/slash"
 	"github.com/tenon-agent/tenon/internal/term"
 	"github.com/tenon-agent/tenon/models"
 )
@@ -34,8 +38,10 @@ until you trust the directory.
 
 The file of a trusted project can choose only among the things that you have set up. It
 can name models, pools and roles, and narrow limits. It cannot add providers, keys,
-headers, hosts or commands. The model can load the skills of a trusted project. The
-directory stays trusted when the file changes.`,
+headers or hosts, and allows no calls. Its hooks, and those in .claude/settings.json, run
+programs with your rights. The model can load the skills of a trusted project, and you
+can call its commands; your rules judge what they run. The directory stays trusted when
+the files change.`,
 		Example: `  tenon trust
   tenon trust --list
   tenon trust --revoke ../other`,
@@ -168,6 +174,32 @@ func previewOf(env *command.Env, userDir, root string) (string, error) {
 	for _, s := range app.ProjectSkills(root).Skills {
 		fmt.Fprintf(&b, "It has the skill %s: %s\n", term.OneLine(s.Name), term.Fit(term.OneLine(s.Description), 120))
 	}
+	for _, name := range slices.Sorted(maps.Keys(c.MCP)) {
+		if server := c.MCP[name]; server.Project {
+			target := strings.Join(append([]string{server.Command}, server.Args...), " ")
+			if server.URL.IsSet() {
+				target = server.URL.String()
+			}
+			fmt.Fprintf(&b, "It has the MCP server %s: %s\n", name, term.Fit(term.OneLine(target), 120))
+		}
+	}
+	for _, l := range c.Hooks {
+		if !l.Project {
+			continue
+		}
+		all, _ := hooks.Parse(hooks.Layer{File: l.File, Hooks: l.JSON})
+		for _, h := range all {
+			fmt.Fprintf(&b, "It runs a program with your rights at the event %s: %s (%s)\n", h.Event, term.Fit(term.OneLine(h.Title()), 200), term.OneLine(l.File))
+		}
+	}
+	for _, own := range app.ProjectCommands(root) {
+		fmt.Fprintf(&b, "It has the command /%s: %s\n", term.OneLine(own.Name), term.Fit(term.OneLine(own.Description), 120))
+		for _, p := range own.Expand("") {
+			if p.Kind == slash.Shell {
+				fmt.Fprintf(&b, "  it runs, under your rules: %s\n", term.OneLine(p.Text))
+			}
+		}
+	}
 	if c.ProjectFile == "" {
 		fmt.Fprintf(&b, "%s does not exist yet. When it does, it takes effect without a question.\n", term.OneLine(filepath.Join(root, "tenon.json")))
 		return b.String(), nil
@@ -186,6 +218,6 @@ func previewOf(env *command.Env, userDir, root string) (string, error) {
 	for _, w := range c.Warnings {
 		fmt.Fprintf(&b, "! %s\n", term.OneLine(w))
 	}
-	fmt.Fprintln(&b, "Later changes of the file take effect without another question. It cannot add providers, keys, hosts or commands.")
+	fmt.Fprintln(&b, "Later changes of the file take effect without another question. It cannot add providers, keys or hosts, and allows no calls.")
 	return b.String(), nil
 }

@@ -62,7 +62,7 @@ Exit codes: 0 no problem prevents work, 1 a problem does, 2 usage.`,
 	command.DirFlag(c, &dir, "working `directory`; default: here")
 	c.Flags().BoolVar(&test, "test", false, "also send a short request to the model")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	c.AddCommand(box.NewReport(env))
+	c.AddCommand(box.NewReport(env), newProject(env))
 	return c
 }
 
@@ -209,12 +209,18 @@ func (r *report) configuration(env *command.Env, s *app.Setup, dir string) {
 		r.warn("configuration", "%s", w)
 	}
 	r.add("mode", "%s", c.Permissions.Mode)
+	r.trust(s)
+}
+
+// trust reports whether the project is trusted.
+func (r *report) trust(s *app.Setup) {
+	c := s.Config
 	if trusted, err := config.NewTrustStore(filepath.Dir(c.UserFile)).Trusted(c.Root); err != nil {
 		r.fail("trust", err)
 	} else if trusted {
 		r.add("trust", "%s is trusted", c.Root)
 	} else {
-		r.add("trust", "%s is not trusted: its tenon.json and its skills have no effect", c.Root)
+		r.add("trust", "%s is not trusted: its tenon.json, commands, roles, skills and servers have no effect", c.Root)
 	}
 }
 
@@ -230,12 +236,17 @@ func (r *report) box(b app.Bounds) {
 }
 
 func (r *report) terminal(env *command.Env) {
-	width := term.Width(env.Stdout)
+	out := env.Stdout
+	if env.Screen != nil {
+		out = env.Screen
+	}
+	width := term.Width(out)
 	if width == nil {
 		r.add("terminal", "the output is not a terminal")
 		return
 	}
-	r.add("terminal", "%s, %d columns, %s", cmp.Or(env.Getenv("TERM"), "TERM is not set"), width(), either(env.Paint().Bold("x") == "x", "without color", "with color"))
+	colors := term.PaletteFor(out, env.Getenv).Bold("x") != "x"
+	r.add("terminal", "%s, %d columns, %s", cmp.Or(env.Getenv("TERM"), "TERM is not set"), width(), either(colors, "with color", "without color"))
 }
 
 func either(is bool, yes, no string) string {

@@ -127,7 +127,7 @@ func trialRefs(env *command.Env, c *cobra.Command, s *app.Setup, names []string)
 	if len(names) == 0 {
 		s.Look(c.Context(), "")
 		m, err := s.Choose("")
-		if app.IsUnknownModel(err) {
+		if app.IsUnknown(err) {
 			return nil, command.AsUsage(c, err)
 		}
 		if err != nil {
@@ -152,7 +152,7 @@ func tryModel(env *command.Env, ctx context.Context, c *cobra.Command, s *app.Se
 	provider, _, _ := strings.Cut(ref, "/")
 	s.State.Forget(state.Rest + provider + " ") // the test finds out whether its keys must rest
 	choice, err := s.Models.Choose(ref)
-	if app.IsUnknownModel(err) {
+	if app.IsUnknown(err) {
 		return nil, command.AsUsage(c, err)
 	}
 	if err != nil {

@@ -28,7 +28,7 @@ func TestTheDocumentsNameEveryMember(t *testing.T) {
 			}
 		}
 	}
-	for _, code := range []int{command.ExitDone, command.ExitError, command.ExitUsage, command.ExitLimit, command.ExitDenied, command.ExitInterrupted} {
+	for _, code := range []int{command.ExitDone, command.ExitError, command.ExitUsage, command.ExitLimit, command.ExitDenied, command.ExitBlocked, command.ExitInterrupted} {
 		if !strings.Contains(text, fmt.Sprintf("\n| %d | ", code)) {
 			t.Errorf("docs/developers/events.md says nothing about exit code %d", code)
 		}

@@ -66,15 +66,26 @@ func (j *job) last(r *report) {
 	if len(r.RunsLater) > 0 {
 		j.note("! other programs run these changed files by themselves; look at them first: " + strings.Join(r.RunsLater, ", "))
 	}
+	if r.Plan != "" && !j.options.quiet {
+		j.note(fmt.Sprintf("the plan is in %s. To execute it: tenon run --role builder \"Execute the plan in %s\"", r.Plan, r.Plan))
+	}
+	next := "tenon run --session " + string(r.Session)
+	if r.StopReason == session.ReasonDone && r.Goal != nil {
+		if r.unreached() && r.Goal.Open() {
+			j.note("continue with: " + next)
+		}
+		return
+	}
 	if r.StopReason == session.ReasonDone && !r.denied {
 		return
 	}
 	if r.Message != "" && r.StopReason != session.ReasonDone {
 		j.note(r.Message)
 	}
-	next := "tenon run --session " + string(r.Session)
 	if flag := limitFlags[r.Limit]; flag != "" {
 		j.note("raise the limit with " + flag + ", or limits in tenon.json")
+	} else if r.Limit == "session_cost" || r.Limit == "day_cost" {
+		j.note("raise limits." + r.Limit + " in tenon.json")
 	}
 	if r.denied || r.StopReason == session.ReasonDenied {
 		count := transcript.Count(len(r.Denied), "call")

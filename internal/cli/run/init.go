@@ -30,7 +30,7 @@ const maxContextLines = 150
 
 func NewInit(env *command.Env) *cobra.Command {
 	o := runOptions{output: outputText, rules: command.RuleFlags{Permissions: app.Permissions{Mode: permission.AskMode}}, noInput: true}
-	force := false
+	force, yes, from := false, false, ""
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Write a first AGENTS.md for the project",
@@ -41,11 +41,19 @@ model reads the project and writes at most 150 lines. It changes nothing else. A
 If an AGENTS.md exists, the model only suggests changes. With --force it improves the
 file. Without a key, init writes a draft from the manifests and the directories.
 
-Every session reads the file when it starts, and again when it changes.`,
+Every session reads the file when it starts, and again when it changes.
+
+With --from, init writes no AGENTS.md: it translates your own settings of another program
+to a tenon.json, shows it with the settings that have no translation, and asks before it
+writes. It never changes an existing tenon.json, and copies no values of secrets.`,
 		Example: `  tenon init
+  tenon init --from claude
   tenon init --force --model anthropic/claude-sonnet-5-5`,
 		Args: command.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if from != "" {
+				return adopt(env, c, from, yes)
+			}
 			dir, err := app.Directory(o.dir)
 			if err != nil {
 				return err
@@ -73,12 +81,21 @@ Every session reads the file when it starts, and again when it changes.`,
 	}
 	f := c.Flags()
 	f.SortFlags = false
+	f.Var(command.Choice(&from, origins, "PROGRAM"), "from", "translate your settings of claude, codex, opencode or crush")
+	f.BoolVarP(&yes, "yes", "y", false, "with --from: do not ask for confirmation")
 	f.BoolVar(&force, "force", false, "improve an existing AGENTS.md")
 	f.StringVarP(&o.model, "model", "m", "", "`MODEL`: provider/model[@variant] or a pool; see tenon models")
 	f.StringVarP(&o.dir, "dir", "C", "", "use the project in this `DIR`; default: here")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the answer and errors")
 	command.CompleteWith(c, "dir", command.Directories)
+	command.CompleteWith(c, "from", cobra.FixedCompletions(origins, cobra.ShellCompDirectiveNoFileComp))
 	return c
+}
+
+// InitPrompt returns the prompt of tenon init for a directory.
+func InitPrompt(dir string) string {
+	_, err := os.Lstat(filepath.Join(dir, contextFile))
+	return initPrompt(guidance.Draft(dir), err == nil, false)
 }
 
 func initPrompt(draft string, there, force bool) string {

@@ -13,6 +13,7 @@ import (
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/permission"
 	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/tool/plan"
 	"github.com/tenon-agent/tenon/transcript"
 )
 
@@ -35,6 +36,9 @@ type report struct {
 	Errors     []errorReport     `json:"errors"`
 	Denied     []deniedReport    `json:"denied"`
 	RunsLater  []string          `json:"runs_later,omitempty"` // changed files that other programs run by themselves
+	Parallel   *parallelReport   `json:"parallel,omitempty"`   // of tenon run --parallel
+	Goal       *session.Goal     `json:"goal,omitzero"`        // that the run pursued, as it is after the run
+	Plan       string            `json:"plan,omitzero"`        // the file of the plan that is the answer
 
 	dir    string                  // of the workspace
 	calls  map[string]llm.ToolCall // of the last turn that had any
@@ -42,7 +46,8 @@ type report struct {
 	ran    bool                    // Tenon ran one
 	cut    bool                    // the output limit cut Answer: the next message may continue it
 	ended  bool
-	before *report // the previous run of the same job
+	before *report         // the previous run of the same job
+	plan   json.RawMessage // arguments of the newest handoff
 
 	remedies map[string]session.Remedy // of the denied calls, by their IDs
 }
@@ -77,6 +82,10 @@ func (r *report) event(e session.Event) {
 	case session.Decision:
 		if b.Remedy != (session.Remedy{}) {
 			r.remedies[b.Call] = b.Remedy
+		}
+	case session.CallStarted:
+		if b.Tool == handoffTool {
+			r.plan = b.Arguments
 		}
 	case session.Message:
 		r.message(b)
@@ -126,11 +135,24 @@ func (r *report) message(m session.Message) {
 	case m.Role == llm.RoleTool:
 		if m.Outcome != session.OutcomeDenied {
 			r.denied, r.ran = false, true
+			r.planned(m)
 			break
 		}
 		r.denied = !r.ran
 		remedy := r.remedies[m.CallID]
 		r.Denied = append(r.Denied, deniedReport{m.Tool, r.calls[m.CallID].Arguments, m.Text(), remedy.Mode, remedy.Flags})
+	}
+}
+
+// handoffTool is the tool whose plan is the answer of a run, because no person can choose who executes it.
+const handoffTool = "handoff"
+
+// planned takes the plan of a handoff as the answer.
+func (r *report) planned(m session.Message) {
+	var p plan.Plan
+	var d plan.HandedOver
+	if m.Tool == handoffTool && m.Outcome == session.OutcomeOK && json.Unmarshal(r.plan, &p) == nil && json.Unmarshal(m.Details, &d) == nil {
+		r.Answer, r.Plan = strings.TrimSpace(p.Text), d.File
 	}
 }
 
@@ -195,10 +217,16 @@ func (r *report) remedy() string {
 	return strings.Join(flags, " ")
 }
 
+// unreached reports whether the run pursued a goal that is not completed.
+func (r *report) unreached() bool { return r.Goal != nil && r.Goal.State != session.GoalCompleted }
+
 // exit returns the exit code for the result of the run.
 func (r *report) exit() int {
 	switch r.StopReason {
 	case session.ReasonDone:
+		if r.Goal != nil {
+			return exitOf(r.Goal.State)
+		}
 		if r.denied {
 			return command.ExitDenied
 		}
@@ -210,6 +238,20 @@ func (r *report) exit() int {
 		return command.ExitLimit
 	case session.ReasonDenied:
 		return command.ExitDenied
+	default:
+		return command.ExitError
+	}
+}
+
+// exitOf returns the exit code for a goal.
+func exitOf(s session.GoalState) int {
+	switch s {
+	case session.GoalCompleted:
+		return command.ExitDone
+	case session.GoalBlocked:
+		return command.ExitBlocked
+	case session.GoalExhausted:
+		return command.ExitLimit
 	default:
 		return command.ExitError
 	}

@@ -27,7 +27,7 @@ Tenon resumes an interrupted run. All flags are those of tenon run.`,
 			return run.RunE(c, args)
 		},
 	}
-	for _, name := range []string{"continue", "session"} { // the arguments set them
+	for _, name := range []string{"continue", "session", "parallel", "models", "judge", "score", "apply", "merge", "discard"} { // the arguments set the first two; the others are for new sessions
 		if err := run.Flags().MarkHidden(name); err != nil {
 			panic(err) // there is no such flag: a bug in this package
 		}

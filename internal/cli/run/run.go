@@ -27,6 +27,7 @@ import (
 // runOptions are the flags of tenon run.
 type runOptions struct {
 	model, output string
+	role          string
 	dir           string // "": the working directory, or that of the session
 	resume        bool   // continue the last session of the directory
 	session       string // ID or unique ID prefix
@@ -38,6 +39,10 @@ type runOptions struct {
 	thinking      llm.Thinks
 	schema        string // file
 	noSkills      bool
+	parallel      parallelOptions
+	loop          bool     // the prompt is a goal
+	checks        []string // commands that verify it
+	rounds        int      // of its limits
 
 	// Of commands that run a prompt of their own.
 	files        []string
@@ -75,11 +80,15 @@ changes of a run.
 With --continue or --session and without a prompt, Tenon resumes an interrupted run. A
 session keeps its model, unless --model or TENON_MODEL names another one.
 
+With --loop the prompt is a goal. Whenever the model stops, Tenon runs the commands of
+--check. If one fails, the model continues. An open goal continues with the session.
+
 Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached,
 4 denials ended the run, or Tenon denied every call of the last turn with calls,
-130 interrupted.`,
+5 the goal of --loop is blocked, 130 interrupted.`,
 		Example: `  tenon run "describe this project"
   tenon run --mode auto "make the tests pass" --max-turns 30
+  tenon run --mode auto --loop --check "go test ./..." "fix the failing tests"
   tenon run --mode edits --allow 'shell(go test *)' "rename the type Foo to Bar"
   git diff | tenon run "write a commit message" --quiet
   tenon run --continue "now do the same for the other package"`,
@@ -89,6 +98,7 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached,
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringVarP(&o.model, "model", "m", "", "`MODEL`: provider/model[@variant] or a pool; see tenon models")
+	env.RoleFlag(c, &o.role)
 	f.Var(thinkingFlag(&o.thinking), "thinking", "off, minimal, low, medium, high, xhigh, max or default")
 	f.Var(command.Choice(&o.output, []string{outputText, outputJSON, outputStream}, "FORMAT"), "output", "text, json (at the end) or stream-json (event per line)")
 	f.StringVarP(&o.dir, "dir", "C", "", "work in this `DIR`; default: here, or the session's")
@@ -98,6 +108,9 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached,
 	f.BoolVar(&o.takeOver, "take-over", false, "with --session: take it from the process that has it open")
 	o.rules.Flags(c)
 	f.BoolVar(&o.yes, "yes", false, "same as --mode yolo: allow everything, without a sandbox")
+	f.BoolVar(&o.loop, "loop", false, "pursue the prompt as a goal until it is reached")
+	f.StringArrayVar(&o.checks, "check", nil, "with --loop: a `COMMAND` that must exit with 0 (repeatable)")
+	f.Var(command.IntLimit(&o.rounds), "rounds", "with --loop: largest number of rounds; default 50")
 	f.Var(command.IntLimit(&o.limits.Turns), "max-turns", `largest number of turns; default "none"`)
 	f.Var(command.Int64Limit(&o.limits.Tokens), "max-tokens", `largest number of tokens; default "none"`)
 	f.Var(command.CostLimit(&o.limits.Cost), "max-cost", `largest cost in US dollars, or "none"; default 20`)
@@ -105,6 +118,7 @@ Exit codes: 0 done, 1 error, 2 usage, 3 a limit was reached,
 	f.StringVar(&o.system, "system", "", "replace the built-in system prompt with this `TEXT`")
 	f.StringVar(&o.schema, "schema", "", "require an answer for the JSON Schema in this `FILE`")
 	f.BoolVar(&o.noSkills, "disable-skills", false, "disable skills")
+	o.parallel.flags(f)
 	f.StringVar(&o.record, "record", "", "write the requests and answers of the model to this new `FILE`")
 	f.StringVar(&o.replay, "replay", "", "answer from a `FILE` of --record instead of a model")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the answer and errors")
@@ -126,6 +140,12 @@ func execute(env *command.Env, c *cobra.Command, o runOptions, args []string) er
 		return command.Usagef(c, "--session has no ID")
 	case o.takeOver && !named:
 		return command.Usagef(c, "--take-over needs --session")
+	}
+	if err := o.parallel.check(c, o); err != nil {
+		return err
+	}
+	if o.parallel.kept() != "" {
+		return kept(env, c, o)
 	}
 	if o.yes {
 		if o.rules.Mode != "" && o.rules.Mode != permission.Yolo {
@@ -170,11 +190,11 @@ func viewOf(env *command.Env, o runOptions, s *term.Screen) view {
 		return streamView{env.Stdout}
 	default:
 		v := &textView{
-			screen: s, quiet: o.quiet, atEnd: o.quiet || o.schema != "", safe: term.Width(env.Stdout) != nil,
+			screen: s, quiet: o.quiet, atEnd: o.quiet || o.schema != "" || o.parallel.on(), safe: term.Width(env.Stdout) != nil,
 			palette: term.PaletteFor(env.Stderr, env.Getenv),
 		}
 		if v.safe && o.schema == "" && env.Getenv("TERM") != "dumb" {
-			v.blocks = markdown.NewStream(term.Width(env.Stdout), term.PaletteFor(env.Stdout, env.Getenv))
+			v.blocks = markdown.NewStream(term.Width(env.Stdout), markdown.Terminal(term.PaletteFor(env.Stdout, env.Getenv)))
 		}
 		return v
 	}
@@ -187,6 +207,7 @@ type job struct {
 	screen  *term.Screen
 	view    view
 	report  *report
+	pursues bool                        // the session has an open goal
 	wrote   error                       // of a write to standard output
 	begun   bool                        // the view has begun
 	replay  llm.Client                  // of --replay
@@ -204,6 +225,9 @@ func (j *job) note(text string) { j.screen.Note(term.Harmless(text) + "\n") }
 
 // do does the work from the prompt to the end of the run. The report receives the result.
 func (j *job) do(ctx context.Context, args []string) error {
+	if err := j.options.checkLoop(j); err != nil {
+		return err
+	}
 	prompt, data := strings.Join(args, " "), ""
 	if !j.options.noInput {
 		var err error
@@ -243,7 +267,12 @@ func (j *job) do(ctx context.Context, args []string) error {
 		message = conversation.Message(schema.instruct(prompt), data)
 		message.Content = append(message.Content, attached...)
 	}
-	err = j.run(ctx, message)
+	if j.options.parallel.on() {
+		err = j.parallel(ctx, message)
+	} else if err = j.pursue(ctx, prompt); err == nil {
+		err = j.run(ctx, message)
+		j.pursued(ctx)
+	}
 	if j.options.debug {
 		state, problem := j.conversation.State(context.WithoutCancel(ctx))
 		j.debug("state", state, problem)
@@ -265,9 +294,9 @@ func (j *job) begin(ctx context.Context, schema *answerSchema, prompted bool) (d
 	}
 	version := command.BuildOf(j.env.Version).Version
 	opening := app.Opening{
-		Waiting: j.env.Waiting, Getenv: j.env.Getenv, Version: version, Owner: "tenon run",
+		Wait: true, Waiting: j.env.Waiting, Getenv: j.env.Getenv, Version: version, Owner: "tenon run", Share: true,
 		Which: conversation.Which{Dir: o.dir, ID: o.session, Last: o.resume},
-		Again: !prompted, TakeOver: o.takeOver, Model: o.model, Client: cmp.Or(j.replay, j.env.Client), Wrap: j.record, System: o.system,
+		Again: !prompted, TakeOver: o.takeOver, Model: o.model, Role: o.role, Client: cmp.Or(j.replay, j.env.Client), Wrap: j.record, System: o.system,
 		Settings: llm.Settings{Thinking: o.thinking}, Limits: o.limits, Permissions: o.rules.Permissions, NoSkills: o.noSkills,
 	}
 	if schema != nil {
@@ -295,7 +324,7 @@ func (j *job) begin(ctx context.Context, schema *answerSchema, prompted bool) (d
 		}
 	}
 	if err != nil {
-		if app.IsUnknownModel(err) {
+		if app.IsUnknown(err) {
 			err = command.AsUsage(j.command, err)
 		}
 		return nil, command.Locked(err)
@@ -352,6 +381,9 @@ func (j *job) run(ctx context.Context, m llm.Message) error {
 				if prompt, denied := j.denials(ctx); denied {
 					return j.run(ctx, conversation.Message(prompt, ""))
 				}
+			}
+			if prompt, open := j.onward(ctx); open && len(m.Content) == 0 {
+				return j.run(ctx, conversation.Message(prompt, ""))
 			}
 			return command.Usagef(j.command, "session %s has nothing left to do: give a prompt", j.header.Session)
 		}

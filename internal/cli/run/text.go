@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tenon-agent/tenon/internal/activity"
 	"github.com/tenon-agent/tenon/internal/markdown"
 	"github.com/tenon-agent/tenon/internal/term"
 	"github.com/tenon-agent/tenon/llm"
@@ -40,26 +41,26 @@ type textView struct {
 	before  bool // text of an earlier message was shown
 	cut     bool // it stopped at the output limit: the next message continues its line
 
-	turn  int
+	act   activity.Activity
 	model transcript.Transcript
 }
 
 func (v *textView) begin(header) error {
-	v.phase("starting", time.Now())
+	v.screen.Status(func(time.Time) string { return "  starting" })
 	return nil
 }
 
 func (v *textView) event(e session.Event) error {
 	it, _ := v.model.Add(e)
+	v.act.Add(e, time.Now())
 	switch b := e.Body.(type) {
 	case live.TurnStarted:
-		v.turn = e.Turn
-		v.phase("waiting for the model", e.Time)
+		v.status()
 	case live.MessageStarted:
 		v.message()
-		v.phase("waiting for the model", e.Time)
+		v.status()
 	case live.Delta:
-		return v.delta(b, e.Time)
+		return v.delta(b)
 	case live.Reset:
 		return v.reset(b.Cause)
 	case live.Waiting:
@@ -72,10 +73,15 @@ func (v *textView) event(e session.Event) error {
 		if it != nil {
 			v.note(v.palette.Dim("· " + term.Harmless(it.Note.Title)))
 		}
+	case session.Goal:
+		v.status()
+		if it != nil {
+			v.note(v.goal(it.Note))
+		}
 	case session.Rejected:
 		v.note(v.palette.Red("✗ rejected: " + term.OneLine(b.Reason)))
 	case session.CallStarted, live.Progress:
-		v.calling()
+		v.status()
 	case session.Message:
 		switch {
 		case ofRunBefore(b): // that run has shown it
@@ -95,25 +101,15 @@ func (v *textView) message() {
 	v.intent, v.runes = transcript.IntentFilter{}, term.WholeRunes{}
 }
 
-func (v *textView) delta(d live.Delta, at time.Time) error {
-	switch d.Type {
-	case live.DeltaText:
-		v.streams = true
-		if !v.begun {
-			v.phase("answering", at)
-		}
-		if v.atEnd || !v.safe {
-			return nil
-		}
-		return v.show(v.intent.Next(v.runes.Next(d.Text)))
-	case live.DeltaThinking:
-		v.phase("thinking", at)
-	case live.DeltaArguments:
-		if d.Tool != "" {
-			v.phase("writing a call of "+term.OneLine(d.Tool), at)
-		}
+func (v *textView) delta(d live.Delta) error {
+	text := d.Type == live.DeltaText
+	if v.streams = v.streams || text; !v.begun || !text {
+		v.status()
 	}
-	return nil
+	if !text || v.atEnd || !v.safe {
+		return nil
+	}
+	return v.show(v.intent.Next(v.runes.Next(d.Text)))
 }
 
 // show writes text of the answer, on a terminal the blocks that are complete.
@@ -195,50 +191,31 @@ func (v *textView) reset(cause *llm.Error) error {
 }
 
 func (v *textView) waiting(w live.Waiting) {
-	what := fmt.Sprintf("attempt %d of %d", w.Attempt, w.Of)
-	until := time.Now().Add(time.Duration(w.Delay))
-	v.note(v.palette.Yellow(fmt.Sprintf("! %s follows in %s%s", what, transcript.Duration(time.Duration(w.Delay)), transcript.Because(w.Cause))))
-	v.screen.Status(func(now time.Time) string {
-		left := max(until.Sub(now), 0)
-		return fmt.Sprintf("  %s in %ds%s", what, int((left+time.Second-1)/time.Second), transcript.Because(w.Cause))
-	})
+	v.note(v.palette.Yellow(fmt.Sprintf("! attempt %d of %d follows in %s%s", w.Attempt, w.Of, transcript.Duration(time.Duration(w.Delay)), transcript.Because(w.Cause))))
+	v.status()
 }
 
-// calling shows the oldest running call in the status line.
-func (v *textView) calling() {
-	running := v.model.Running()
-	if len(running) == 0 {
-		v.phase("waiting for the model", time.Now())
-		return
+// status shows in the status line what happens now.
+func (v *textView) status() {
+	act, running, progress := v.act, v.model.Running(), ""
+	if len(running) > 0 {
+		first := *running[0] // later events change it while the screen draws it
+		running[0], progress = &first, term.OneLine(first.Progress)
 	}
-	c, more := *running[0], len(running)-1
 	v.screen.Status(func(now time.Time) string {
-		text := "  " + term.OneLine(c.Name) + " " + term.Fit(term.OneLine(c.Title), 60)
-		if more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
+		text := "  " + act.Line(now, running, false)
+		if act.Turn > 1 && len(running) == 0 {
+			text += fmt.Sprintf(" · turn %d", act.Turn)
 		}
-		text += term.Elapsed(now.Sub(c.Started))
-		if c.Progress != "" {
-			text += " · " + term.OneLine(c.Progress)
+		if progress != "" {
+			text += " · " + progress
 		}
 		return text
 	})
 }
 
-// phase shows an activity and its duration in the status line.
-func (v *textView) phase(what string, since time.Time) {
-	turn := v.turn
-	v.screen.Status(func(now time.Time) string {
-		text := "  " + what
-		if turn > 1 {
-			text += fmt.Sprintf(" (turn %d)", turn)
-		}
-		return text + term.Elapsed(now.Sub(since))
-	})
-}
-
 func (v *textView) result(c *transcript.Call) {
-	v.calling()
+	v.status()
 	v.note(v.resultLine(c))
 	if v.screen.Width != nil {
 		var tasks []session.TodoItem
@@ -249,6 +226,13 @@ func (v *textView) result(c *transcript.Call) {
 			v.note(line)
 		}
 	}
+}
+
+func (v *textView) goal(n transcript.Note) string {
+	if n.Kind == transcript.NoteWarning {
+		return v.palette.Yellow("! " + term.Harmless(n.Title))
+	}
+	return v.palette.Dim("· " + term.Harmless(n.Title))
 }
 
 // resultLine returns the line of a call: name, title, outcome, duration.
@@ -293,7 +277,7 @@ func (v *textView) note(line string) {
 func (v *textView) end(r *report) error {
 	v.screen.Status(nil)
 	var err error
-	if v.atEnd && r.Answer != "" {
+	if (v.atEnd || r.Plan != "") && r.Answer != "" { // the model wrote a plan as the argument of a call
 		err = v.show(r.Answer)
 	}
 	err = cmp.Or(err, v.flush())
@@ -312,6 +296,9 @@ func (v *textView) endLine(r *report) string {
 	how := r.StopReason
 	if how == session.ReasonDone && len(r.Errors) > 0 {
 		how = session.ReasonError // the run has no valid answer
+	}
+	if how == session.ReasonDone && r.unreached() {
+		how = session.Reason(strings.ReplaceAll(string(r.Goal.State), "_", " "))
 	}
 	said := string(how)
 	if how != session.ReasonDone {

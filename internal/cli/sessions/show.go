@@ -148,7 +148,7 @@ func (t talk) item(it *transcript.Item) {
 		switch text := spoken(it); {
 		case text != "" || stop != "":
 			if t.terminal {
-				text = markdown.Render(text, t.columns, t.palette)
+				text = markdown.Render(text, t.columns, markdown.Terminal(t.palette))
 			} else {
 				text = t.shown(text)
 			}

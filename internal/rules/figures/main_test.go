@@ -35,7 +35,7 @@ func TestLimits(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	for dir, want := range map[string]int{
-		"internal/term": 0, "llm": 1, "llm/openai": 1, "session/sqlite": 2, "internal/cli/run": 8, "internal/cli/config": 9, "cmd/tenon": 11, "internal/new": -1,
+		"internal/term": 0, "llm": 1, "llm/openai": 1, "session/sqlite": 2, "internal/cli/run": 8, "internal/cli/config": 10, "cmd/tenon": 12, "internal/new": -1,
 	} {
 		if got := level(dir); got != want {
 			t.Errorf("%s is at level %d, want %d", dir, got, want)

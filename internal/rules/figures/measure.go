@@ -33,15 +33,16 @@ type house struct {
 // levels are the packages of product code from the bottom to the top. A package may import packages of its own level and below. An exact
 // name comes before a pattern, and the first row before others. The table of internal/rules is stricter.
 var levels = [][]string{
-	{"internal/markup", "internal/spelling", "internal/state", "internal/term"},
-	{"llm", "llm/...", "internal/markdown", "workspace/host", "workspace/path", "workspace/sandbox", "workspace/gitdir", "workspace/contents", "permission/command"},
-	{"tool", "session", "session/...", "budget", "redact", "window/tokens", "workspace", "workspace/..."},
+	{"internal/frontmatter", "internal/markup", "internal/spelling", "internal/state", "internal/term"},
+	{"llm", "llm/...", "internal/highlight", "internal/markdown", "internal/tui/keys", "internal/tui/picture", "internal/tui/theme", "workspace/host", "workspace/path", "workspace/sandbox", "workspace/gitdir", "workspace/contents", "permission/command"},
+	{"tool", "session", "session/...", "budget", "redact", "window/tokens", "workspace", "workspace/...", "internal/slash"},
 	{"window", "window/...", "permission", "tool/...", "transcript"},
 	{"agent", "models", "tool/family"},
-	{"approval", "guidance", "undo", "internal/undo", "internal/models", "internal/keys", "internal/config", "internal/export", "internal/ledger", "internal/transfer"},
-	{"conversation", "internal/app"},
-	{"internal/cli/command"},
-	{"internal/cli/run", "internal/cli/undo", "internal/cli/stats", "internal/cli/models"},
+	{"approval", "guidance", "team", "team/goal", "team/parallel", "team/role", "undo", "internal/undo", "internal/models", "internal/keys", "internal/config", "internal/export", "internal/hooks", "internal/ledger", "internal/transfer", "internal/activity"},
+	{"conversation", "internal/attach", "internal/app", "internal/tui/list", "internal/tui/diff", "internal/tui/complete"},
+	{"internal/cli/command", "internal/tui/card", "internal/tui/editor"},
+	{"internal/cli/agents", "internal/cli/run", "internal/cli/undo", "internal/cli/stats", "internal/cli/models", "internal/tui/dialog"},
+	{"internal/tui"},
 	{"internal/cli/..."},
 	{"internal/cli"},
 	{"cmd/...", "examples/...", "internal/e2e", "internal/rules", "internal/rules/..."},

@@ -1,6 +1,7 @@
 // Command screenshots shows what people see of Tenon. It builds the program and runs it in a pseudo-terminal of 80 and of 120 columns against a
 // scripted server on this machine. For each run it writes a text file and images in a light and a dark palette, and it takes pictures of the
-// HTML pages with Chromium. It needs Linux, Go and git, and no network:
+// HTML pages with Chromium. It does the same with the main states of the interactive terminal, at 80x24, 120x40 and 200x60, in the dark, in the light
+// and without color. It needs Linux or macOS, Go and git, and no network:
 //
 //	go run ./internal/testkit/screenshots
 //	go run ./internal/testkit/screenshots -readme
@@ -50,11 +51,11 @@ func screenshots(ctx context.Context, out string, readme bool, log io.Writer) (e
 	if readme {
 		return renew(ctx, work, bin)
 	}
-	return album(ctx, work, bin, out, browser(), log)
+	return album(ctx, work, bin, out, browser(), log, true)
 }
 
-// album writes all files to a directory. Without a browser there are no PNG files.
-func album(ctx context.Context, work, bin, out, browser string, log io.Writer) error {
+// album writes all files to a directory, but only some of the interactive terminal unless all is set. Without a browser there are no PNG files.
+func album(ctx context.Context, work, bin, out, browser string, log io.Writer, all bool) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
@@ -71,6 +72,9 @@ func album(ctx context.Context, work, bin, out, browser string, log io.Writer) e
 		if err := errors.Join(err, p.close()); err != nil {
 			return err
 		}
+	}
+	if err := terminals(ctx, work, bin, &images, all); err != nil {
+		return err
 	}
 	fmt.Fprintf(log, "%d files in %s\n", images.written, out)
 	return nil

@@ -38,7 +38,7 @@ func TestAnAlbumWithoutABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log strings.Builder
-	if err := album(t.Context(), work, bin, out, "", &log); err != nil {
+	if err := album(t.Context(), work, bin, out, "", &log, false); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(log.String(), "There is no Chromium") {
@@ -62,6 +62,9 @@ func TestAnAlbumWithoutABrowser(t *testing.T) {
 				t.Errorf("the run at %s columns lacks %q:\n%s", columns, want, run)
 			}
 		}
+	}
+	if text := read(t, filepath.Join(out, "terminal-answer-80x24-dark.txt")); !strings.Contains(text, "done") {
+		t.Errorf("the terminal shows\n%s", text)
 	}
 	for _, s := range pages {
 		if page := read(t, filepath.Join(out, s.name+".html")); !strings.Contains(page, "</html>") {

@@ -48,7 +48,7 @@ func newPlace(ctx context.Context, dir, bin string) (*place, error) {
 	}
 	p.env = []string{
 		"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"), "HOME=" + home, "TERM=xterm-256color", "LANG=C.UTF-8", "USER=you",
-		"ANTHROPIC_API_KEY=sk-ant-example", "ANTHROPIC_BASE_URL=" + p.server.URL, "TENON_KEYRING=off", "TENON_TITLES=off", "GOTOOLCHAIN=local",
+		"ANTHROPIC_API_KEY=sk-ant-example", "ANTHROPIC_BASE_URL=" + p.server.URL, "TENON_KEYRING=off", "TENON_LSP=off", "TENON_TITLES=off", "GOTOOLCHAIN=local",
 		"GOPATH=" + filepath.Join(home, "go"), "GOFLAGS=", "GIT_CONFIG_NOSYSTEM=1",
 	}
 	for _, args := range [][]string{

@@ -1,0 +1,355 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tenon-agent/tenon/agent"
+	"github.com/tenon-agent/tenon/approval"
+	"github.com/tenon-agent/tenon/internal/config"
+	"github.com/tenon-agent/tenon/internal/keys"
+	"github.com/tenon-agent/tenon/redact"
+	"github.com/tenon-agent/tenon/session"
+	"github.com/tenon-agent/tenon/session/ask"
+	"github.com/tenon-agent/tenon/session/live"
+	"github.com/tenon-agent/tenon/tool"
+	"github.com/tenon-agent/tenon/tool/catalog"
+	"github.com/tenon-agent/tenon/tool/mcp"
+	"github.com/tenon-agent/tenon/workspace/sandbox"
+)
+
+// mcpName is the directory in the data directory with the lists and logs of MCP servers.
+const mcpName = "mcp"
+
+// MCPDir returns the directory with the lists and logs of MCP servers.
+func MCPDir(getenv func(string) string) string {
+	data, err := DataDir(getenv)
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(data, mcpName)
+}
+
+// MCPServers returns the enabled MCP servers of the configuration, by name. They run in a directory.
+func MCPServers(s *Setup, dir string) (all []mcp.Server) {
+	for _, name := range slices.Sorted(maps.Keys(s.Config.MCP)) {
+		c := s.Config.MCP[name]
+		if c.Enabled != nil && !*c.Enabled || c.Command == "" && !c.URL.IsSet() {
+			continue
+		}
+		all = append(all, MCPServer(s, name, c, dir))
+	}
+	return all
+}
+
+// MCPServer returns a configured server, which runs in a directory.
+func MCPServer(s *Setup, name string, c config.MCPServer, dir string) mcp.Server {
+	out := mcp.Server{
+		Name: name, ID: idOf(name, c, s.Config.Root), Dir: dir, Confine: c.Sandbox, Timeout: c.Timeout,
+		Allow: c.Tools.Allow, Deny: c.Tools.Deny, ReadOnly: c.ReadOnly,
+	}
+	if c.Command != "" {
+		program := c.Command
+		if rest, home := strings.CutPrefix(program, "~/"); home {
+			program = filepath.Join(s.home(), rest)
+		}
+		out.Command = append([]string{program}, c.Args...)
+		out.Env = func(ctx context.Context) (env []string, err error) {
+			for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+				value, err := secretOf(ctx, s, c.Env[name])
+				if err != nil {
+					return nil, err
+				}
+				env = append(env, name+"="+value)
+			}
+			return env, nil
+		}
+		return out
+	}
+	out.SSE = c.Transport == config.MCPOverSSE
+	out.OAuth = mcp.Registered{ID: c.OAuth.ClientID, Scopes: c.OAuth.Scopes}
+	if c.OAuth.ClientSecret.IsSet() {
+		out.OAuth.Secret = func(ctx context.Context) (string, error) { return secretOf(ctx, s, c.OAuth.ClientSecret) }
+	}
+	out.Address = func(ctx context.Context) (string, error) {
+		address, err := c.URL.Get(ctx)
+		s.Secrets.Hide(redact.InURL(address)...)
+		return address, err
+	}
+	out.Header = func(ctx context.Context) (http.Header, error) {
+		h := http.Header{}
+		for name, v := range c.Headers {
+			value, err := secretOf(ctx, s, v)
+			if err != nil {
+				return nil, err
+			}
+			h.Set(name, value)
+		}
+		return h, nil
+	}
+	return out
+}
+
+// secretOf returns a value of the configuration. If it comes from a reference, no output shows it from now on.
+func secretOf(ctx context.Context, s *Setup, v redact.Value) (string, error) {
+	text, err := v.Get(ctx)
+	if err == nil && text != v.String() {
+		_, bare, _ := strings.Cut(text, " ") // Bearer TOKEN
+		s.Secrets.Hide(text, bare)
+	}
+	return text, err
+}
+
+// idOf names what the list of a server is remembered for. A server of a project is another one than that of the same name elsewhere.
+func idOf(name string, c config.MCPServer, root string) string {
+	if !c.Project {
+		root = ""
+	}
+	sum := sha256.Sum256([]byte(strings.Join(append([]string{name, root, c.Command, c.URL.String()}, c.Args...), "\x00")))
+	return hex.EncodeToString(sum[:])
+}
+
+// MCPOptions returns the options of a client of servers that is not part of a session.
+func MCPOptions(s *Setup, b Bounds, version string) mcp.Options {
+	return mcp.Options{
+		Dir: MCPDir(s.getenv), Version: version, Roots: append([]string{b.Root}, b.Roots...), Redact: s.Secrets.Redact,
+		Environ: sandbox.Environment(os.Environ(), nil, s.secretVars()),
+		Confine: func(c *exec.Cmd) (func(*exec.Cmd) error, func() error, error) { return confine(b, c) },
+		OAuth: mcp.OAuth{
+			Hide: s.Secrets.Hide,
+			Load: func(ctx context.Context, server string) (string, error) {
+				return s.Keys.Reveal(ctx, LoginName(server), "")
+			},
+			Save: func(ctx context.Context, server, text string) error {
+				key, err := keys.New(text)
+				if err == nil {
+					s.Secrets.Hide(text)
+					_, err = s.Keys.Set(ctx, LoginName(server), "", key)
+				}
+				return err
+			},
+		},
+	}
+}
+
+// LoginName returns the name under which the keys have the login at an MCP server.
+func LoginName(server string) string { return "mcp." + mcp.ServerName(server) }
+
+// confine prepares a command of a server for the sandbox of commands.
+func confine(b Bounds, c *exec.Cmd) (func(*exec.Cmd) error, func() error, error) {
+	if b.Sandbox == nil && b.Off != "" {
+		return nil, nil, errors.New("cannot run the server in the sandbox: " + b.Off)
+	}
+	if b.Sandbox == nil { // a free mode
+		return (*exec.Cmd).Start, func() error { return nil }, nil
+	}
+	var names []string
+	for _, v := range c.Env {
+		name, _, _ := strings.Cut(v, "=")
+		names = append(names, name)
+	}
+	confined, err := b.Sandbox.Pass(names...).Wrap(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	return confined.Start, confined.Close, nil
+}
+
+// servers are the MCP servers of an agent: its own ones, or those of its owner.
+type servers struct {
+	agent  *Agent
+	client *mcp.Client // nil: none
+}
+
+// newServers returns the servers of an agent. It starts none.
+func newServers(a *Agent, version string) *servers {
+	m, s := &servers{agent: a}, a.spec.Servers
+	if a.spec.child != nil {
+		m.client = a.spec.child.owner.mcp.client
+		return m
+	}
+	if s == nil || len(s.Config.MCP) == 0 {
+		return m
+	}
+	o := MCPOptions(s, a.spec.Bounds, version)
+	o.Confine = func(c *exec.Cmd) (func(*exec.Cmd) error, func() error, error) { return confine(a.site.now(), c) }
+	o.Learned, o.Changed, o.Elicit = m.learned, m.changed, m.elicit
+	m.client = mcp.New(MCPServers(s, a.spec.Bounds.Root), o)
+	return m
+}
+
+// close ends the servers of the agent, but not those of its owner.
+func (m *servers) close() error {
+	if m.client == nil || m.agent.spec.child != nil {
+		return nil
+	}
+	return m.client.Close()
+}
+
+// learn connects to the servers of which no list is remembered, in the background.
+func (m *servers) learn() {
+	if m.client != nil && m.agent.spec.child == nil {
+		m.client.Learn()
+	}
+}
+
+// connected returns the tools of connections. A sub-agent with a write scope gets only those that read: no one can say what the others change.
+func (m *servers) connected() External {
+	e := m.agent.spec.External
+	if m.client == nil {
+		return e
+	}
+	e.Groups = slices.Clone(e.Groups)
+	for name, tools := range m.client.Groups {
+		if m.agent.spec.writable != nil {
+			tools = slices.DeleteFunc(tools, unscoped)
+		}
+		if len(tools) > 0 {
+			e.Groups = append(e.Groups, catalog.Group{Name: name, Tools: tools})
+		}
+	}
+	return e
+}
+
+// unscoped reports whether a tool can change what no scope covers.
+func unscoped(t tool.Tool) bool {
+	r, ok := t.(interface{ Reads() bool })
+	return !ok || !r.Reads()
+}
+
+// learned adds the tools of a server to the session from the next turn on.
+func (m *servers) learned(server string, tools int) {
+	m.agent.Announce(live.Notice{Text: fmt.Sprintf("the MCP server %s has %s; see: tenon mcp show %s", server, tool.Count(tools, "tool"), server)})
+	m.join()
+}
+
+func (m *servers) join() {
+	if err := m.agent.external.change(context.Background(), m.connected()); err != nil {
+		m.agent.Announce(live.Notice{Text: fmt.Sprintf("cannot add the tools of MCP servers: %v", err)})
+	}
+}
+
+// The answers to a question about changed tools.
+const (
+	acceptTools = "Use the new list"
+	refuseTools = "Keep the accepted tools"
+)
+
+// changed shows that a server has other tools than the accepted ones, and asks if someone can answer.
+func (m *servers) changed(server string, d mcp.Difference) {
+	text := fmt.Sprintf("the MCP server %s changed its tools: %s", server, d)
+	m.agent.Announce(live.Notice{Text: text + "; new and changed tools are not used until you accept them: tenon mcp test --accept " + server})
+	if m.agent.Questions == nil {
+		return
+	}
+	m.client.Do(func(ctx context.Context) {
+		got, err := m.agent.Questions.Ask(ctx, session.Asking{Questions: []ask.Question{{
+			Text: strings.ToUpper(text[:1]) + text[1:] + ". Use them?", Options: []ask.Option{{Label: acceptTools}, {Label: refuseTools}},
+		}}})
+		if err != nil || len(got) != 1 || !slices.Contains(got[0].Choices, acceptTools) {
+			return
+		}
+		if err := m.client.Accept(server); err != nil {
+			m.agent.Announce(live.Notice{Text: err.Error()})
+			return
+		}
+		m.join()
+	})
+}
+
+// The answers to a question of a server.
+const (
+	answerServer  = "Answer"
+	visited       = "Done"
+	declineServer = "Decline"
+)
+
+// elicit asks the person for a server.
+func (m *servers) elicit(ctx context.Context, e mcp.Elicitation) (mcp.Elicited, error) {
+	text, yes := fmt.Sprintf("The MCP server %s asks: %s", e.Server, e.Message), answerServer
+	if e.URL != "" {
+		text, yes = fmt.Sprintf("%s\nIt wants you to open %s. Tenon does not open it.", text, e.URL), visited
+	}
+	got, err := m.ask(ctx, []ask.Question{{Text: text, Options: []ask.Option{{Label: yes}, {Label: declineServer}}}})
+	if err != nil || len(got) != 1 || !slices.Contains(got[0].Choices, yes) {
+		return mcp.Elicited{}, err
+	}
+	out := mcp.Elicited{Accept: true}
+	if len(e.Fields) == 0 {
+		return out, nil
+	}
+	var questions []ask.Question
+	for _, f := range e.Fields {
+		q := ask.Question{Text: f.Text, Multiple: f.Multiple, Default: f.Default}
+		if !f.Required {
+			q.Text += " (optional)"
+		}
+		for _, option := range f.Options {
+			q.Options = append(q.Options, ask.Option{Label: option})
+		}
+		questions = append(questions, q)
+	}
+	if got, err = m.ask(ctx, questions); err != nil {
+		return mcp.Elicited{}, err
+	}
+	for _, g := range got {
+		out.Values = append(out.Values, g.Choices)
+	}
+	return out, nil
+}
+
+func (m *servers) ask(ctx context.Context, questions []ask.Question) ([]ask.Answer, error) {
+	if m.agent.Questions == nil {
+		return nil, nil // declined
+	}
+	got, err := m.agent.Questions.Ask(ctx, session.Asking{Questions: questions})
+	if errors.Is(err, approval.ErrNobody) {
+		return nil, nil // declined
+	}
+	return got, err
+}
+
+// mentions finds @server:uri in a prompt.
+var mentions = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|\s)@([A-Za-z0-9][A-Za-z0-9._-]*):(\S+)`) })
+
+// hook adds the resources that a prompt of the person names as @server:uri.
+func (m *servers) hook() agent.Hook {
+	h := agent.Hook{Name: "mcp"}
+	if m.client != nil {
+		h.Prompt = m.mentioned
+	}
+	return h
+}
+
+func (m *servers) mentioned(ctx context.Context, prompt session.Message) (add string, err error) {
+	if prompt.Speaker.Kind != "" && prompt.Speaker.Kind != session.SpeakerPerson {
+		return "", nil
+	}
+	var b strings.Builder
+	for _, found := range mentions().FindAllStringSubmatch(prompt.Text(), 8) {
+		server, uri := found[1], strings.TrimRight(found[2], ".,;!?)\"'")
+		content, err := m.client.Read(ctx, server, uri)
+		if _, other := errors.AsType[*mcp.UnknownError](err); other {
+			continue
+		}
+		if err != nil {
+			m.agent.Announce(live.Notice{Text: fmt.Sprintf("cannot read @%s:%s: %v", server, uri, err)})
+			fmt.Fprintf(&b, "The resource @%s:%s cannot be read: %v\n", server, uri, err)
+			continue
+		}
+		fmt.Fprintf(&b, "The resource @%s:%s:\n%s\n", server, uri, content.Text())
+	}
+	return m.agent.spec.Secrets.Redact(b.String()), nil
+}

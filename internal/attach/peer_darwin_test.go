@@ -1,0 +1,5 @@
+package attach
+
+const dialVar = "ATTACH_DIAL"
+
+func dialMain() int { return 1 }

@@ -1,0 +1,193 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/tenon-agent/tenon/internal/term"
+)
+
+// Elicitation is what a server asks the person: the values of some fields, or to visit an address.
+type Elicitation struct {
+	Server  string
+	Message string
+	URL     string // to visit; then there are no fields
+	Fields  []Field
+}
+
+// Field is one value that a server asks for.
+type Field struct {
+	Name, Text string
+	Options    []string // the possible values; none: any text
+	Multiple   bool     // several of the options
+	Default    string
+	Required   bool
+
+	kind   string
+	values []any // of the options
+}
+
+// Elicited is the answer of the person. The texts of a field are in the order of the fields; an empty list leaves a field out.
+type Elicited struct {
+	Accept bool
+	Values [][]string
+}
+
+// maxFields is the most fields of one question.
+const maxFields = 16
+
+// elicits adds the questions of a server to the options of its connection.
+func (s *server) elicits(o *mcp.ClientOptions) {
+	if s.client.options.Elicit == nil {
+		return // such a server gets an error, and may do without
+	}
+	o.Capabilities.Elicitation = &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}}
+	o.ElicitationHandler = func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		e := Elicitation{Server: s.Name, Message: clean(r.Params.Message, maxDescription)}
+		if r.Params.URL != "" {
+			to, err := url.Parse(r.Params.URL)
+			if err != nil || to.Scheme != "https" && to.Scheme != "http" {
+				return &mcp.ElicitResult{Action: "decline"}, nil
+			}
+			e.URL = term.OneLine(to.String())
+		} else if e.Fields = fieldsOf(r.Params.RequestedSchema); len(e.Fields) > maxFields {
+			return &mcp.ElicitResult{Action: "decline"}, nil
+		}
+		s.asking.Add(1)
+		defer s.asking.Add(-1)
+		got, err := s.client.options.Elicit(ctx, e)
+		switch {
+		case err != nil:
+			s.log.add("no answer to a question: %v", err)
+			return &mcp.ElicitResult{Action: "cancel"}, nil
+		case !got.Accept:
+			return &mcp.ElicitResult{Action: "decline"}, nil
+		}
+		content, err := contentOf(e.Fields, got.Values)
+		if err != nil {
+			s.log.add("the answer to a question does not fit: %v", err)
+			return &mcp.ElicitResult{Action: "decline"}, nil
+		}
+		return &mcp.ElicitResult{Action: "accept", Content: content}, nil
+	}
+}
+
+// property is a property of the schema of a question.
+type property struct {
+	Type, Title, Description string
+	Enum                     []any
+	EnumNames                []string
+	Default                  any
+	OneOf, AnyOf             []choice
+	Items                    *property
+}
+
+type choice struct {
+	Const any
+	Title string
+}
+
+// fieldsOf returns the fields that a flat schema asks for, the required ones first.
+func fieldsOf(schema any) (fields []Field) {
+	data, err := json.Marshal(schema)
+	if err != nil {
+		return nil
+	}
+	var s struct {
+		Properties map[string]property
+		Required   []string
+	}
+	if json.Unmarshal(data, &s) != nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		p := s.Properties[name]
+		f := Field{Name: name, kind: p.Type, Required: slices.Contains(s.Required, name), Text: clean(strings.TrimSpace(p.Title+" "+p.Description), maxDescription)}
+		if f.Text == "" {
+			f.Text = clean(name, longestName)
+		}
+		if p.Default != nil {
+			f.Default = clean(fmt.Sprint(p.Default), maxDescription)
+		}
+		if p.Type == "array" && p.Items != nil {
+			f.Multiple = true
+			p.Enum, p.OneOf, p.AnyOf = p.Items.Enum, p.Items.OneOf, p.Items.AnyOf
+		}
+		for i, v := range p.Enum {
+			label := fmt.Sprint(v)
+			if i < len(p.EnumNames) {
+				label = p.EnumNames[i]
+			}
+			f.Options, f.values = append(f.Options, clean(label, longestName)), append(f.values, v)
+		}
+		for _, c := range slices.Concat(p.OneOf, p.AnyOf) {
+			label := c.Title
+			if label == "" {
+				label = fmt.Sprint(c.Const)
+			}
+			f.Options, f.values = append(f.Options, clean(label, longestName)), append(f.values, c.Const)
+		}
+		if p.Type == "boolean" {
+			f.Options, f.values = []string{"Yes", "No"}, []any{true, false}
+		}
+		fields = append(fields, f)
+	}
+	slices.SortStableFunc(fields, func(a, b Field) int {
+		switch {
+		case a.Required == b.Required:
+			return 0
+		case a.Required:
+			return -1
+		}
+		return 1
+	})
+	return fields
+}
+
+// contentOf returns the values of the fields with their types.
+func contentOf(fields []Field, texts [][]string) (map[string]any, error) {
+	content := map[string]any{}
+	for i, f := range fields {
+		if i >= len(texts) || len(texts[i]) == 0 || texts[i][0] == "" {
+			continue
+		}
+		var values []any
+		for _, text := range texts[i] {
+			v, err := f.value(text)
+			if err != nil {
+				return nil, err
+			}
+			values = append(values, v)
+		}
+		if content[f.Name] = values[0]; f.Multiple {
+			content[f.Name] = values
+		}
+	}
+	return content, nil
+}
+
+func (f Field) value(text string) (any, error) {
+	if i := slices.Index(f.Options, text); i >= 0 {
+		return f.values[i], nil
+	}
+	switch f.kind {
+	case "integer":
+		return strconv.ParseInt(text, 10, 64)
+	case "number":
+		return strconv.ParseFloat(text, 64)
+	case "boolean":
+		return strconv.ParseBool(text)
+	}
+	if len(f.Options) > 0 {
+		return nil, fmt.Errorf("%q is not an option of %s", text, f.Name)
+	}
+	return text, nil
+}
