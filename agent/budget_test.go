@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -133,8 +134,10 @@ func TestChildrenShareTheBudget(t *testing.T) {
 					Window: window.New(window.Options{Summarizer: drawing{p}, Cooldown: time.Second}),
 				}
 			}
+			var looks atomic.Int64
 			look := tool.New("look", "Look.", tool.Nothing, func(context.Context, struct{}, tool.Report) (tool.Result, error) {
-				return tool.Result{Content: llm.Content{llm.Text{Text: strings.Repeat("a line of a file\n", 40)}}}, nil
+				n := looks.Add(1) // each result is new: equal ones would end the run for repetition
+				return tool.Result{Content: llm.Content{llm.Text{Text: fmt.Sprint(n, strings.Repeat(" a line of a file\n", 40))}}}, nil
 			})
 			var ends []session.RunEnded
 			var mu sync.Mutex
