@@ -209,7 +209,7 @@ func TestHugeOutput(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	told := 0
-	call := prepare(t, shell.New(ws, shell.Options{})[0], map[string]any{"command": "yes | head -c 1G"})
+	call := prepare(t, shell.New(ws, shell.Options{})[0], map[string]any{"command": "yes | head -c 1G", "timeout": 600})
 	result, err := call.Run(t.Context(), func(text string) { told += len(text) })
 	if err != nil {
 		t.Fatal(err)
