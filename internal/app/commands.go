@@ -14,6 +14,7 @@ import (
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/internal/config"
+	"github.com/tenon-agent/tenon/internal/frontmatter"
 	"github.com/tenon-agent/tenon/internal/slash"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/llm/offline"
@@ -36,9 +37,9 @@ type CommandSet struct {
 // Commands finds the commands for work in a directory: the person's, and those of the project if its directory is trusted.
 func Commands(s *Setup, dir string) (CommandSet, error) {
 	var set CommandSet
-	var folders []slash.Folder
+	var folders []frontmatter.Folder
 	for _, name := range s.ownPlaces("commands") {
-		folders = append(folders, slash.Folder{Dir: name})
+		folders = append(folders, frontmatter.Folder{Dir: name})
 	}
 	if project := projectCommands(dir); len(project.Commands)+len(project.Problems) > 0 {
 		trusted, err := trusted(s.Dir, dir)
@@ -107,10 +108,10 @@ func ProjectCommands(dir string) []slash.Command { return projectCommands(dir).C
 
 func projectCommands(dir string) slash.Found { return slash.Find(commandFolders(dir)) }
 
-func commandFolders(dir string) (out []slash.Folder) {
+func commandFolders(dir string) (out []frontmatter.Folder) {
 	root, places := projectPlaces(dir, "commands")
 	for _, name := range places {
-		out = append(out, slash.Folder{Dir: name, Within: root})
+		out = append(out, frontmatter.Folder{Dir: name, Within: root})
 	}
 	return out
 }

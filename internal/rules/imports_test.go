@@ -53,7 +53,7 @@ var places = []place{
 	{path: "team", may: []string{"agent", "budget", "llm", "session", "session/index", "session/live", "session/request", "session/view", "tool", "workspace/path"}},
 	{path: "team/goal", may: []string{"agent", "llm", "session"}},
 	{path: "team/parallel", may: []string{"agent", "llm", "session"}},
-	{path: "team/role", may: []string{"llm", "permission", "workspace/path"}},
+	{path: "team/role", may: []string{"llm", "permission"}},
 	{path: "models", may: []string{"llm", "llm/...", "redact"}},
 	{path: "undo", may: []string{"llm", "session", "session/view", "session/index", "tool", "workspace", "workspace/..."}},
 	{path: "conversation", may: []string{"public"}},
@@ -68,7 +68,7 @@ var places = []place{
 	{path: "internal/config/...", may: []string{"budget", "llm", "models", "permission", "redact", "workspace/host"}},
 	{path: "internal/cli/chat", may: []string{"public", "internal/..."}}, // it joins the command line and the terminal
 	{path: "internal/cli/...", may: []string{"public", "internal/..."}, face: true},
-	{path: "internal/slash", may: []string{"internal/frontmatter", "workspace/path"}},
+	{path: "internal/slash", may: []string{"internal/frontmatter"}},
 	{path: "internal/tui/theme", may: []string{"internal/term"}},
 	{path: "internal/tui/keys", may: []string{"internal/spelling"}},
 	{path: "internal/tui/list", may: []string{"internal/term", "internal/tui/theme"}},

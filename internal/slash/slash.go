@@ -4,26 +4,18 @@ package slash
 import (
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/tenon-agent/tenon/internal/frontmatter"
-	paths "github.com/tenon-agent/tenon/workspace/path"
 )
 
 // The limits of commands.
 const (
-	maxFile  = 64 << 10 // bytes of one file
-	maxFiles = 500      // of one folder
-	maxDepth = 4        // directories below a folder
-	maxName  = 128      // characters
-	maxWords = 200      // characters of a description
+	maxName  = 128 // characters
+	maxWords = 200 // characters of a description
 )
 
 // Command is a command of a file.
@@ -37,12 +29,6 @@ type Command struct {
 	Body        string
 }
 
-// Folder is a directory with a Markdown file for each command, also in directories below it.
-type Folder struct {
-	Dir    string // absolute
-	Within string // directory that contains its files after links are resolved; empty: any
-}
-
 // Found is the commands of folders.
 type Found struct {
 	Commands []Command // sorted by name
@@ -50,12 +36,12 @@ type Found struct {
 }
 
 // Find finds the commands in folders. Of two commands with the same name the one in the later folder counts. A missing folder has none.
-func Find(folders []Folder) Found {
+func Find(folders []frontmatter.Folder) Found {
 	byName := make(map[string]Command)
 	var f Found
 	for _, folder := range folders {
-		for _, file := range folder.files() {
-			c, err := folder.read(file)
+		for _, file := range folder.Files() {
+			c, err := read(folder, file)
 			if err != nil {
 				f.Problems = append(f.Problems, fmt.Errorf("%s: %w", file, err))
 				continue
@@ -69,54 +55,13 @@ func Find(folders []Folder) Found {
 	return f
 }
 
-// files returns the Markdown files of the folder, sorted. Unreadable directories have none.
-func (f Folder) files() (all []string) {
-	_ = filepath.WalkDir(f.Dir, func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return nil
-		case d.IsDir() && strings.Count(strings.TrimPrefix(name, f.Dir), string(filepath.Separator)) > maxDepth:
-			return fs.SkipDir
-		case !d.IsDir() && strings.EqualFold(filepath.Ext(name), ".md") && !strings.HasPrefix(d.Name(), "."):
-			all = append(all, name)
-		}
-		if len(all) == maxFiles {
-			return fs.SkipAll
-		}
-		return nil
-	})
-	return all
-}
-
-// read reads one file, which may be a link, but not to a place outside of Within.
-func (f Folder) read(name string) (Command, error) {
-	resolved, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return Command{}, err
-	}
-	if f.Within != "" && !paths.Inside(f.Within, resolved) {
-		return Command{}, fmt.Errorf("it is outside %s", f.Within)
-	}
-	file, err := os.OpenFile(resolved, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return Command{}, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-		return Command{}, err
-	case !info.Mode().IsRegular():
-		return Command{}, errors.New("it is not a regular file")
-	case info.Size() > maxFile:
-		return Command{}, fmt.Errorf("it is larger than %d bytes", maxFile)
-	}
-	data, err := io.ReadAll(io.LimitReader(file, maxFile))
+func read(f frontmatter.Folder, name string) (Command, error) {
+	text, err := f.Read(name)
 	if err != nil {
 		return Command{}, err
 	}
 	relative := strings.TrimPrefix(name, f.Dir+string(filepath.Separator))
-	c, err := Parse(strings.ReplaceAll(filepath.ToSlash(strings.TrimSuffix(relative, filepath.Ext(relative))), "/", ":"), string(data))
+	c, err := Parse(strings.ReplaceAll(filepath.ToSlash(strings.TrimSuffix(relative, filepath.Ext(relative))), "/", ":"), text)
 	c.File = name
 	return c, err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenon-agent/tenon/internal/frontmatter"
 	"github.com/tenon-agent/tenon/internal/slash"
 )
 
@@ -89,7 +90,7 @@ func TestFind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := slash.Find([]slash.Folder{{Dir: filepath.Join(own, "none")}, {Dir: own}, {Dir: project, Within: project}})
+	found := slash.Find([]frontmatter.Folder{{Dir: filepath.Join(own, "none")}, {Dir: own}, {Dir: project, Within: project}})
 	var names []string
 	for _, c := range found.Commands {
 		names = append(names, c.Name+"="+c.Body)

@@ -1,25 +1,13 @@
 package role
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
-	paths "github.com/tenon-agent/tenon/workspace/path"
-)
-
-// The limits of the search.
-const (
-	maxFile  = 64 << 10 // bytes of one file
-	maxFiles = 200      // of one folder
-	maxDepth = 4        // directories below a folder
+	"github.com/tenon-agent/tenon/internal/frontmatter"
 )
 
 // Folder is a directory with a Markdown file for each role, also in directories below it.
@@ -43,8 +31,8 @@ func Find(folders []Folder) Found {
 	}
 	var f Found
 	for _, folder := range folders {
-		for _, name := range folder.files() {
-			r, err := folder.read(name)
+		for _, name := range frontmatter.Folder(folder).Files() {
+			r, err := read(frontmatter.Folder(folder), name)
 			if err != nil {
 				f.Problems = append(f.Problems, fmt.Errorf("%s: %w", name, err))
 				continue
@@ -58,53 +46,12 @@ func Find(folders []Folder) Found {
 	return f
 }
 
-// files returns the Markdown files of the folder, sorted. Unreadable directories have none.
-func (f Folder) files() (all []string) {
-	_ = filepath.WalkDir(f.Dir, func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return nil
-		case d.IsDir() && strings.Count(strings.TrimPrefix(name, f.Dir), string(filepath.Separator)) > maxDepth:
-			return fs.SkipDir
-		case !d.IsDir() && strings.EqualFold(filepath.Ext(name), ".md") && !strings.HasPrefix(d.Name(), "."):
-			all = append(all, name)
-		}
-		if len(all) == maxFiles {
-			return fs.SkipAll
-		}
-		return nil
-	})
-	return all
-}
-
-// read reads one file, which may be a link, but not to a place outside of Within.
-func (f Folder) read(name string) (Role, error) {
-	resolved, err := filepath.EvalSymlinks(name)
+func read(f frontmatter.Folder, name string) (Role, error) {
+	text, err := f.Read(name)
 	if err != nil {
 		return Role{}, err
 	}
-	if f.Within != "" && !paths.Inside(f.Within, resolved) {
-		return Role{}, fmt.Errorf("it is outside %s", f.Within)
-	}
-	file, err := os.OpenFile(resolved, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return Role{}, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-		return Role{}, err
-	case !info.Mode().IsRegular():
-		return Role{}, errors.New("it is not a regular file")
-	case info.Size() > maxFile:
-		return Role{}, fmt.Errorf("it is larger than %d bytes", maxFile)
-	}
-	data, err := io.ReadAll(io.LimitReader(file, maxFile))
-	if err != nil {
-		return Role{}, err
-	}
-	r, err := Parse(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), strings.ToValidUTF8(string(data), "\ufffd"))
+	r, err := Parse(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), text)
 	r.File = name
 	return r, err
 }
