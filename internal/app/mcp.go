@@ -79,10 +79,7 @@ func MCPServer(s *Setup, name string, c config.MCPServer, dir string) mcp.Server
 		return out
 	}
 	out.SSE = c.Transport == config.MCPOverSSE
-	out.OAuth = mcp.Registered{ID: c.OAuth.ClientID, Scopes: c.OAuth.Scopes}
-	if c.OAuth.ClientSecret.IsSet() {
-		out.OAuth.Secret = func(ctx context.Context) (string, error) { return secretOf(ctx, s, c.OAuth.ClientSecret) }
-	}
+	out.OAuth = registered(s, c.OAuth)
 	out.Address = func(ctx context.Context) (string, error) {
 		address, err := c.URL.Get(ctx)
 		s.Secrets.Hide(redact.InURL(address)...)
@@ -98,6 +95,30 @@ func MCPServer(s *Setup, name string, c config.MCPServer, dir string) mcp.Server
 			h.Set(name, value)
 		}
 		return h, nil
+	}
+	return out
+}
+
+// registered returns the client of a server.
+func registered(s *Setup, c config.MCPOAuth) mcp.Registered {
+	secret := func(v redact.Value) func(context.Context) (string, error) {
+		if !v.IsSet() {
+			return nil
+		}
+		return func(ctx context.Context) (string, error) { return secretOf(ctx, s, v) }
+	}
+	out := mcp.Registered{
+		ID: c.ClientID, Scopes: c.Scopes, Secret: secret(c.ClientSecret), TokenURL: c.TokenURL.Get,
+		Service: c.Grant == config.GrantClientCredentials || c.KeyFile != "",
+	}
+	if c.KeyFile != "" {
+		out.Key = func(context.Context) (string, error) {
+			data, err := os.ReadFile(s.paths(s.Config.Root, []string{c.KeyFile})[0])
+			return string(data), err
+		}
+	}
+	if i := c.IDP; i.IDToken.IsSet() {
+		out.Identity = &mcp.Identity{ID: i.ClientID, Secret: secret(i.ClientSecret), Token: secret(i.IDToken), TokenURL: i.TokenURL.Get}
 	}
 	return out
 }

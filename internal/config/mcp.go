@@ -46,11 +46,32 @@ type MCPTools struct {
 
 // MCPOAuth is a registered OAuth client.
 type MCPOAuth struct {
-	ClientID     string       `json:"client_id" is:"argument" doc:"The ID of the client."`
+	ClientID     string       `json:"client_id" is:"argument" doc:"The ID of the client, or the https address of the document that describes it."`
 	ClientSecret redact.Value `json:"client_secret" is:"secret" doc:"The secret of the client, preferably as a reference."`
+	Grant        MCPGrant     `json:"grant" doc:"How Tenon gets tokens: login (a person logs in), client_credentials (the client has rights of its own). Default: login."`
+	KeyFile      string       `json:"private_key_file" is:"path" doc:"The file with the private key, in PEM, with which a client of the grant client_credentials signs its requests, instead of a secret."`
+	TokenURL     redact.Value `json:"token_url" is:"url" doc:"Where the client gets tokens without a login. Default: where the server says, if that is on its own host."`
+	IDP          MCPIDP       `json:"idp" doc:"The identity provider that vouches for you, instead of a login."`
 	Port         int          `json:"port" min:"1" max:"65535" doc:"The port of the callback on this machine. Default: any free port."`
 	Scopes       []string     `json:"scopes" is:"argument" doc:"The scopes to ask for. Default: those that the server names."`
 }
+
+// MCPIDP is an identity provider that vouches for a person at a server.
+type MCPIDP struct {
+	TokenURL     redact.Value `json:"token_url" is:"url" doc:"Where the identity provider exchanges tokens."`
+	ClientID     string       `json:"client_id" is:"argument" doc:"The ID of the client at the identity provider."`
+	ClientSecret redact.Value `json:"client_secret" is:"secret" doc:"The secret of the client there, if it has one, preferably as a reference."`
+	IDToken      redact.Value `json:"id_token" is:"secret" doc:"Your ID token of the identity provider, preferably as a reference: $(command)."`
+}
+
+// MCPGrant is a way to get tokens.
+type MCPGrant string
+
+// The grants.
+const (
+	GrantLogin             MCPGrant = "login"
+	GrantClientCredentials MCPGrant = "client_credentials"
+)
 
 // MCPTransport is a transport of a server on the network.
 type MCPTransport string

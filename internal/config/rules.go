@@ -167,6 +167,8 @@ func words(t reflect.Type) []string {
 		return texts(ThemeAuto, ThemeDark, ThemeLight, ThemeHighContrastDark, ThemeHighContrastLight, ThemeColorBlindDark, ThemeColorBlindLight, ThemeTerminal, ThemePlain)
 	case reflect.TypeFor[MCPTransport]():
 		return texts(MCPOverHTTP, MCPOverSSE)
+	case reflect.TypeFor[MCPGrant]():
+		return texts(GrantLogin, GrantClientCredentials)
 	case reflect.TypeFor[OpenAPIAuth]():
 		return texts(AuthBearer, AuthBasic, AuthHeader, AuthQuery, AuthCookie, AuthOAuth)
 	case reflect.TypeFor[SearchBackend]():

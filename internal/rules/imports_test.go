@@ -95,7 +95,7 @@ var places = []place{
 	{path: "internal/rules/..."},
 	{path: "internal/markup", leaf: "pages of HTML, written the same way by all writers"},
 	{path: "internal/testkit/console", leaf: "a terminal with an emulator, for tests and screenshots"},
-	{path: "internal/testkit/mcpconformance", may: []string{"internal/testkit/modelserver"}},
+	{path: "internal/testkit/mcpconformance", may: []string{"internal/testkit/console", "internal/testkit/modelserver"}},
 	{path: "internal/testkit/modelserver", may: []string{"llm", "llm/llmtest"}},
 	{path: "internal/testkit/program", leaf: "writes programs that a test runs"},
 	{path: "internal/testkit/recorded", may: []string{"llm"}},

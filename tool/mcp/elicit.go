@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,11 +32,13 @@ type Field struct {
 	Default    string
 	Required   bool
 
-	kind   string
-	values []any // of the options
+	kind     string
+	values   []any // of the options
+	fallback any   // the value of Default
 }
 
-// Elicited is the answer of the person. The texts of a field are in the order of the fields; an empty list leaves a field out.
+// Elicited is the answer of the person. The texts of a field are in the order of the fields. A field with an empty list gets its default, and
+// is left out if it has none.
 type Elicited struct {
 	Accept bool
 	Values [][]string
@@ -114,9 +117,6 @@ func fieldsOf(schema any) (fields []Field) {
 		if f.Text == "" {
 			f.Text = clean(name, longestName)
 		}
-		if p.Default != nil {
-			f.Default = clean(fmt.Sprint(p.Default), maxDescription)
-		}
 		if p.Type == "array" && p.Items != nil {
 			f.Multiple = true
 			p.Enum, p.OneOf, p.AnyOf = p.Items.Enum, p.Items.OneOf, p.Items.AnyOf
@@ -138,6 +138,9 @@ func fieldsOf(schema any) (fields []Field) {
 		if p.Type == "boolean" {
 			f.Options, f.values = []string{"Yes", "No"}, []any{true, false}
 		}
+		if f.fallback = p.Default; p.Default != nil {
+			f.Default = f.label(p.Default)
+		}
 		fields = append(fields, f)
 	}
 	slices.SortStableFunc(fields, func(a, b Field) int {
@@ -152,11 +155,29 @@ func fieldsOf(schema any) (fields []Field) {
 	return fields
 }
 
+// label returns the text of a value: that of its option, if it has one.
+func (f Field) label(value any) string {
+	if all, several := value.([]any); several {
+		var labels []string
+		for _, v := range all {
+			labels = append(labels, f.label(v))
+		}
+		return strings.Join(labels, ", ")
+	}
+	if i := slices.IndexFunc(f.values, func(v any) bool { return reflect.DeepEqual(v, value) }); i >= 0 {
+		return f.Options[i]
+	}
+	return clean(fmt.Sprint(value), maxDescription)
+}
+
 // contentOf returns the values of the fields with their types.
 func contentOf(fields []Field, texts [][]string) (map[string]any, error) {
 	content := map[string]any{}
 	for i, f := range fields {
-		if i >= len(texts) || len(texts[i]) == 0 || texts[i][0] == "" {
+		if i >= len(texts) || len(texts[i]) == 0 || texts[i][0] == "" || slices.Equal(texts[i], []string{f.Default}) {
+			if f.fallback != nil {
+				content[f.Name] = f.fallback
+			}
 			continue
 		}
 		var values []any

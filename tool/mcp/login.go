@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -35,9 +36,22 @@ type OAuth struct {
 
 // Registered is an OAuth client that the person registered.
 type Registered struct {
-	ID     string
+	ID     string                                    // or the https address of the document that describes the client
 	Secret func(ctx context.Context) (string, error) // nil: a public client
 	Scopes []string                                  // to ask for; default: those that the server names
+
+	Service  bool                                      // the client gets its tokens for itself, without a person
+	Key      func(ctx context.Context) (string, error) // in PEM: with it a Service signs its requests; nil: it sends its Secret
+	Identity *Identity                                 // says who the person is, instead of a login
+	TokenURL func(ctx context.Context) (string, error) // where the Service or the Identity gets tokens; nil: where the server says, on its own host
+}
+
+// Identity is what a person is to an identity provider, which vouches for them at servers.
+type Identity struct {
+	ID       string // of the client there
+	Secret   func(ctx context.Context) (string, error)
+	Token    func(ctx context.Context) (string, error) // the ID token of the person
+	TokenURL func(ctx context.Context) (string, error)
 }
 
 // grant is what a login leaves.
@@ -83,7 +97,10 @@ func (l login) Authorize(ctx context.Context, req *http.Request, resp *http.Resp
 func (s *server) authorize(ctx context.Context, address string) (auth.OAuthHandler, error) {
 	o := s.client.options.OAuth
 	forms := &resourceForms{base: http.DefaultTransport}
-	client := &http.Client{Timeout: oauthTimeout, Transport: forms}
+	client := &http.Client{Timeout: oauthTimeout, Transport: forms, CheckRedirect: keepsForms}
+	if s.OAuth.Service || s.OAuth.Identity != nil {
+		return &service{server: s, client: client}, nil
+	}
 	config := &auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: o.Redirect, RequestRefreshToken: true, AcceptUnadvertisedIss: true, Client: client,
 		AuthorizationCodeFetcher: func(ctx context.Context, a *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
@@ -104,7 +121,11 @@ func (s *server) authorize(ctx context.Context, address string) (auth.OAuthHandl
 	if config.RedirectURL == "" {
 		config.RedirectURL = "http://127.0.0.1/callback" // no one visits it
 	}
-	if r := s.OAuth; r.ID != "" {
+	document := strings.HasPrefix(s.OAuth.ID, "https://")
+	if document {
+		config.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: s.OAuth.ID}
+	}
+	if r := s.OAuth; r.ID != "" && !document {
 		config.PreregisteredClient = &oauthex.ClientCredentials{ClientID: r.ID}
 		if r.Secret != nil {
 			secret, err := r.Secret(ctx)
@@ -233,12 +254,14 @@ func decode(text string) (g grant, err error) {
 	return g, err
 }
 
-// resourceForms adds the resource to the requests for another token: the protocol requires it, and package oauth2 does not know it.
+// resourceForms adds the resource to the requests for another token: the protocol requires it, and package oauth2 does not know it. It also
+// reads the metadata of servers of 2025-03-26.
 type resourceForms struct {
 	base http.RoundTripper
 
-	mu       sync.Mutex
-	resource string // of the first token
+	mu        sync.Mutex
+	resource  string // of the first token
+	described bool   // the server names its server of logins
 }
 
 // named sets the resource unless it is empty, and returns it.
@@ -251,7 +274,15 @@ func (r *resourceForms) named(resource string) string {
 	return r.resource
 }
 
-// maxForm is the most bytes of a form of package oauth2.
+// keepsForms refuses to follow a redirect that would send a form with secrets elsewhere.
+func keepsForms(req *http.Request, via []*http.Request) error {
+	if req.Method != http.MethodGet || len(via) > 5 {
+		return fmt.Errorf("the server redirects to %s", clean(req.URL.Host, maxDescription))
+	}
+	return nil
+}
+
+// maxForm is the most bytes of a form of package oauth2, and of metadata.
 const maxForm = 1 << 20
 
 // RoundTrip implements [http.RoundTripper].
@@ -269,5 +300,38 @@ func (r *resourceForms) RoundTrip(req *http.Request) (*http.Response, error) {
 		req = req.Clone(req.Context())
 		req.Body, req.ContentLength = io.NopCloser(strings.NewReader(string(data))), int64(len(data))
 	}
-	return r.base.RoundTrip(req)
+	resp, err := r.base.RoundTrip(req)
+	if err == nil && req.Method == http.MethodGet && resp.StatusCode == http.StatusOK {
+		err = r.adopt(req.URL, resp)
+	}
+	return resp, err
+}
+
+// ownMetadata is the path of the metadata of a server that is its own server of logins, as in the protocol of 2025-03-26.
+const ownMetadata = "/.well-known/oauth-authorization-server"
+
+// adopt lets a server that is its own server of logins name an issuer with a path, although its metadata is at the root: the host is the
+// same. A server that describes itself names its issuer, and the metadata must have that name.
+func (r *resourceForms) adopt(from *url.URL, resp *http.Response) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.described = r.described || from.Path != ownMetadata; r.described {
+		return nil
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxForm))
+	if err = errors.Join(err, resp.Body.Close()); err != nil {
+		return err
+	}
+	var fields map[string]any
+	if json.Unmarshal(data, &fields) == nil {
+		name, _ := fields["issuer"].(string)
+		if issuer, err := url.Parse(name); err == nil && issuer.Scheme == from.Scheme && issuer.Host == from.Host {
+			fields["issuer"] = from.Scheme + "://" + from.Host
+			if data, err = json.Marshal(fields); err != nil {
+				return err
+			}
+		}
+	}
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
+	return nil
 }

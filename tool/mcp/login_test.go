@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,8 +22,11 @@ type guarded struct {
 	*httptest.Server
 	mu     sync.Mutex
 	forms  []url.Values // of the requests for tokens
+	basic  []string     // the client and its secret in the headers of these requests
 	valid  string       // the token that it accepts
 	expiry int
+	logins string // the server of logins that it names; default: itself; "-": it describes itself not at all
+	issuer string // the name of that server, after its address
 }
 
 func (g *guarded) token() string {
@@ -50,18 +54,26 @@ func newGuarded(t *testing.T, expiry int) *guarded {
 	})
 	answer := func(path string, value func() any) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			v := value()
+			if v == nil {
+				http.NotFound(w, r)
+				return
+			}
 			w.Header().Set("Content-Type", "application/json")
-			if err := json.NewEncoder(w).Encode(value()); err != nil {
+			if err := json.NewEncoder(w).Encode(v); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	answer("/.well-known/oauth-protected-resource/mcp", func() any {
-		return map[string]any{"resource": g.URL + "/mcp", "authorization_servers": []string{g.URL}}
+		if g.logins == "-" {
+			return nil
+		}
+		return map[string]any{"resource": g.URL + "/mcp", "authorization_servers": []string{cmp.Or(g.logins, g.URL)}}
 	})
 	answer("/.well-known/oauth-authorization-server", func() any {
 		return map[string]any{
-			"issuer": g.URL, "authorization_endpoint": g.URL + "/authorize", "token_endpoint": g.URL + "/token", "registration_endpoint": g.URL + "/register",
+			"issuer": g.URL + g.issuer, "authorization_endpoint": g.URL + "/authorize", "token_endpoint": g.URL + "/token", "registration_endpoint": g.URL + "/register",
 			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"}, "token_endpoint_auth_methods_supported": []string{"none"},
 		}
 	})
@@ -80,6 +92,8 @@ func newGuarded(t *testing.T, expiry int) *guarded {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.forms = append(g.forms, r.PostForm)
+		id, secret, _ := r.BasicAuth()
+		g.basic = append(g.basic, id+":"+secret)
 		g.valid = fmt.Sprintf("secret-token-%d", len(g.forms))
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprintf(w, `{"access_token":%q,"token_type":"Bearer","refresh_token":"secret-refresh","expires_in":%d}`, g.valid, g.expiry)

@@ -165,4 +165,7 @@ func offers(s *sdk.Server) {
 		}
 	}
 	sdk.AddTool(s, &sdk.Tool{Name: "ask"}, ask(`{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer"},"fine":{"type":"boolean"}},"required":["name"]}`))
+	sdk.AddTool(s, &sdk.Tool{Name: "defaults"}, ask(`{"type":"object","properties":{"a":{"type":"string","default":"Ada"},"b":{"type":"integer","default":30},
+		"c":{"type":"boolean","default":false},"d":{"type":"string","enum":["x","y"],"enumNames":["An x","A y"],"default":"y"},"e":{"type":"string"},
+		"f":{"type":"array","items":{"type":"string","enum":["l","m","n"]},"default":["l","n"]}}}`))
 }

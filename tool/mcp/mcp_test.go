@@ -404,6 +404,21 @@ func TestElicitation(t *testing.T) {
 	if want := `"content":{"age":36,"fine":true,"name":"Ada"}`; err != nil || !strings.Contains(r.Content.Text(), want) {
 		t.Errorf("got %q, %v", r.Content.Text(), err)
 	}
+	var defaults []string
+	agree := func(_ context.Context, e mcp.Elicitation) (mcp.Elicited, error) {
+		for _, f := range e.Fields {
+			defaults = append(defaults, f.Default)
+		}
+		return mcp.Elicited{Accept: true, Values: [][]string{nil, {"31"}, nil, {"A y"}}}, nil
+	}
+	c = connected(t, mcp.Options{Elicit: agree}, local(t, "offers"))
+	r, err = call(t, c, "mcp__test__defaults", `{"text":""}`)
+	if want := `"content":{"a":"Ada","b":31,"c":false,"d":"y","f":["l","n"]}`; err != nil || !strings.Contains(r.Content.Text(), want) {
+		t.Errorf("with defaults: %q, %v", r.Content.Text(), err)
+	}
+	if want := "Ada|30|No|A y||l, n"; strings.Join(defaults, "|") != want {
+		t.Errorf("defaults %q", defaults)
+	}
 	refuse := func(context.Context, mcp.Elicitation) (mcp.Elicited, error) { return mcp.Elicited{}, nil }
 	c = connected(t, mcp.Options{Elicit: refuse}, local(t, "offers"))
 	if r, err := call(t, c, "mcp__test__ask", `{"text":""}`); err != nil || !strings.Contains(r.Content.Text(), "decline") {

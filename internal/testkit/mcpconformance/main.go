@@ -1,7 +1,9 @@
+//go:build linux || darwin
+
 // Mcpconformance is the client that the conformance suite of MCP tests: it drives the program as a person would. It adds the server, logs in
-// if the server needs that, and lets a model call each tool once. The script run next to it runs the suite.
+// if the server needs that, lets a model call each tool once, and answers the questions of the server. The script run next to it runs the suite.
 //
-// TENON is the program. The last argument is the address of the server.
+// TENON is the program, MCP_CONFORMANCE_SCENARIO the name of the scenario. The last argument is the address of the server.
 package main
 
 import (
@@ -17,6 +19,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tenon-agent/tenon/internal/testkit/console"
 	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
 )
 
@@ -49,12 +52,16 @@ func run(address string) (err error) {
 	if err := p.configure(address); err != nil {
 		return err
 	}
+	scenario := os.Getenv("MCP_CONFORMANCE_SCENARIO")
 	out, err := p.tenon("mcp", "test", "server")
 	if strings.Contains(out, "needs a login") {
 		err = p.login()
 	}
 	if err != nil {
 		return err
+	}
+	if strings.HasPrefix(scenario, "elicitation") {
+		return p.answer()
 	}
 	out, err = p.tenon("run", "--mode", "yolo", "Call each tool once.")
 	if shown, _ := p.tenon("sessions", "show"); strings.Contains(out+shown, "needs a login") { // a call needs more than the first login
@@ -67,18 +74,49 @@ func run(address string) (err error) {
 
 // configure writes the configuration with the server.
 func (p *person) configure(address string) error {
-	server := map[string]any{"url": address}
 	var given struct {
-		ID     string `json:"client_id"`
-		Secret string `json:"client_secret"`
+		ID       string `json:"client_id"`
+		Secret   string `json:"client_secret"`
+		Key      string `json:"private_key_pem"`
+		IDP      string `json:"idp_client_id"`
+		IDToken  string `json:"idp_id_token"`
+		TokenURL string `json:"idp_token_endpoint"`
 	}
-	if json.Unmarshal([]byte(os.Getenv("MCP_CONFORMANCE_CONTEXT")), &given) == nil && given.ID != "" {
-		oauth := map[string]any{"client_id": given.ID}
-		if given.Secret != "" {
-			oauth["client_secret"] = given.Secret
+	if text := os.Getenv("MCP_CONFORMANCE_CONTEXT"); text != "" {
+		if err := json.Unmarshal([]byte(text), &given); err != nil {
+			return err
 		}
-		server["oauth"] = oauth
 	}
+	scenario, oauth := os.Getenv("MCP_CONFORMANCE_SCENARIO"), map[string]any{}
+	set := func(key, value string) {
+		if value != "" {
+			oauth[key] = value
+		}
+	}
+	refer := func(key, variable, value string) {
+		if value != "" {
+			oauth[key], p.env = "$"+variable, append(p.env, variable+"="+value)
+		}
+	}
+	set("client_id", given.ID)
+	refer("client_secret", "CLIENT_SECRET", given.Secret)
+	if given.Key != "" {
+		set("private_key_file", "~/key.pem")
+		if err := os.WriteFile(filepath.Join(p.dir, "key.pem"), []byte(given.Key), 0o600); err != nil {
+			return err
+		}
+	}
+	if strings.HasPrefix(scenario, "auth/client-credentials") {
+		set("grant", "client_credentials")
+	}
+	if scenario == "auth/basic-cimd" {
+		set("client_id", "https://conformance-test.local/client-metadata.json") // the suite expects this one
+	}
+	if given.IDToken != "" {
+		p.env = append(p.env, "ID_TOKEN="+given.IDToken)
+		oauth["idp"] = map[string]string{"token_url": given.TokenURL, "client_id": given.IDP, "id_token": "$ID_TOKEN"}
+	}
+	server := map[string]any{"url": address, "oauth": oauth}
 	data, err := json.Marshal(map[string]any{"mcp": map[string]any{"server": server}})
 	if err != nil {
 		return err
@@ -124,6 +162,51 @@ func (p *person) login() error {
 		}
 	}
 	return c.Wait()
+}
+
+// answer lets the model call the tools in a terminal, and gives each question of a server its default answer.
+func (p *person) answer() (err error) {
+	t := &steps{}
+	defer t.end(&err)
+	c := console.Start(t, p.command("--mode", "yolo"), console.Size{Width: 100, Height: 30}, console.Dark)
+	c.Until("Ask, or / for commands")
+	c.Send("Call each tool once.")
+	c.Press("enter")
+	for answered := ""; ; {
+		s := c.Wait(func(s console.Screen) bool {
+			return s.Has("─ done ·") || s.Has("enter answer") && s.String() != answered
+		}, "a question or the end")
+		if fmt.Println(s); !s.Has("enter answer") {
+			return nil
+		}
+		answered = s.String()
+		c.Press("enter")
+	}
+}
+
+// steps are the steps of a person in a terminal. A step that fails ends them all.
+type steps struct{ cleanups []func() }
+
+type failed struct{ error }
+
+func (*steps) Helper() {}
+
+func (*steps) Fatalf(format string, args ...any) { panic(failed{fmt.Errorf(format, args...)}) }
+
+func (t *steps) Cleanup(f func()) { t.cleanups = append(t.cleanups, f) }
+
+// end ends the terminal, and returns the error of the step that failed.
+func (t *steps) end(err *error) {
+	if r := recover(); r != nil {
+		f, ok := r.(failed)
+		if !ok {
+			panic(r)
+		}
+		*err = f.error
+	}
+	for _, f := range t.cleanups {
+		f()
+	}
 }
 
 // caller returns a model that calls each tool of a server once, one after the other.
