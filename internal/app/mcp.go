@@ -146,7 +146,7 @@ func idOf(name string, c config.MCPServer, root string) string {
 func MCPOptions(s *Setup, b Bounds, version string) mcp.Options {
 	return mcp.Options{
 		Dir: MCPDir(s.getenv), Version: version, Roots: append([]string{b.Root}, b.Roots...), Redact: s.Secrets.Redact,
-		Environ: sandbox.Environment(os.Environ(), nil, s.secretVars()),
+		Environ: func() []string { return sandbox.Environment(os.Environ(), nil, s.secretVars()) },
 		Confine: func(c *exec.Cmd) (func(*exec.Cmd) error, func() error, error) { return confine(b, c) },
 		OAuth: mcp.OAuth{
 			Hide: s.Secrets.Hide,

@@ -2,7 +2,9 @@ package e2e_test
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"strconv"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -10,7 +12,8 @@ import (
 // mcpServerName is what the test binary is called when it is to be an MCP server.
 const mcpServerName = "mcp-test-server"
 
-// serveMCP is a server with one tool. Its only argument is a file that it makes, so that a test sees that it started.
+// serveMCP is a server with one tool. Its first argument is a file that it makes, so that a test sees that it started. The second one is a number
+// of further tools, each of the size of a usual one.
 func serveMCP() {
 	if len(os.Args) > 1 {
 		_ = os.WriteFile(os.Args[1], nil, 0o600)
@@ -22,6 +25,23 @@ func serveMCP() {
 	mcp.AddTool(s, &mcp.Tool{Name: "echo", Description: "Echoes a text."}, func(_ context.Context, _ *mcp.CallToolRequest, a in) (*mcp.CallToolResult, any, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "echo: " + a.Text + os.Getenv("GREETING") + os.Getenv("FOREIGN_SECRET")}}}, nil, nil
 	})
+	type search struct {
+		Owner  string   `json:"owner" jsonschema:"owner of the repository, a person or an organization, without the name of the repository"`
+		Name   string   `json:"repo" jsonschema:"name of the repository, without its owner"`
+		Query  string   `json:"query,omitempty" jsonschema:"words that the title or the text has; quotation marks join words"`
+		State  string   `json:"state,omitempty" jsonschema:"open, closed or all; the default is open"`
+		Labels []string `json:"labels,omitempty" jsonschema:"labels that all of the results have"`
+		Page   int      `json:"page,omitempty" jsonschema:"number of the page of results, from 1"`
+	}
+	if len(os.Args) > 2 {
+		more, _ := strconv.Atoi(os.Args[2])
+		for i := range more {
+			about := fmt.Sprintf("Searches the issues of kind %d of a repository, and returns their numbers, titles, authors and labels, the newest first. Use it before you open an issue, to see whether there is one.", i)
+			mcp.AddTool(s, &mcp.Tool{Name: fmt.Sprintf("search_issues_%d", i), Description: about}, func(context.Context, *mcp.CallToolRequest, search) (*mcp.CallToolResult, any, error) {
+				return &mcp.CallToolResult{}, nil, nil
+			})
+		}
+	}
 	s.AddResource(&mcp.Resource{URI: "test://note", Name: "note"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "test://note", Text: "the owl sleeps"}}}, nil
 	})

@@ -17,7 +17,7 @@ import (
 )
 
 // mcpServer returns a program that is an MCP server, and the file that it makes when it starts.
-func mcpServer(t *testing.T) (program, started string) {
+func mcpServer(t testing.TB) (program, started string) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -30,7 +30,7 @@ func mcpServer(t *testing.T) (program, started string) {
 	return program, filepath.Join(filepath.Dir(program), "started")
 }
 
-func exists(t *testing.T, name string) bool {
+func exists(t testing.TB, name string) bool {
 	t.Helper()
 	_, err := os.Stat(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -56,7 +56,7 @@ func TestMCPServer(t *testing.T) {
 	p.env = append(p.env, "HELLO=, hello", "FOREIGN_SECRET=not for servers")
 	w := ways()[0]
 	w.serve(p, modelserver.Steps(
-		modelserver.Say("nothing to do"),
+		modelserver.Say("nothing to do"), modelserver.Say("nothing to do"),
 		modelserver.Call("mcp__test__echo", `{"text":"one"}`), modelserver.Say("done"),
 		modelserver.Call("mcp__test__echo", `{"text":"two"}`), modelserver.Say("done"),
 	))
@@ -64,7 +64,14 @@ func TestMCPServer(t *testing.T) {
 	if r := p.tenon("mcp", "add", "--env", "GREETING=$HELLO", "test", "--", program, started); r.code != 0 || !strings.Contains(r.stdout, "1 tool: echo") {
 		t.Fatalf("%+v", r)
 	}
-	if err := os.Remove(started); err != nil {
+	if err := errors.Join(os.Remove(started), os.Rename(program, program+".away")); err != nil {
+		t.Fatal(err)
+	}
+	before := p.must("mcp", "logs", "test")
+	if r := p.tenon("run", "hi"); r.code != 0 || strings.Contains(r.stderr, "test") || p.must("mcp", "logs", "test") != before {
+		t.Errorf("the program of the server was needed without a call: %+v", r)
+	}
+	if err := os.Rename(program+".away", program); err != nil {
 		t.Fatal(err)
 	}
 	if r := p.tenon("run", "hi"); r.code != 0 || exists(t, started) {

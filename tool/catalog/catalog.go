@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -70,14 +71,14 @@ func (c *Catalog) Hides(name string) bool { return c.hidden && c.byName[name] !=
 
 // Tools returns all tools of the groups, sorted by name, and [Find] and [Call] if the catalog hides them.
 func (c *Catalog) Tools() []tool.Tool {
-	all := make([]tool.Tool, 0, len(c.byName)+2)
-	for _, t := range c.byName {
-		all = append(all, t)
-	}
+	byName := maps.Clone(c.byName)
 	if c.hidden {
-		all = append(all, c.find(), c.call())
+		byName[Find], byName[Call] = c.find(), c.call()
 	}
-	slices.SortFunc(all, func(a, b tool.Tool) int { return strings.Compare(a.Spec().Name, b.Spec().Name) })
+	all := make([]tool.Tool, 0, len(byName))
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		all = append(all, byName[name])
+	}
 	return all
 }
 

@@ -44,7 +44,9 @@ type Options struct {
 	Dir     string   // for lists and logs; "": the client remembers nothing
 	Version string   // of this program
 	Roots   []string // the directories of the workspace
-	Environ []string // the environment of servers
+
+	// Environ returns the environment of servers. It is called when one starts.
+	Environ func() []string
 
 	// Confine prepares a command for the sandbox. It returns a function that starts the command, and one that releases the sandbox after
 	// its end.

@@ -107,6 +107,9 @@ func TestLazy(t *testing.T) {
 	if err := connectOnce(t, dir, s); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.RemoveAll(filepath.Join(dir, "logs")); err != nil {
+		t.Fatal(err)
+	}
 	var starts atomic.Int32
 	env := s.Env
 	s.Env = func(ctx context.Context) ([]string, error) { starts.Add(1); return env(ctx) }
@@ -120,11 +123,51 @@ func TestLazy(t *testing.T) {
 	if n := starts.Load(); n != 0 {
 		t.Fatalf("%d starts before the call", n)
 	}
+	if all, err := os.ReadDir(dir); err != nil || len(all) != 1 {
+		t.Errorf("next to the list there is something else before the call: %v, %v", all, err)
+	}
 	if _, err := p.Run(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	if n := starts.Load(); n != 1 {
 		t.Errorf("%d starts, want 1", n)
+	}
+}
+
+// A list that is damaged is forgotten, so that the model never gets a tool that the person did not accept.
+func TestDamagedLists(t *testing.T) {
+	for name, damage := range map[string]func(list string) string{
+		"empty":              func(string) string { return "" },
+		"cut in a schema":    func(list string) string { return list[:len(list)-3] },
+		"without its end":    func(list string) string { return list[:strings.LastIndex(list[:len(list)-1], "\n")+1] },
+		"with other schemas": func(list string) string { return strings.Replace(list, `"string"`, `"number"`, 1) },
+		"with a cut head":    func(list string) string { return list[20:] },
+		"with a second head": func(list string) string { head, _, _ := strings.Cut(list, "\n"); return head + "\n" + list },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := local(t, "good")
+			if err := connectOnce(t, dir, s); err != nil {
+				t.Fatal(err)
+			}
+			files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+			if err != nil || len(files) != 1 {
+				t.Fatal(files, err)
+			}
+			list, err := os.ReadFile(files[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if known := open(t, mcp.Options{Dir: dir}, s).Tools(); len(known) == 0 {
+				t.Fatal("no tool is remembered")
+			}
+			if err := os.WriteFile(files[0], []byte(damage(string(list))), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := open(t, mcp.Options{Dir: dir}, s).Tools(); len(got) != 0 {
+				t.Errorf("%d tools of a damaged list", len(got))
+			}
+		})
 	}
 }
 
@@ -377,6 +420,9 @@ func TestResourcesAndPrompts(t *testing.T) {
 	}
 	if r, err := call(t, c, "mcp__test__read_resource", `{"uri":"test://a"}`); err != nil || !strings.Contains(r.Content.Text(), "the text of a") {
 		t.Error(r, err)
+	}
+	if _, err := call(t, c, "mcp__test__read_resource", `{"uri":1}`); err == nil || !strings.Contains(err.Error(), "uri") {
+		t.Error(err)
 	}
 	if got, err := c.Read(t.Context(), "test", "test://a"); err != nil || !strings.Contains(got.Text(), "the text of a") {
 		t.Error(got, err)

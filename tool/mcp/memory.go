@@ -1,13 +1,14 @@
 package mcp
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,8 +32,8 @@ const (
 type Offer struct {
 	Name        string          `json:"name"` // of the server
 	Description string          `json:"description,omitzero"`
-	Schema      json.RawMessage `json:"schema"`
-	Hash        string          `json:"hash"` // of the tool as the server sent it
+	Schema      json.RawMessage `json:"schema,omitzero"` // one line
+	Hash        string          `json:"hash"`            // of the tool as the server sent it
 }
 
 // Argument is an argument of a [Prompt].
@@ -52,6 +53,7 @@ type memory struct {
 	Resources bool         `json:"resources,omitzero"`
 	Prompts   []promptInfo `json:"prompts,omitzero"`
 	Cut       int          `json:"cut,omitzero"` // tools beyond the limit
+	Sum       uint32       `json:"sum"`          // of the schemas in the file
 }
 
 type promptInfo struct {
@@ -136,28 +138,43 @@ func clean(text string, limit int) string {
 
 // load reads the memory of a server; nil: there is none, or it is damaged.
 func load(file string) *memory {
-	if file == "" {
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxMemory {
 		return nil
 	}
-	f, err := os.Open(file)
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
+	head, schemas, _ := bytes.Cut(data, []byte("\n"))
 	m := new(memory)
-	if json.NewDecoder(io.LimitReader(f, maxMemory)).Decode(m) != nil {
+	if json.Unmarshal(head, m) != nil || crc32.ChecksumIEEE(schemas) != m.Sum {
 		return nil
 	}
-	m.Tools = slices.DeleteFunc(m.Tools, func(o Offer) bool { return o.Name == "" || !json.Valid(o.Schema) })
+	for _, offers := range [][]Offer{m.Tools, m.Pending} {
+		for i := range offers {
+			offers[i].Schema, schemas, _ = bytes.Cut(schemas, []byte("\n"))
+			if offers[i].Name == "" || len(offers[i].Schema) == 0 {
+				return nil
+			}
+		}
+	}
 	return m
 }
 
-// save writes the memory of a server in one step.
+// save writes the memory of a server in one step. The first line has everything but the schemas, and each further line has one schema, so that a
+// start need not parse them.
 func (m *memory) save(file string) error {
 	if file == "" {
 		return nil
 	}
-	data, err := json.Marshal(m)
+	var schemas []byte
+	for _, o := range slices.Concat(m.Tools, m.Pending) {
+		schemas = append(append(schemas, o.Schema...), '\n')
+	}
+	head := *m
+	head.Tools, head.Pending, head.Sum = bare(m.Tools), bare(m.Pending), crc32.ChecksumIEEE(schemas)
+	data, err := json.Marshal(head)
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(file), 0o700)
 	}
@@ -168,7 +185,7 @@ func (m *memory) save(file string) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
+	_, err = f.Write(slices.Concat(data, []byte("\n"), schemas))
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), file)
 	}
@@ -176,6 +193,15 @@ func (m *memory) save(file string) error {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
+}
+
+// bare returns offers without their schemas.
+func bare(offers []Offer) []Offer {
+	offers = slices.Clone(offers)
+	for i := range offers {
+		offers[i].Schema = nil
+	}
+	return offers
 }
 
 // sorted returns offers by name, each name once: the order of a server may change without a reason.

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -14,38 +15,35 @@ import (
 // maxResources is the most resources that one call lists.
 const maxResources = 500
 
-type listArguments struct{}
-
-type readArguments struct {
-	URI string `json:"uri" jsonschema:"the URI of the resource, as the list has it"`
-}
+// readSchema is the schema of read_resource.
+const readSchema = `{"type":"object","properties":{"uri":{"type":"string","description":"the URI of the resource, as the list has it"}},"required":["uri"]}`
 
 // resourceTools returns the tools for the resources of a server, if it has any.
-func (s *server) resourceTools() []tool.Tool {
+func (s *server) resourceTools() (tools []tool.Tool) {
 	if m := s.remembered(); m == nil || !m.Resources {
 		return nil
 	}
-	touched := effects(matches(s.ReadOnly, "list_resources") || matches(s.ReadOnly, "read_resource"))
-	name := func(verb string) string { return names(s.Name, []string{verb})[verb] }
-	var tools []tool.Tool
-	if s.wanted("list_resources") {
-		tools = append(tools, tool.New(name("list_resources"), "List the resources of the MCP server "+s.Name+": their URIs, names and descriptions.",
-			func(context.Context, listArguments) (tool.Effects, error) { return touched, nil },
-			func(ctx context.Context, _ listArguments, _ tool.Report) (tool.Result, error) {
-				return s.listResources(ctx)
-			}))
+	add := func(o Offer, run func(ctx context.Context, arguments json.RawMessage) (tool.Result, error)) {
+		if s.wanted(o.Name) {
+			t := newExternal(s, o, names(s.Name, []string{o.Name})[o.Name])
+			t.own, t.reads = run, matches(s.ReadOnly, "list_resources") || matches(s.ReadOnly, "read_resource")
+			tools = append(tools, t)
+		}
 	}
-	if s.wanted("read_resource") {
-		tools = append(tools, tool.New(name("read_resource"), "Read a resource of the MCP server "+s.Name+".",
-			func(context.Context, readArguments) (tool.Effects, error) { return touched, nil },
-			func(ctx context.Context, a readArguments, _ tool.Report) (tool.Result, error) {
-				content, err := s.readResource(ctx, a.URI)
-				if err != nil {
-					return tool.Result{}, err
-				}
-				return content.result(ctx, s), nil
-			}, tool.WithTitle(func(a readArguments) string { return a.URI })))
-	}
+	add(Offer{Name: "list_resources", Description: "List the resources of the MCP server " + s.Name + ": their URIs, names and descriptions.", Schema: json.RawMessage(anything)},
+		func(ctx context.Context, _ json.RawMessage) (tool.Result, error) { return s.listResources(ctx) })
+	add(Offer{Name: "read_resource", Description: "Read a resource of the MCP server " + s.Name + ".", Schema: json.RawMessage(readSchema)},
+		func(ctx context.Context, arguments json.RawMessage) (tool.Result, error) {
+			var a struct{ URI string }
+			if err := json.Unmarshal(arguments, &a); err != nil {
+				return tool.Result{}, &tool.ArgumentsError{Tool: "read_resource", Problems: []string{`the field "uri" is not a string`}}
+			}
+			content, err := s.readResource(ctx, a.URI)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			return content.result(ctx, s), nil
+		})
 	return tools
 }
 

@@ -15,13 +15,14 @@ import (
 	"github.com/tenon-agent/tenon/tool"
 )
 
-// external is a tool of a server.
+// external is a tool of a server, or one of Tenon for its resources.
 type external struct {
 	server *server
 	offer  Offer
 	spec   llm.Tool
 	as     string // "": the name of the spec
 	reads  bool
+	own    func(ctx context.Context, arguments json.RawMessage) (tool.Result, error) // instead of a call of the server's tool; nil: none
 }
 
 func newExternal(s *server, o Offer, name string) *external {
@@ -72,6 +73,9 @@ func effects(reads bool) tool.Effects {
 }
 
 func (t *external) run(ctx context.Context, arguments json.RawMessage, report tool.Report) (tool.Result, error) {
+	if t.own != nil {
+		return t.own(ctx, arguments)
+	}
 	l, err := t.server.connect(ctx)
 	if err != nil {
 		return tool.Result{}, err

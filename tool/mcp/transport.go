@@ -52,7 +52,10 @@ func (m metered) Read(b []byte) (int, error) {
 
 // local returns the transport to a process that it starts.
 func (s *server) local(ctx context.Context) (mcp.Transport, func(), error) {
-	env := append([]string{}, s.client.options.Environ...)
+	env := []string{} // nil would be that of Tenon
+	if f := s.client.options.Environ; f != nil {
+		env = f()
+	}
 	if s.Env != nil {
 		more, err := s.Env(ctx)
 		if err != nil {
