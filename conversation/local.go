@@ -44,8 +44,8 @@ type Options struct {
 	Command func(command string) llm.ToolCall                                        // the call that runs a command of a person
 
 	// Expand returns a person's message in the form for the model, such as the text of the command that it calls. It can run shell commands as
-	// [Conversation].Command does. Nil: messages stay as they are.
-	Expand func(ctx context.Context, m llm.Message, run func(ctx context.Context, command string) error) (llm.Message, error)
+	// [Conversation].Command does; the message gets the text that run returns about each. Nil: messages stay as they are.
+	Expand func(ctx context.Context, m llm.Message, run func(ctx context.Context, command string) (string, error)) (llm.Message, error)
 
 	Rules  func() (rules, grants []permission.Rule)
 	Revoke func(rule string) bool // reports whether there was the grant
@@ -222,7 +222,7 @@ func (l *Local) Follow(ctx context.Context, after int64) iter.Seq2[session.Event
 
 // Prompt implements [Conversation].
 func (l *Local) Prompt(ctx context.Context, p Prompt) (Prompted, error) {
-	if err := expand(ctx, l, &p.Message); err != nil {
+	if err := expand(ctx, l, &p.Message, false); err != nil {
 		return Prompted{}, err
 	}
 	in := l.input(ctx, p)
@@ -247,7 +247,7 @@ func (l *Local) Prompt(ctx context.Context, p Prompt) (Prompted, error) {
 // Run implements [Conversation].
 func (l *Local) Run(ctx context.Context, p Prompt) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
-		if err := expand(ctx, l, &p.Message); err != nil {
+		if err := expand(ctx, l, &p.Message, false); err != nil {
 			yield(session.Event{}, err)
 			return
 		}
@@ -255,14 +255,19 @@ func (l *Local) Run(ctx context.Context, p Prompt) iter.Seq2[session.Event, erro
 	}
 }
 
-// expand replaces a message by its form for the model.
-func expand(ctx context.Context, l *Local, m *llm.Message) (err error) {
+// expand replaces a message by its form for the model. The outputs of commands are in the conversation, or also in the message for agents with
+// sessions of their own.
+func expand(ctx context.Context, l *Local, m *llm.Message, outputs bool) (err error) {
 	if l.options.Expand == nil || m.Empty() {
 		return nil
 	}
-	*m, err = l.options.Expand(ctx, *m, func(ctx context.Context, command string) error {
-		_, err := l.Command(ctx, command)
-		return err
+	*m, err = l.options.Expand(ctx, *m, func(ctx context.Context, command string) (string, error) {
+		e, err := l.Command(ctx, command)
+		said, ok := e.Body.(session.Message)
+		if err != nil || !outputs || !ok {
+			return "`" + command + "` (which has run: its output is above)", err
+		}
+		return "`" + command + "`, which has run:\n\n" + said.Text() + "\n\n", nil
 	})
 	return err
 }
@@ -330,7 +335,7 @@ func (l *Local) Ask(ctx context.Context, q session.Asking) ([]ask.Answer, error)
 
 // Edit implements [Conversation].
 func (l *Local) Edit(ctx context.Context, draft session.ID, m llm.Message) error {
-	if err := expand(ctx, l, &m); err != nil {
+	if err := expand(ctx, l, &m, false); err != nil {
 		return err
 	}
 	return send(ctx, l.agent, session.Queued{

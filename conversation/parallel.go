@@ -58,6 +58,9 @@ func (s contests) Parallel(ctx context.Context, p Parallel) (c Contest, err erro
 	if o.Redact != nil && o.Redact(p.Score) != p.Score {
 		return c, ErrSecret
 	}
+	if err := expand(ctx, s.conversation, &p.Prompt, true); err != nil {
+		return c, err
+	}
 	p.Prompt = o.redact(p.Prompt)
 	err = between(ctx, s.conversation, "", func() (err error) {
 		c, err = s.of.Parallel(ctx, p)

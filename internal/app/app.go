@@ -162,8 +162,9 @@ type Spec struct {
 	parent session.SessionID // of a parallel run: the session that began it
 	budget *budget.Budget    // from which it draws
 
-	child    *childhood // nil: no sub-agent
-	writable []string   // the write scope, absolute, with links resolved; nil: no limit
+	narrow   [][]permission.Rule // of the commands for whose prompts it works
+	child    *childhood          // nil: no sub-agent
+	writable []string            // the write scope, absolute, with links resolved; nil: no limit
 
 	now  func() time.Time // in tests
 	idle time.Duration    // until the notification that the person is awaited; 0: a minute

@@ -142,7 +142,8 @@ func (e *CommandError) Code() string { return "command.failed" }
 
 var errCommandBusy = errors.New("it runs commands, or chooses a model or tools, which needs an idle session; wait until the run ends")
 
-// expansion makes prompts of the calls of commands. For the run of such a prompt it holds its limit of tools, and its model.
+// expansion makes prompts of the calls of commands. For the run of such a prompt it holds its limit of tools, which reaches the agents that the run
+// starts, and its model.
 type expansion struct {
 	agent  *Agent
 	narrow atomic.Pointer[[]permission.Rule] // the rules of the run's command; nil: no limit
@@ -151,41 +152,57 @@ type expansion struct {
 	before llm.Client // that answers again after the run; nil: the present one
 }
 
-// judge returns the judge of the agent, which is also never wider than the command of the run: a call that neither mode ask nor a rule of the
-// command allows needs approval.
+// judge returns the judge of the agent, which is also never wider than its commands: a call that neither mode ask nor a rule of a command allows
+// needs approval.
 func (x *expansion) judge(of permission.Judge) permission.Judge {
 	return judgeFunc(func() permission.Judge {
-		rules := x.narrow.Load()
-		if rules == nil {
-			return of
+		judge := of
+		for _, rules := range x.limits() {
+			p := x.agent.site.policy.Load()
+			judge = permission.Meet(judge, p.InMode(narrower(p.Mode(), permission.AskMode)).With(rules...))
 		}
-		p := x.agent.site.policy.Load()
-		return permission.Meet(of, p.InMode(narrower(p.Mode(), permission.AskMode)).With(*rules...))
+		return judge
 	})
+}
+
+// limits returns the rules of the commands for which the agent works: that of its run, those of the runs of its owners, and those of the run that
+// started it, also after that run.
+func (x *expansion) limits() [][]permission.Rule {
+	all := slices.Clone(x.agent.spec.narrow)
+	if now := x.narrow.Load(); now != nil {
+		all = append(all, *now)
+	}
+	if c := x.agent.spec.child; c != nil {
+		all = append(all, copied(c.owner.expansion.limits(), c.copy)...)
+	}
+	return all
 }
 
 // hook ends the limits of a command with its run.
 func (x *expansion) hook() agent.Hook {
-	return agent.Hook{Name: "commands", AfterRun: func(ctx context.Context, _ session.RunEnded) {
-		x.narrow.Store(nil)
-		x.mu.Lock()
-		before := x.before
-		x.before = nil
-		x.mu.Unlock()
-		if before == nil {
-			return
-		}
-		if err := x.agent.SetClient(context.WithoutCancel(ctx), before); err != nil {
-			x.agent.Announce(live.Notice{Text: "the model of the command stays: " + err.Error()})
-		}
-	}}
+	return agent.Hook{Name: "commands", AfterRun: func(ctx context.Context, _ session.RunEnded) { x.end(context.WithoutCancel(ctx)) }}
+}
+
+// end ends the limits of a command.
+func (x *expansion) end(ctx context.Context) {
+	x.narrow.Store(nil)
+	x.mu.Lock()
+	before := x.before
+	x.before = nil
+	x.mu.Unlock()
+	if before == nil {
+		return
+	}
+	if err := x.agent.SetClient(ctx, before); err != nil {
+		x.agent.Announce(live.Notice{Text: "the model of the command stays: " + err.Error()})
+	}
 }
 
 // calling calls commands in a conversation.
 type calling struct{ *Opened }
 
 // expand is the Expand of the options of a conversation.
-func (o calling) expand(ctx context.Context, m llm.Message, run func(ctx context.Context, line string) error) (llm.Message, error) {
+func (o calling) expand(ctx context.Context, m llm.Message, run func(ctx context.Context, line string) (string, error)) (llm.Message, error) {
 	var prompt string
 	if t, ok := firstText(m); ok {
 		prompt = t.Text
@@ -223,9 +240,9 @@ func firstText(m llm.Message) (llm.Text, bool) {
 	return t, ok
 }
 
-// called runs the command lines of a command, and returns its prompt with its files. The conversation has the output of the lines before it.
+// called runs the command lines of a command, and returns its prompt with its files.
 func (o calling) called(
-	ctx context.Context, c slash.Command, arguments string, run func(ctx context.Context, line string) error,
+	ctx context.Context, c slash.Command, arguments string, run func(ctx context.Context, line string) (string, error),
 ) (text string, attached llm.Content, err error) {
 	parts := c.Expand(arguments)
 	runs := slices.ContainsFunc(parts, func(p slash.Part) bool { return p.Kind == slash.Shell })
@@ -237,13 +254,14 @@ func (o calling) called(
 	for _, p := range parts {
 		switch p.Kind {
 		case slash.Shell:
-			if err := run(ctx, p.Text); err != nil {
+			said, err := run(ctx, p.Text)
+			if err != nil {
 				if errors.Is(err, agent.ErrBusy) {
 					err = errCommandBusy
 				}
 				return "", nil, fmt.Errorf("its command line %s: %w", p.Text, err)
 			}
-			body.WriteString("`" + p.Text + "` (which has run: its output is above)")
+			body.WriteString(said)
 		case slash.File:
 			content, err := o.mentioned(ctx, p.Text)
 			if err != nil {

@@ -100,13 +100,22 @@ type race struct {
 	agents []*Agent // of the branches; nil: it is not open
 }
 
-// Parallel lets several agents work on a prompt and selects the best result. It changes nothing in the project: see [Opened.PlanMerge]. The
-// limits of cost and tokens are those of all agents and the judge together; those of turns and time are of each agent. The result is as far as
-// it is known also with an error, which is a [*models.UnknownError], a [*models.UnavailableError], or one of package parallel.
+// Parallel lets several agents work on a prompt, which may call a command, and selects the best result. It changes nothing in the project: see
+// [Opened.PlanMerge]. The limits of cost and tokens are those of all agents and the judge together; those of turns and time are of each agent.
+// The result is as far as it is known also with an error, which is a [*models.UnknownError], a [*models.UnavailableError], or one of package
+// parallel.
 func (o *Opened) Parallel(ctx context.Context, p Parallel) (ParallelResult, error) {
+	c := contests{of: o, event: p.Event, result: &ParallelResult{Result: parallel.Result{Selected: -1}}}
 	if err := p.Check(); err != nil {
-		return ParallelResult{Result: parallel.Result{Selected: -1}}, err
+		return *c.result, err
 	}
+	_, err := conversation.NewContests(o.Conversation, c).Parallel(ctx, p.Parallel)
+	return *c.result, err
+}
+
+// race lets the agents work on a prompt in its form for the model.
+func (o *Opened) race(ctx context.Context, p Parallel) (ParallelResult, error) {
+	defer o.agent.expansion.end(context.WithoutCancel(ctx))
 	if len(p.Models) == 0 {
 		p.Models = make([]string, p.Count)
 	}
@@ -225,7 +234,7 @@ func (r *race) open(ctx context.Context, name string, client llm.Client) (_ *Age
 	s.Limits, s.Override = r.agent.Limits(), agent.Limits{}
 	s.Client, s.After, s.Fork, s.TakeOver, s.Ask = client, session.Origin{Session: r.agent.Session()}, false, false, false
 	s.Titles.Off, s.Settings.Schema = true, nil
-	s.parent, s.budget, s.Team = r.agent.Session(), r.budget, nil
+	s.parent, s.budget, s.Team, s.narrow = r.agent.Session(), r.budget, nil, copied(r.agent.expansion.limits(), w)
 	ag, err := r.app.New(ctx, s)
 	if err == nil {
 		ag.site.limit(s.Bounds, s.Policy, permission.Limits{Tools: role.Tools, Without: role.Without})
@@ -304,14 +313,26 @@ func (r *race) words() string {
 
 // Contests returns the parallel runs for frontends of the conversation.
 func (o *Opened) Contests() conversation.Contests {
-	return conversation.NewContests(o.Conversation, contests{o})
+	return conversation.NewContests(o.Conversation, contests{of: o})
 }
 
 // contests implements [conversation.Contests].
-type contests struct{ of *Opened }
+type contests struct {
+	of     *Opened
+	event  func(branch int, id session.SessionID, e session.Event)
+	result *ParallelResult // gets the whole result; may be nil
+}
 
 func (s contests) Parallel(ctx context.Context, p conversation.Parallel) (c conversation.Contest, err error) {
-	r, err := s.of.Parallel(ctx, Parallel{Parallel: p})
+	wanted := Parallel{Parallel: p, Event: s.event}
+	if err := wanted.Check(); err != nil {
+		return c, err
+	}
+	r, err := s.of.race(ctx, wanted)
+	if s.result != nil {
+		*s.result = r
+		return c, err
+	}
 	c = conversation.Contest{Selected: r.Winner(), Reason: r.Reason, Failed: r.Selected >= 0 && r.Failed[r.Selected]}
 	for _, name := range r.Worktrees {
 		if name != "" {

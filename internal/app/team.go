@@ -146,6 +146,7 @@ func (c *childhood) settle(ctx context.Context, a *App, s *Spec) (err error) {
 		s.writable = append(s.writable, (&paths.Resolver{}).Guess(name).Path)
 	}
 	c.Scope.Paths = s.writable // those of its own tasks are within it
+	s.narrow = copied(c.owner.expansion.limits(), c.copy)
 	c.from = c.mode()
 	s.Bounds, s.Policy, c.wide, err = c.policies(c.from, s.Team)
 	return err

@@ -54,3 +54,19 @@ func Within(s *Setup, w *worktree.Worktree, p Permissions, hosts []string) (Boun
 	policy, err := own.Policy(b, p)
 	return b, policy, err
 }
+
+// copied returns lists of allow rules that also hold for the copies of files in a worktree; nil: there is none.
+func copied(lists [][]permission.Rule, w *worktree.Worktree) [][]permission.Rule {
+	if w == nil {
+		return lists
+	}
+	from, to, out := filepath.Join(w.Root, filepath.FromSlash(w.Sub)), w.Dir(), slices.Clone(lists)
+	for i, rules := range out {
+		for _, r := range rules {
+			if there, err := permission.ParseRule(permission.Allow, permission.Session, strings.ReplaceAll(r.Text(), from, to)); err == nil && there.Text() != r.Text() {
+				out[i] = append(slices.Clip(out[i]), there)
+			}
+		}
+	}
+	return out
+}

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tenon-agent/tenon/agent"
@@ -85,5 +87,47 @@ func TestAttachToARun(t *testing.T) {
 	}
 	if open, err := attach.List(context.WithoutCancel(ctx), p.data); err != nil || len(open) != 0 {
 		t.Errorf("after the end the open sessions are %+v, %v", open, err)
+	}
+}
+
+// A person at another process calls a command of a file: the model gets its text.
+func TestAttachedClientsCallCommands(t *testing.T) {
+	t.Parallel()
+	p, w := newProject(t), wayOf(t, "anthropic")
+	p.puts(p.home, ".claude/commands/greet.md", "Greet $1 kindly.\n")
+	p.puts(p.home, ".claude/commands/tidy.md", "---\nallowed-tools: Read\n---\nTidy up.\n")
+	reached, release := make(chan struct{}, 1), make(chan struct{})
+	var once sync.Once
+	srv := w.serve(p, modelserver.Func(func(*modelserver.Request) modelserver.Step {
+		once.Do(func() {
+			reached <- struct{}{}
+			<-release
+		})
+		return modelserver.Say(answer)
+	}))
+	c := p.start("run", "--model", w.ref(), "How many keys?")
+	c.reaches(reached)
+	ctx := t.Context()
+	open, err := attach.List(ctx, p.data)
+	if err != nil || len(open) != 1 {
+		t.Fatalf("the open sessions are %+v, %v", open, err)
+	}
+	client, err := attach.Dial(ctx, p.data, open[0].ID, "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if prompted, err := client.Prompt(ctx, conversation.Prompt{Message: llm.UserText("/greet Ada")}); err != nil || prompted.Draft == "" {
+		t.Errorf("the prompt is %+v, %v", prompted, err)
+	}
+	if _, err := client.Prompt(ctx, conversation.Prompt{Message: llm.UserText("/tidy")}); err == nil || !strings.Contains(err.Error(), "cannot run /tidy: ") || !strings.Contains(err.Error(), "idle session") {
+		t.Errorf("a command with tools during the run: %v", err)
+	}
+	close(release)
+	if err := c.cmd.Wait(); err != nil {
+		t.Errorf("%v; %s", err, c.stderr.String())
+	}
+	all := srv.Requests()
+	if text := all[len(all)-1].LastUser(); !strings.Contains(text, "/greet Ada") || !strings.Contains(text, "Greet Ada kindly.") {
+		t.Errorf("the prompt is %q", text)
 	}
 }

@@ -5,10 +5,13 @@ package e2e_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
+	"github.com/tenon-agent/tenon/llm"
 )
 
 func TestACommandOfAFileIsAPrompt(t *testing.T) {
@@ -133,6 +136,78 @@ func TestACommandNarrowsItsRun(t *testing.T) {
 	all := srv.Requests()
 	if first, last := all[0].Model, all[len(all)-1].Model; first != "claude-opus-5-5" || last == first {
 		t.Errorf("the models are %s and %s", first, last)
+	}
+}
+
+// The limits of a command hold in the sub-agents that its run starts, also in worktrees.
+func TestACommandNarrowsSubAgents(t *testing.T) {
+	t.Parallel()
+	p := newRepository(t)
+	writes := modelserver.Call("write", `{"path": "made/a.txt", "content": "a\n"}`).Call("write", `{"path": "fresh.txt", "content": "x\n"}`)
+	complete := modelserver.Call("complete", `{"summary": "done"}`)
+	c := crew{
+		"OWNER": {
+			modelserver.Say("Two tasks.").Call("agent", `{"task": "SHARED: write", "name": "shared"}`).Call("agent", `{"task": "COPIED: write", "name": "copied", "worktree": true}`),
+			modelserver.Say("Both are done."),
+		},
+		"SHARED": {writes, complete}, "COPIED": {writes, complete},
+	}
+	c.serve(p)
+	p.puts(p.home, ".claude/commands/split.md", "---\nallowed-tools: Agent, Edit(/made/**)\n---\nOWNER: split it\n")
+	r := p.tenon("run", "--model", wayOf(t, "anthropic").ref(), "--mode", "edits", "--allow", "agent", "/split")
+	if r.code != 0 || r.stdout != "Both are done.\n" {
+		t.Errorf("%+v", r)
+	}
+	copies, err := filepath.Glob(filepath.Join(p.data+"-worktrees", "*", "fact.txt"))
+	if err != nil || len(copies) != 1 {
+		t.Fatalf("the worktrees are %q, %v", copies, err)
+	}
+	for _, dir := range []string{p.dir, filepath.Dir(copies[0])} {
+		if data, err := os.ReadFile(filepath.Join(dir, "made", "a.txt")); string(data) != "a\n" {
+			t.Errorf("made/a.txt in %s: %q, %v", dir, data, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "fresh.txt")); err == nil {
+			t.Errorf("a sub-agent wrote fresh.txt in %s", dir)
+		}
+	}
+}
+
+// Parallel runs get the text of a command with the outputs of its command lines, its model and its limits.
+func TestACommandInParallelRuns(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	p.env = append(p.env, "PATH="+os.Getenv("PATH"))
+	w := wayOf(t, "anthropic")
+	var mu sync.Mutex
+	var models, prompts []string
+	w.serve(p, modelserver.Func(func(r *modelserver.Request) modelserver.Step {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.Messages[len(r.Messages)-1].Role == llm.RoleTool {
+			return modelserver.Say("Made.")
+		}
+		models, prompts = append(models, r.Model), append(prompts, r.LastUser())
+		return modelserver.Call("Bash", `{"command":"touch made.txt"}`).Call("write", `{"path":"fresh.txt","content":"x"}`)
+	}))
+	p.puts(p.home, ".claude/commands/make.md", "---\nallowed-tools: Bash(touch:*)\nmodel: anthropic/claude-opus-5-5\n---\nMake it for $1. See !`echo rules $((40+2))`.\n")
+	r := p.tenon("run", "--model", w.ref(), "--mode", "yolo", "--parallel", "2", "--judge", "first", "/make Ada")
+	if r.code != 0 || r.stdout != "Made.\n" {
+		t.Errorf("%+v", r)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if !slices.Equal(models, []string{"claude-opus-5-5", "claude-opus-5-5"}) {
+		t.Errorf("the models are %q", models)
+	}
+	for _, text := range prompts {
+		if !strings.Contains(text, "Make it for Ada.") || !strings.Contains(text, "rules 42") {
+			t.Errorf("the prompt is %s", text)
+		}
+	}
+	made, err := filepath.Glob(filepath.Join(p.data+"-worktrees", "*", "made.txt"))
+	other, err2 := filepath.Glob(filepath.Join(p.data+"-worktrees", "*", "fresh.txt"))
+	if err != nil || err2 != nil || len(made) != 2 || len(other) != 0 {
+		t.Errorf("the runs made %q and %q", made, other)
 	}
 }
 
