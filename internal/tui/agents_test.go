@@ -51,6 +51,20 @@ func (o office) hires(task session.ID, name, role string) session.Writer {
 	return w
 }
 
+// begun waits until the terminal knows the sessions of n agents.
+func (o office) begun(n int) {
+	o.t.Helper()
+	o.until(fmt.Sprint(n, " agents at work"), func(string) bool {
+		known := 0
+		for _, r := range o.app.pane.agentRows() {
+			if r.Session != "" {
+				known++
+			}
+		}
+		return known == n
+	})
+}
+
 // works adds entries to the session of a sub-agent.
 func (o office) works(w session.Writer, bodies ...session.Body) {
 	o.t.Helper()
@@ -200,6 +214,7 @@ func TestNeighbors(t *testing.T) {
 	o.notes(session.TaskCreated{Task: "t3", Name: "later", Text: "Do it later."})
 	last := o.hires("t4", "write a test", "")
 	o.works(last, session.RunStarted{Run: "r1"}, says("I write.", ""))
+	o.begun(3)
 	o.shows("4 agents")
 	for _, next := range []string{"agent find the callers", "agent read the docs", "agent write a test", "› hi", "agent find the callers"} {
 		o.press("alt+n")
@@ -264,7 +279,7 @@ func TestAnotherSessionEndsTheView(t *testing.T) {
 	o := openOffice(t, "text Hello.", 100, 40)
 	w := o.hires("t1", "find the callers", "")
 	o.works(w, session.RunStarted{Run: "r1"}, says("I look.", ""), session.RunEnded{Reason: session.ReasonDone})
-	o.shows("1 agent")
+	o.begun(1)
 	o.press("alt+a", "enter")
 	o.shows("esc back")
 	o.types("/model x")

@@ -397,5 +397,5 @@ func (s *stage) idle() {
 	s.until("the end of the run", func(string) bool { return !s.app.pane.busy() })
 }
 
-// patience is the longest wait for the screen.
-const patience = 6 * time.Second
+// patience is the longest wait for the screen, also on a machine with much other work.
+const patience = time.Minute
