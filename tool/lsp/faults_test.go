@@ -27,7 +27,7 @@ func misbehaving(t *testing.T, how string, more ...func(*lsp.Options)) *site {
 	files := map[string]string{"a.x": "good\n𐐀 = old\n", "b.x": "good\n"}
 	return project(t, files, fakeSpec(t, how), append([]func(*lsp.Options){func(o *lsp.Options) {
 		o.Sandbox = nil // the walls are another test
-		o.First, o.Warm, o.Answer = 20*time.Second, time.Second, 20*time.Second
+		o.First, o.Warm, o.Answer = 20*time.Second, 20*time.Second, 20*time.Second
 	}}, more...)...)
 }
 
@@ -93,6 +93,9 @@ func TestAnEditDoesNotWaitLongForAServer(t *testing.T) {
 	} {
 		t.Run(how, func(t *testing.T) {
 			p := misbehaving(t, how, brief)
+			if want != "" { // its start may take longer than the wait
+				p.servers.Warm(t.Context(), p.ws, filepath.Join(p.dir, "a.x"))
+			}
 			if text := p.edit("a.x", "good", "bad"); text != want {
 				t.Errorf("the first edit: %q, want %q", text, want)
 			}
@@ -104,7 +107,7 @@ func TestAnEditDoesNotWaitLongForAServer(t *testing.T) {
 }
 
 func TestProblemsWithoutEndDoNotHoldAnEdit(t *testing.T) {
-	p := misbehaving(t, "endless", brief)
+	p := misbehaving(t, "endless", func(o *lsp.Options) { o.First = 5 * time.Second }) // the start included
 	if text := p.edit("a.x", "good", "bad"); !strings.HasPrefix(text, "fake: 1 problem in a.x:\n") {
 		t.Errorf("the edit: %q", text)
 	}
