@@ -124,8 +124,16 @@ type State struct {
 	Reached  Reached               `json:"reached,omitzero"` // the limit that ended the newest run; a [Prompt] without a message goes on
 	Drafts   []request.Draft       `json:"drafts,omitzero"`
 	Asking   []request.Question    `json:"asking,omitzero"`
-	Jobs     []workspace.JobStatus `json:"jobs,omitzero"` // background jobs
+	Jobs     []workspace.JobStatus `json:"jobs,omitzero"`    // background jobs
+	Servers  []Server              `json:"servers,omitzero"` // language servers that were used
 	Warnings []Warning             `json:"warnings,omitzero"`
+}
+
+// Server is a language server of the directory.
+type Server struct {
+	Name   string `json:"name"`
+	State  string `json:"state"`           // starting, ready, unloaded, waiting or off
+	Detail string `json:"detail,omitzero"` // such as why it does not run
 }
 
 // Context is the use of the context window, in tokens.

@@ -51,6 +51,9 @@ type Options struct {
 	Revoke func(rule string) bool // reports whether there was the grant
 	Jobs   func() []workspace.JobStatus
 	EndJob func(ctx context.Context, job string) (found bool, err error)
+
+	Servers func() []Server
+
 	Redact func(text string) string // hides secrets in prompts; nil: prompts stay as they are
 	Close  func() error             // instead of closing the agent
 }
@@ -130,6 +133,9 @@ func (l *Local) State(ctx context.Context) (State, error) {
 	}
 	if l.options.Jobs != nil {
 		s.Jobs = l.options.Jobs()
+	}
+	if l.options.Servers != nil {
+		s.Servers = l.options.Servers()
 	}
 	if l.options.Role != nil {
 		s.Role, _ = l.options.Role()

@@ -19,6 +19,7 @@ import (
 	"github.com/tenon-agent/tenon/redact"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/sqlite"
+	"github.com/tenon-agent/tenon/tool/lsp"
 	"github.com/tenon-agent/tenon/tool/web"
 )
 
@@ -28,6 +29,7 @@ type App struct {
 	stop    func() // ends the goroutine of open
 	version string
 	day     *agent.Day
+	servers *lsp.Limit // of all directories
 
 	mu          sync.Mutex
 	directories map[string]*directory // in which agents work, by root
@@ -72,7 +74,7 @@ func open(how func(string) (*sqlite.Store, error), getenv func(string) string, n
 		return nil, err
 	}
 	data := conversation.Data{Store: store, Dir: filepath.Dir(name), Owner: Owner("recovery"), Bounds: configured(getenv, version)}
-	return &App{Data: data, version: version, day: agent.NewDay(), stop: suspendBetween(store), directories: map[string]*directory{}}, nil
+	return &App{Data: data, version: version, day: agent.NewDay(), servers: lsp.NewLimit(mostServers), stop: suspendBetween(store), directories: map[string]*directory{}}, nil
 }
 
 // Close closes the store.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tenon-agent/tenon/conversation"
 	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/tool"
@@ -16,6 +17,9 @@ import (
 	"github.com/tenon-agent/tenon/workspace"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
+
+// mostServers is the number of language servers of a process that run at once. Each worktree of a sub-agent has its own.
+const mostServers = 8
 
 // LSP is the language servers that agents may use.
 type LSP struct {
@@ -89,7 +93,7 @@ func (a *App) serve(w *site, l LSP) {
 	d := a.directories[w.now().Root]
 	if d.servers == nil {
 		d.servers = lsp.New(lsp.Options{
-			Root: w.now().Root, Servers: l.Servers, Idle: l.Idle, Memory: l.Memory,
+			Root: w.now().Root, Servers: l.Servers, Idle: l.Idle, Memory: l.Memory, Limit: a.servers,
 			Sandbox: func() (*sandbox.Policy, error) { return a.confinement(d, l.Trusted) },
 		})
 	}
@@ -119,6 +123,32 @@ func (a *App) confinement(d *directory, trusted func(dir string) (bool, error)) 
 		err = errors.New("the sandbox is off, and the directory is not trusted; run tenon trust, or set sandbox.enabled")
 	}
 	return nil, err
+}
+
+// languageServers returns the state of the language servers that were used, for people.
+func languageServers(a *Agent) (all []conversation.Server) {
+	if a.site.servers == nil {
+		return nil
+	}
+	for _, s := range a.site.servers.Status() {
+		one, failed := conversation.Server{Name: s.Name, State: string(s.State)}, tool.Count(s.Failures, "failure")
+		switch s.State {
+		case lsp.Ready:
+			one.Detail = fmt.Sprintf("process %d", s.PID)
+		case lsp.Unloaded:
+			one.Detail = "starts again when it is needed"
+		case lsp.Waiting:
+			one.Detail = fmt.Sprintf("after %s: %v", failed, s.Err)
+			if wait := time.Until(s.Next); wait > 0 {
+				one.Detail = fmt.Sprintf("for %s, after %s: %v", wait.Round(time.Second)+time.Second, failed, s.Err)
+			}
+		case lsp.Off:
+			one.Detail = fmt.Sprintf("for this session, after %s: %v", failed, s.Err)
+		}
+		one.Detail = a.spec.Secrets.Redact(one.Detail)
+		all = append(all, one)
+	}
+	return all
 }
 
 // lspTools returns the tool that asks the language servers, if one was installed for the project when the agent was made.

@@ -191,6 +191,9 @@ func (o *Opened) converse(from Opening) {
 		Revoke: ag.Gate.Revoke,
 		Jobs:   ag.site.jobs,
 		EndJob: ag.site.endJob,
+
+		Servers: func() []conversation.Server { return languageServers(ag) },
+
 		Redact: o.Setup.Secrets.Redact,
 		Close:  o.Close,
 	})

@@ -43,6 +43,7 @@ func (f *fake) State(context.Context) (conversation.State, error) {
 		Jobs: []workspace.JobStatus{{ID: "job1", Command: workspace.Command{Line: "make", Report: func([]byte) {}}, Finished: workspace.Finished{
 			Output: workspace.Output{Head: "built"}, ExitCode: 2, Trouble: errors.New("lost"),
 		}}},
+		Servers:  []conversation.Server{{Name: "gopls", State: "off", Detail: "it failed"}},
 		Warnings: []conversation.Warning{{Code: "w", Text: "x"}},
 	}, f.err
 }

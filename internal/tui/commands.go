@@ -59,6 +59,7 @@ func commands() []slashCommand {
 		{"diff", "", "the changes of this session", "", func(a *app, _ string) tea.Cmd { return entire(a, changes) }},
 		{"todo", "", "the tasks of the model", "", func(a *app, _ string) tea.Cmd { return todo(a) }},
 		{"jobs", "", "background jobs", "", on(jobs)},
+		{"lsp", "", "language servers and their states", "", on(languageServers)},
 		{"agents", "", "the other agents of this session", keys.Agents, func(a *app, _ string) tea.Cmd { return agents(a) }},
 		{"parallel", "[N PROMPT]", "let N agents work on a prompt, and choose a result", "", on(parallel)},
 		{"queue", "", "queued prompts", keys.Queue, func(a *app, _ string) tea.Cmd { return queue(a) }},
@@ -401,6 +402,24 @@ func state(a *app, c conversation.Conversation, _ string) tea.Cmd {
 			return nil
 		}
 		return page(a, "State", string(text))
+	})
+}
+
+func languageServers(a *app, c conversation.Conversation, _ string) tea.Cmd {
+	return after(a, c.State, func(s conversation.State, err error) tea.Cmd {
+		if err != nil {
+			a.fail(err)
+			return nil
+		}
+		var b strings.Builder
+		for _, one := range s.Servers {
+			fmt.Fprintf(&b, "%s: %s\n", one.Name, strings.TrimSuffix(one.State+", "+one.Detail, ", "))
+		}
+		if len(s.Servers) == 0 {
+			b.WriteString("No language server has started in this session.\n")
+		}
+		b.WriteString("\nA server starts when the model first reads or changes one of its files. /doctor shows the servers for the files here, and how to install them.")
+		return page(a, "Language servers", b.String())
 	})
 }
 

@@ -149,6 +149,7 @@ func TestEveryCommandDoesWhatItsWordsSay(t *testing.T) {
 			s.press("enter")
 			s.does("end job1")
 		},
+		"lsp":         func(s *stage) { s.gives("/lsp"); s.shows("gopls: waiting, for 4s, after 2 failures: it ended") },
 		"queue":       func(s *stage) { s.gives("/queue"); s.shows("No prompt waits.") },
 		"permissions": func(s *stage) { s.gives("/permissions"); s.shows("allow") },
 		"skills": func(s *stage) {

@@ -159,6 +159,9 @@ func (h *theater) options(announce func(session.Body)) conversation.Options {
 			return []permission.Rule{r}, nil
 		},
 		Jobs: func() []workspace.JobStatus { return h.jobs },
+		Servers: func() []conversation.Server {
+			return []conversation.Server{{Name: "gopls", State: "waiting", Detail: "for 4s, after 2 failures: it ended"}}
+		},
 		EndJob: func(_ context.Context, job string) (bool, error) {
 			h.did("end %s", job)
 			return true, nil

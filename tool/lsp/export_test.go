@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"time"
 )
 
 // FirstAnswer sends a change of a file to its server, which runs, and waits for the first report about it.
@@ -30,6 +31,13 @@ func (m *Servers) FirstAnswer(ctx context.Context, from reader, name string) err
 			return ctx.Err()
 		}
 	}
+}
+
+// Rest sets the time without use after which a server makes room for another one.
+func (l *Limit) Rest(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.resting = d
 }
 
 // AwaitEnd waits until a server does not run.

@@ -337,6 +337,13 @@ func (s *server) call(ctx context.Context, method string, params, result any) er
 	return fmt.Errorf("no answer to %s in time", method)
 }
 
+// lastUse returns when the server was last used.
+func (s *server) lastUse() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.used
+}
+
 // stop asks the server to end, and ends it.
 func (s *server) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)

@@ -29,6 +29,8 @@ type Options struct {
 	Memory int64         // bytes of memory of a server with its processes, on Linux, from which it is ended; default 4 GiB
 	Check  time.Duration // between looks at idle time and memory; default 15 seconds
 
+	Limit *Limit // of the servers of several directories; nil: none
+
 	// First and Warm limit the wait for the problems of an edit: of a server that has answered no edit yet, and of another. Default 8 and 3
 	// seconds. Answer limits the wait for the answer to another request. Default 20 seconds.
 	First, Warm, Answer time.Duration
@@ -94,22 +96,43 @@ func (m *Servers) running() (all []*server) {
 	return all
 }
 
+// State is what a server does now.
+type State string
+
+// The states of a server.
+const (
+	Starting State = "starting"
+	Ready    State = "ready"
+	Unloaded State = "unloaded" // it was not used for a while, and starts again when it is needed
+	Waiting  State = "waiting"  // it failed, and starts again at the next use after Status.Next
+	Off      State = "off"      // it failed too often
+)
+
 // Status is the state of a server.
 type Status struct {
-	Name    string
-	Running bool
-	PID     int
-	Err     error // why it does not run; nil: it was not needed
+	Name     string
+	State    State
+	PID      int // 0: it does not run
+	Failures int // in a row
+	Next     time.Time
+	Err      error // of the last start or run; nil: it did not fail
 }
 
-// Status returns the servers that were used, by name.
+// Status returns the servers that were used, by name. The others have not started.
 func (m *Servers) Status() (all []Status) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for name, s := range m.slots {
-		one := Status{Name: name, Running: s.running != nil, Err: s.err}
-		if s.running != nil {
-			one.PID = s.running.proc.cmd.Process.Pid
+		one := Status{Name: name, State: Unloaded, Failures: s.failures, Err: s.err}
+		switch {
+		case s.starting != nil:
+			one.State = Starting
+		case s.running != nil && s.running.conn.cause() == nil:
+			one.State, one.PID = Ready, s.running.proc.cmd.Process.Pid
+		case s.failures >= maxFailures:
+			one.State = Off
+		case s.err != nil:
+			one.State, one.Next = Waiting, s.until
 		}
 		all = append(all, one)
 	}
@@ -225,15 +248,25 @@ func (m *Servers) begin(at *slot) {
 	ctx, cancel := context.WithTimeout(m.ctx, startTime)
 	defer cancel()
 	if err == nil {
-		p, err = start(ctx, at.spec, m.o.Root, policy, m.o.Env)
-	}
-	if err == nil {
-		s, err = connect(ctx, at.spec, m.o.Root, p)
+		if err = m.o.Limit.take(ctx); err == nil {
+			if p, err = start(ctx, at.spec, m.o.Root, policy, m.o.Env); err == nil {
+				s, err = connect(ctx, at.spec, m.o.Root, p)
+			}
+			if err == nil {
+				m.o.Limit.enter(s)
+			} else {
+				m.o.Limit.leave(nil)
+			}
+		}
 	}
 	m.mu.Lock()
 	at.running, at.err = s, err
 	close(at.starting)
-	if at.starting = nil; err != nil {
+	at.starting = nil
+	switch {
+	case errors.Is(err, errFull):
+		at.until = time.Now().Add(m.o.Check)
+	case err != nil:
 		at.failed()
 	}
 	m.mu.Unlock()
@@ -266,10 +299,7 @@ func (m *Servers) watch(at *slot, s *server) {
 		case <-s.conn.closed:
 			cause = s.conn.cause()
 		case <-tick.C:
-			s.mu.Lock()
-			idle := time.Since(s.used) > m.o.Idle
-			s.mu.Unlock()
-			if idle {
+			if time.Since(s.lastUse()) > m.o.Idle {
 				cause = errStopped
 			} else if used := memoryOf(s.proc.cmd.Process.Pid); used > m.o.Memory {
 				cause = fmt.Errorf("it used %d MiB of memory, and the limit lsp.memory is %d MiB", used>>20, m.o.Memory>>20)
@@ -282,6 +312,7 @@ func (m *Servers) watch(at *slot, s *server) {
 		s.conn.fail(cause)
 		s.kill()
 	}
+	m.o.Limit.leave(s)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if errors.Is(cause, errStopped) {

@@ -20,6 +20,7 @@ type Spec struct {
 
 	Files    []string // the ends of the names of its files, such as ".go"
 	Language string   // the identifier of the language in the protocol; default: by the end of the name
+	Install  string   // how people install it; empty: unknown
 
 	marks    []string       // names in the root of a project that uses it
 	options  map[string]any // of initialization
@@ -33,11 +34,13 @@ func Known() []Spec {
 	temp := filepath.Join(os.TempDir(), "tenon-lsp")
 	return []Spec{
 		{
-			Name: "gopls", Command: "gopls", Files: []string{".go"}, marks: []string{"go.mod", "go.work"},
+			Name: "gopls", Install: "go install golang.org/x/tools/gopls@latest",
+			Command: "gopls", Files: []string{".go"}, marks: []string{"go.mod", "go.work"},
 			options: map[string]any{"diagnosticsDelay": "10ms", "semanticTokens": false, "symbolScope": "workspace"},
 		},
 		{
-			Name: "typescript-language-server", Command: "typescript-language-server", Args: []string{"--stdio"},
+			Name: "typescript-language-server", Install: "npm install -g typescript@5 typescript-language-server",
+			Command: "typescript-language-server", Args: []string{"--stdio"},
 			Files: strings.Fields(".ts .tsx .mts .cts .js .jsx .mjs .cjs"), marks: []string{"package.json", "tsconfig.json", "jsconfig.json"},
 			options: map[string]any{
 				"disableAutomaticTypingAcquisition": true, "tsserver": map[string]any{"useSyntaxServer": "never"},
@@ -46,7 +49,8 @@ func Known() []Spec {
 			project: "geterrForProject",
 		},
 		{
-			Name: "pyright", Command: "pyright-langserver", Args: []string{"--stdio"}, Files: []string{".py", ".pyi"},
+			Name: "pyright", Install: "npm install -g pyright",
+			Command: "pyright-langserver", Args: []string{"--stdio"}, Files: []string{".py", ".pyi"},
 			marks: strings.Fields("pyproject.toml setup.py setup.cfg requirements.txt pyrightconfig.json Pipfile"),
 			settings: map[string]any{
 				"python":          map[string]any{"analysis": map[string]any{"diagnosticMode": "workspace"}},
@@ -55,15 +59,18 @@ func Known() []Spec {
 			late: time.Second,
 		},
 		{
-			Name: "rust-analyzer", Command: "rust-analyzer", Files: []string{".rs"}, marks: []string{"Cargo.toml"},
+			Name: "rust-analyzer", Install: "rustup component add rust-analyzer",
+			Command: "rust-analyzer", Files: []string{".rs"}, marks: []string{"Cargo.toml"},
 			options: map[string]any{"cargo": map[string]any{"targetDir": filepath.Join(temp, "rust")}},
 		},
 		{
-			Name: "clangd", Command: "clangd", Args: []string{"--background-index=false"}, Files: strings.Fields(".c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm"),
+			Name: "clangd", Install: "install the package clangd of your system",
+			Command: "clangd", Args: []string{"--background-index=false"}, Files: strings.Fields(".c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm"),
 			marks: strings.Fields("compile_commands.json compile_flags.txt CMakeLists.txt .clangd meson.build"),
 		},
 		{
-			Name: "jdtls", Command: "jdtls", Args: []string{"-configuration", filepath.Join(temp, "jdtls", "config"), "-data", filepath.Join(temp, "jdtls", "data")},
+			Name: "jdtls", Install: "install the package jdtls of your system",
+			Command: "jdtls", Args: []string{"-configuration", filepath.Join(temp, "jdtls", "config"), "-data", filepath.Join(temp, "jdtls", "data")},
 			Files: []string{".java"}, marks: strings.Fields("pom.xml build.gradle build.gradle.kts settings.gradle settings.gradle.kts"),
 		},
 	}
@@ -102,31 +109,55 @@ func (s Spec) fits(entries []os.DirEntry) bool {
 const maxDirs = 32
 
 // Available reports whether a server of the list is installed for the files in the root of a project or the directories in it. It starts nothing.
-func Available(root string, all []Spec) bool {
+func Available(root string, all []Spec) (found bool) {
 	all = slices.DeleteFunc(slices.Clone(all), func(s Spec) bool { return !installed(s, root) })
-	if len(all) == 0 {
-		return false
-	}
-	find := func(dir string) (subs []string, found bool) {
-		entries, _ := os.ReadDir(dir)
-		for _, s := range all {
-			if s.fits(entries) {
-				return nil, true
-			}
-		}
-		for _, e := range entries {
-			if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && e.Name() != "node_modules" && e.Name() != "vendor" {
-				subs = append(subs, filepath.Join(dir, e.Name()))
-			}
-		}
-		return subs, false
-	}
-	subs, found := find(root)
-	for _, dir := range subs[:min(len(subs), maxDirs)] {
-		if found {
-			break
-		}
-		_, found = find(dir)
+	if len(all) > 0 {
+		visit(root, func(entries []os.DirEntry) bool {
+			found = slices.ContainsFunc(all, func(s Spec) bool { return s.fits(entries) })
+			return !found
+		})
 	}
 	return found
+}
+
+// Found is a server for files of a project.
+type Found struct {
+	Spec
+	Installed bool
+}
+
+// Find returns the servers of a list that are for files in the root of a project or the directories in it. It starts nothing.
+func Find(root string, all []Spec) (found []Found) {
+	all = slices.Clone(all)
+	visit(root, func(entries []os.DirEntry) bool {
+		all = slices.DeleteFunc(all, func(s Spec) bool {
+			fits := s.fits(entries)
+			if fits {
+				found = append(found, Found{s, installed(s, root)})
+			}
+			return fits
+		})
+		return len(all) > 0
+	})
+	return found
+}
+
+// visit calls look with the entries of a root and of the directories in it, until look returns false.
+func visit(root string, look func([]os.DirEntry) bool) {
+	entries, _ := os.ReadDir(root)
+	if !look(entries) {
+		return
+	}
+	count := 0
+	for _, e := range entries {
+		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules" || e.Name() == "vendor" {
+			continue
+		}
+		if count++; count > maxDirs {
+			return
+		}
+		if below, _ := os.ReadDir(filepath.Join(root, e.Name())); !look(below) {
+			return
+		}
+	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/internal/term"
 	"github.com/tenon-agent/tenon/llm/offline"
+	"github.com/tenon-agent/tenon/tool/lsp"
 	"github.com/tenon-agent/tenon/workspace/sandbox"
 )
 
@@ -33,8 +34,9 @@ func New(env *command.Env) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check this machine, the configuration and the project",
 		Long: `Show on one page what Tenon finds: its version, git, the model and keys, the data
-directory, the sandbox, the configuration, trust, context files, the terminal, and the
-files of other coding agents in the project, with their effect. A line with ! is a
+directory, the sandbox, the configuration, trust, context files, language servers for the
+files here, the terminal, and the files of other coding agents in the project, with their
+effect. A line with ! is a
 problem or a limit.
 
 Doctor sends nothing to a model, unless --test is set.
@@ -113,6 +115,7 @@ func examine(ctx context.Context, env *command.Env, dir string) *report {
 		r.configuration(env, setup, bounds.Root)
 		r.box(bounds)
 		r.context(setup, bounds)
+		r.languageServers(setup, bounds.Root)
 		r.others(bounds.Root, setup.Config)
 	}
 	r.terminal(env)
@@ -221,6 +224,26 @@ func (r *report) trust(s *app.Setup) {
 		r.add("trust", "%s is trusted", c.Root)
 	} else {
 		r.add("trust", "%s is not trusted: its tenon.json, commands, roles, skills and servers have no effect", c.Root)
+	}
+}
+
+// languageServers reports the servers for files of the project. It starts none.
+func (r *report) languageServers(s *app.Setup, dir string) {
+	const subject = "lsp"
+	servers := s.Spec().LSP.Servers
+	if len(servers) == 0 {
+		r.add(subject, "off: language servers are switched off")
+		return
+	}
+	for _, f := range lsp.Find(dir, servers) {
+		switch files := strings.Join(f.Files, " "); {
+		case f.Installed:
+			r.add(subject, "%s is installed; it starts when the model first reads or changes a file (%s)", f.Name, files)
+		case f.Install != "":
+			r.warn(subject, "%s for %s is not installed, so that edits report no problems: %s", f.Name, files, f.Install)
+		default:
+			r.warn(subject, "%s for %s is not installed: there is no program %s", f.Name, files, f.Command)
+		}
 	}
 }
 
