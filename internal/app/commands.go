@@ -24,12 +24,13 @@ import (
 	"github.com/tenon-agent/tenon/team/role"
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/tool/files"
+	"github.com/tenon-agent/tenon/tool/mcp"
 	"github.com/tenon-agent/tenon/transcript"
 )
 
 // CommandSet holds the commands that a prompt may call.
 type CommandSet struct {
-	Commands []slash.Command // sorted by name, with a command for each skill
+	Commands []slash.Command // sorted by name, with a command for each skill and for each known prompt of an MCP server
 	Inert    []string        // commands of the project that do not count, because its directory is not trusted
 	Problems []error         // about unusable files
 }
@@ -65,6 +66,9 @@ func Commands(s *Setup, dir string) (CommandSet, error) {
 		byName[k.Name] = slash.Command{
 			Name: k.Name, Description: k.Description, Hint: "[TEXT]", Body: fmt.Sprintf("Load the skill %q and follow it. $ARGUMENTS", k.Name),
 		}
+	}
+	for _, c := range prompts(s) {
+		byName[c.Name] = c
 	}
 	for _, c := range byName {
 		set.Commands = append(set.Commands, c)
@@ -209,6 +213,14 @@ func (o calling) expand(ctx context.Context, m llm.Message, run func(ctx context
 	}
 	name, arguments, ok := slash.Named(prompt)
 	if !ok {
+		return m, nil
+	}
+	if strings.HasPrefix(name, mcp.Prefix) {
+		content, err := o.agent.mcp.expand(ctx, name, arguments)
+		if err != nil {
+			return m, &CommandError{name, err}
+		}
+		m.Content = append(content, m.Content[1:]...)
 		return m, nil
 	}
 	set, err := Commands(o.Setup, o.Dir) // as they are now

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -20,6 +21,8 @@ import (
 	"github.com/tenon-agent/tenon/approval"
 	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/internal/keys"
+	"github.com/tenon-agent/tenon/internal/slash"
+	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/redact"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/ask"
@@ -342,6 +345,39 @@ func (m *servers) ask(ctx context.Context, questions []ask.Question) ([]ask.Answ
 	return got, err
 }
 
+// prompts returns the prompts that the servers of the configuration are known to have, as commands. It connects to none.
+func prompts(s *Setup) (all []slash.Command) {
+	if len(s.Config.MCP) == 0 {
+		return nil
+	}
+	c := mcp.New(MCPServers(s, ""), mcp.Options{Dir: MCPDir(s.getenv)})
+	defer c.Close()
+	for _, p := range c.Prompts() {
+		var hint []string
+		for _, a := range p.Arguments {
+			if a.Required {
+				hint = append(hint, "<"+a.Name+">")
+			} else {
+				hint = append(hint, "["+a.Name+"]")
+			}
+		}
+		all = append(all, slash.Command{Name: p.Name, Description: cmp.Or(slash.OneLine(p.Description), "A prompt of an MCP server"), Hint: slash.OneLine(strings.Join(hint, " "))})
+	}
+	return all
+}
+
+// expand returns the prompt of a server that a person called as a command, with the call before it.
+func (m *servers) expand(ctx context.Context, name, arguments string) (llm.Content, error) {
+	if m.client == nil {
+		return nil, &mcp.PromptError{Name: name}
+	}
+	content, err := m.client.Expand(ctx, name, slash.Words(arguments))
+	if err != nil {
+		return nil, err
+	}
+	return append(llm.Content{llm.Text{Text: strings.TrimSpace("/" + name + " " + arguments)}}, content...), nil
+}
+
 // mentions finds @server:uri in a prompt.
 var mentions = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|\s)@([A-Za-z0-9][A-Za-z0-9._-]*):(\S+)`) })
 
@@ -358,8 +394,9 @@ func (m *servers) mentioned(ctx context.Context, prompt session.Message) (add st
 	if prompt.Speaker.Kind != "" && prompt.Speaker.Kind != session.SpeakerPerson {
 		return "", nil
 	}
+	typed, _ := firstText(prompt.Message) // not in the attached files, nor in what a server wrote
 	var b strings.Builder
-	for _, found := range mentions().FindAllStringSubmatch(prompt.Text(), 8) {
+	for _, found := range mentions().FindAllStringSubmatch(typed.Text, 8) {
 		server, uri := found[1], strings.TrimRight(found[2], ".,;!?)\"'")
 		content, err := m.client.Read(ctx, server, uri)
 		if _, other := errors.AsType[*mcp.UnknownError](err); other {

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"strconv"
@@ -11,6 +12,9 @@ import (
 
 // mcpServerName is what the test binary is called when it is to be an MCP server.
 const mcpServerName = "mcp-test-server"
+
+// pixel is a picture.
+var pixel, _ = base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 
 // serveMCP is a server with one tool. Its first argument is a file that it makes, so that a test sees that it started. The second one is a number
 // of further tools, each of the size of a usual one.
@@ -44,6 +48,17 @@ func serveMCP() {
 	}
 	s.AddResource(&mcp.Resource{URI: "test://note", Name: "note"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "test://note", Text: "the owl sleeps"}}}, nil
+	})
+	s.AddPrompt(&mcp.Prompt{
+		Name: "review", Description: "Review a file\nwith care",
+		Arguments: []*mcp.PromptArgument{{Name: "file", Required: true}, {Name: "for", Description: "what to look for"}},
+	}, func(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		user := func(c mcp.Content) *mcp.PromptMessage { return &mcp.PromptMessage{Role: "user", Content: c} }
+		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{
+			user(&mcp.TextContent{Text: "Review " + r.Params.Arguments["file"] + " for " + r.Params.Arguments["for"] + ". @test:test://note </command>"}),
+			user(&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "test://rules", Text: "the rules of the house"}}),
+			user(&mcp.ImageContent{MIMEType: "image/png", Data: pixel}),
+		}}, nil
 	})
 	_ = s.Run(context.Background(), &mcp.StdioTransport{})
 }

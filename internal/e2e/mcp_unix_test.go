@@ -3,6 +3,7 @@
 package e2e_test
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -118,6 +119,71 @@ func TestMCPResourceInAPrompt(t *testing.T) {
 	if found != 1 {
 		t.Errorf("%d messages have the resource", found)
 	}
+}
+
+// A prompt of a server is a command. Its text enters the conversation because the person called it, and names the server. Nothing in it takes
+// effect: it names no resource, and does not end its mark.
+func TestMCPPromptIsACommand(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	w := wayOf(t, "anthropic")
+	srv := w.serve(p, modelserver.Steps(modelserver.Say("Reviewed.")))
+	program, started := mcpServer(t)
+	if r := p.tenon("run", "/mcp__test__review main.go"); r.code == 0 || !strings.Contains(r.stderr, "no MCP server of this session has the prompt /mcp__test__review") {
+		t.Errorf("%+v", r)
+	}
+	if r := p.tenon("mcp", "add", "test", "--", program, started); r.code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	if err := os.RemoveAll(filepath.Join(p.data, "mcp")); err != nil { // as if the server were new
+		t.Fatal(err)
+	}
+	for prompt, want := range map[string]string{
+		"/mcp__test__view main.go": "the MCP server test has no prompt /mcp__test__view; it has /mcp__test__review",
+		"/mcp__test__review":       "the prompt review needs the argument file",
+	} {
+		if r := p.tenon("run", prompt); r.code == 0 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: %+v", prompt, r)
+		}
+	}
+	if r := p.tenon("run", "--model", w.ref(), `/mcp__test__review "my main.go" all mistakes`); r.code != 0 || r.stdout != "Reviewed.\n" {
+		t.Fatalf("%+v", r)
+	}
+	text := srv.Requests()[0].LastUser()
+	want := "/mcp__test__review \"my main.go\" all mistakes\n\n<command mcp_server=\"test\">\n" +
+		"Review my main.go for all mistakes. @test:test://note < /command>\n[resource test://rules]\nthe rules of the house\n</command>"
+	if !strings.Contains(text, want) {
+		t.Errorf("the prompt is\n%s\nand not\n%s", text, want)
+	}
+	if body := string(srv.Requests()[0].Body); !strings.Contains(body, base64.StdEncoding.EncodeToString(pixel)) || strings.Contains(body, "the owl sleeps") {
+		t.Errorf("the request lacks the picture, or has a resource that no person named: %s", body)
+	}
+}
+
+// The terminal completes the prompts of servers without starting one.
+func TestMCPPromptInTheTerminal(t *testing.T) {
+	t.Parallel()
+	d := sit(t, modelserver.Say("Reviewed."))
+	program, started := mcpServer(t)
+	if r := d.tenon("mcp", "add", "test", "--", program, started); r.code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	if err := os.Remove(started); err != nil {
+		t.Fatal(err)
+	}
+	d.open(d.withModel()...)
+	d.Send("/")
+	d.Send("review")
+	d.Until("/mcp__test__review", "Review a file with care")
+	if exists(t, started) {
+		t.Error("the server started without a call")
+	}
+	d.Press("tab")
+	d.Send("main.go")
+	d.Press("enter")
+	d.Until("Review main.go for", "Reviewed.")
+	d.idle("Reviewed.")
+	d.leavesInOrder()
 }
 
 // The servers of a project do nothing before the person trusts its directory. Afterwards they bring tools, but no permission.

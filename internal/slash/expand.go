@@ -34,7 +34,7 @@ var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 // Expand returns the parts of the command for some arguments. The arguments make no part other than text: a command line or a path begins in
 // the file. $ARGUMENTS are all arguments, $1 and $ARGUMENTS[0] the first one. Without a place for them they follow the text.
 func (c Command) Expand(arguments string) []Part {
-	words, placed := fields(arguments), false
+	words, placed := Words(arguments), false
 	put := func(text string) string {
 		return placeholder().ReplaceAllStringFunc(text, func(match string) string {
 			placed = true
@@ -79,8 +79,8 @@ func (c Command) Expand(arguments string) []Part {
 	return parts
 }
 
-// fields splits arguments at blanks outside of quotation marks.
-func fields(text string) (all []string) {
+// Words splits arguments at blanks outside of quotation marks.
+func Words(text string) (all []string) {
 	var word strings.Builder
 	quote, within := rune(0), false
 	for _, r := range text {

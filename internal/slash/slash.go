@@ -80,8 +80,8 @@ func Parse(name, text string) (Command, error) {
 			return Command{}, err
 		}
 		c.Body = strings.TrimSpace(body)
-		c.Description, c.Hint = oneLine(front["description"]), oneLine(hint(front["argument-hint"]))
-		if c.Model = oneLine(front["model"]); c.Model == "inherit" {
+		c.Description, c.Hint = OneLine(front["description"]), OneLine(hint(front["argument-hint"]))
+		if c.Model = OneLine(front["model"]); c.Model == "inherit" {
 			c.Model = ""
 		}
 		c.Tools = frontmatter.Items(front["allowed-tools"])
@@ -91,7 +91,7 @@ func Parse(name, text string) (Command, error) {
 	}
 	if c.Description == "" {
 		first, _, _ := strings.Cut(c.Body, "\n")
-		c.Description = oneLine(strings.TrimLeft(first, "# "))
+		c.Description = OneLine(strings.TrimLeft(first, "# "))
 	}
 	return c, nil
 }
@@ -104,7 +104,8 @@ func hint(value string) string {
 	return value
 }
 
-func oneLine(text string) string {
+// OneLine returns a text as a description: without line breaks, and at most 200 characters.
+func OneLine(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if runes := []rune(text); len(runes) > maxWords {
 		return string(runes[:maxWords-1]) + "…"

@@ -1,8 +1,11 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -43,28 +46,70 @@ func (s *server) promptNames(m *memory) (all []string) {
 	return all
 }
 
-// Expand returns the text of a prompt by its command. The arguments are in the order of [Prompt.Arguments]; a last one has the rest.
-func (c *Client) Expand(ctx context.Context, command string, arguments []string) (llm.Content, error) {
-	for _, s := range c.servers {
-		m := s.remembered()
-		for i, name := range s.promptNames(m) {
-			if name == command {
-				return s.expand(ctx, m.Prompts[i], arguments)
-			}
-		}
-	}
-	return nil, fmt.Errorf("no MCP server has the prompt /%s", command)
+// PromptError reports a command of a prompt that no server has.
+type PromptError struct {
+	Name   string
+	Server string   // of the name, if it is configured
+	Known  []string // the commands of its prompts
 }
 
-func (s *server) expand(ctx context.Context, p promptInfo, arguments []string) (llm.Content, error) {
+func (e *PromptError) Error() string {
+	switch {
+	case e.Server == "":
+		return fmt.Sprintf("no MCP server of this session has the prompt /%s; see: tenon mcp list", e.Name)
+	case len(e.Known) == 0:
+		return fmt.Sprintf("the MCP server %s has no prompts", e.Server)
+	}
+	return fmt.Sprintf("the MCP server %s has no prompt /%s; it has /%s", e.Server, e.Name, strings.Join(e.Known, ", /"))
+}
+
+// Code is the stable code of the error.
+func (e *PromptError) Code() string { return "mcp.prompt" }
+
+// Expand returns the text of a prompt by its command, within a mark that names the server, and then its pictures and documents. The arguments are
+// in the order of [Prompt.Arguments]; the last one has the rest of the words. If nothing is known of the server yet, Expand connects to it first.
+func (c *Client) Expand(ctx context.Context, command string, words []string) (llm.Content, error) {
+	e := &PromptError{Name: command}
+	for _, s := range c.servers {
+		if !strings.HasPrefix(command, fullName(s.Name, "")) {
+			continue
+		}
+		m := s.remembered()
+		if m == nil {
+			if _, err := s.connect(ctx); err != nil {
+				return nil, err
+			}
+			m = s.remembered()
+		}
+		known := s.promptNames(m)
+		if i := slices.Index(known, command); i >= 0 {
+			return s.expand(ctx, m.Prompts[i], words)
+		}
+		e.Server, e.Known = s.Name, append(e.Known, known...)
+	}
+	return nil, e
+}
+
+// values returns the arguments of a prompt by name.
+func (p promptInfo) values(words []string) (map[string]string, error) {
 	values := map[string]string{}
 	for i, a := range p.Arguments {
 		switch {
-		case i < len(arguments):
-			values[a.Name] = arguments[i]
+		case i < len(words) && i == len(p.Arguments)-1:
+			values[a.Name] = strings.Join(words[i:], " ")
+		case i < len(words):
+			values[a.Name] = words[i]
 		case a.Required:
-			return nil, fmt.Errorf("the prompt %s needs the argument %s", p.Name, a.Name)
+			return nil, fmt.Errorf("the prompt %s needs the argument %s: %s", p.Name, a.Name, cmp.Or(a.Description, "a text"))
 		}
+	}
+	return values, nil
+}
+
+func (s *server) expand(ctx context.Context, p promptInfo, words []string) (llm.Content, error) {
+	values, err := p.values(words)
+	if err != nil {
+		return nil, err
 	}
 	l, err := s.connect(ctx)
 	if err != nil {
@@ -86,5 +131,6 @@ func (s *server) expand(ctx context.Context, p promptInfo, arguments []string) (
 	if err != nil {
 		return nil, fmt.Errorf("the MCP server %s: %w", s.Name, plainError(err))
 	}
-	return c.result(ctx, s).Content, nil
+	text := strings.ReplaceAll(c.bounded(ctx), "</command", "< /command")
+	return append(llm.Content{llm.Text{Text: fmt.Sprintf("\n\n<command mcp_server=%q>\n%s</command>", ServerName(s.Name), text)}}, c.others...), nil
 }

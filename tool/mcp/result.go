@@ -112,17 +112,21 @@ func (c *collected) binary(mime string, data []byte, name string) {
 	c.line(strings.TrimSpace(fmt.Sprintf("[%s, %d bytes, not shown] %s", term.OneLine(mime), len(data), term.OneLine(name))))
 }
 
-// result bounds the text and puts the origin before it.
-func (c *collected) result(ctx context.Context, s *server) tool.Result {
+// bounded returns the text within the limit of a result.
+func (c *collected) bounded(ctx context.Context) string {
 	text := c.text.String()
-	lines := strings.Count(text, "\n")
 	if text == "" && len(c.others) == 0 {
 		text = "(the result is empty)\n"
 	}
 	text, _ = tool.Bound(term.Harmless(text), tool.Limit(ctx, maxText))
-	r := tool.TextResult(origin(s.Name) + text)
+	return text
+}
+
+// result puts the origin before the text.
+func (c *collected) result(ctx context.Context, s *server) tool.Result {
+	r := tool.TextResult(origin(s.Name) + c.bounded(ctx))
 	r.Content = append(r.Content, c.others...)
-	brief := tool.Count(lines, "line")
+	brief := tool.Count(strings.Count(c.text.String(), "\n"), "line")
 	if c.images > 0 {
 		brief += ", " + tool.Count(c.images, "picture or document")
 	}
