@@ -126,15 +126,20 @@ type State struct {
 	Asking   []request.Question    `json:"asking,omitzero"`
 	Jobs     []workspace.JobStatus `json:"jobs,omitzero"`    // background jobs
 	Servers  []Server              `json:"servers,omitzero"` // language servers that were used
+	MCP      []Server              `json:"mcp,omitzero"`     // all MCP servers
 	Warnings []Warning             `json:"warnings,omitzero"`
 }
 
-// Server is a language server of the directory.
+// Server is a language server of the directory, or an MCP server of the conversation.
 type Server struct {
 	Name   string `json:"name"`
-	State  string `json:"state"`           // starting, ready, unloaded, waiting or off
+	State  string `json:"state"`           // starting, ready, unloaded, waiting or off; of MCP: connected, not started, off, needs login, changed tools or failed
 	Detail string `json:"detail,omitzero"` // such as why it does not run
+	Tools  int    `json:"tools,omitzero"`  // of MCP: that the model gets if the server is not off
 }
+
+// ServerOff is the state of a [Server] that is switched off.
+const ServerOff = "off"
 
 // Context is the use of the context window, in tokens.
 type Context struct {

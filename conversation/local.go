@@ -52,7 +52,8 @@ type Options struct {
 	Jobs   func() []workspace.JobStatus
 	EndJob func(ctx context.Context, job string) (found bool, err error)
 
-	Servers func() []Server
+	Servers func() []Server // language servers
+	MCP     func() []Server
 
 	Redact func(text string) string // hides secrets in prompts; nil: prompts stay as they are
 	Close  func() error             // instead of closing the agent
@@ -136,6 +137,9 @@ func (l *Local) State(ctx context.Context) (State, error) {
 	}
 	if l.options.Servers != nil {
 		s.Servers = l.options.Servers()
+	}
+	if l.options.MCP != nil {
+		s.MCP = l.options.MCP()
 	}
 	if l.options.Role != nil {
 		s.Role, _ = l.options.Role()

@@ -454,7 +454,8 @@ type Change struct {
 	Role     string     `json:"role,omitzero"`
 	Network  string     `json:"network,omitzero"` // hosts that commands may reach, separated by commas; "*": all; "none": none
 	Thinking llm.Thinks `json:"thinking,omitzero"`
-	Goal     *Goal      `json:"goal,omitzero"` // with its words, checks and limits; the state dropped without words drops the present one
+	Server   string     `json:"server,omitzero"` // an MCP server to switch on in this process, or with a leading "-" to switch off
+	Goal     *Goal      `json:"goal,omitzero"`   // with its words, checks and limits; the state dropped without words drops the present one
 
 	Cost        float64 `json:"cost,omitzero"`         // limit of each run in US dollars; negative: none
 	SessionCost float64 `json:"session_cost,omitzero"` // limit of the session in US dollars; negative: none

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/approval"
+	"github.com/tenon-agent/tenon/conversation"
 	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/internal/keys"
 	"github.com/tenon-agent/tenon/internal/slash"
@@ -45,14 +46,19 @@ func MCPDir(getenv func(string) string) string {
 	return filepath.Join(data, mcpName)
 }
 
+// disabled reports whether the configuration switches a server off.
+func disabled(c config.MCPServer) bool { return c.Enabled != nil && !*c.Enabled }
+
 // MCPServers returns the enabled MCP servers of the configuration, by name. They run in a directory.
 func MCPServers(s *Setup, dir string) (all []mcp.Server) {
+	return slices.DeleteFunc(mcpServers(s, dir), func(o mcp.Server) bool { return o.Off })
+}
+
+func mcpServers(s *Setup, dir string) (all []mcp.Server) {
 	for _, name := range slices.Sorted(maps.Keys(s.Config.MCP)) {
-		c := s.Config.MCP[name]
-		if c.Enabled != nil && !*c.Enabled || c.Command == "" && !c.URL.IsSet() {
-			continue
+		if c := s.Config.MCP[name]; c.Command != "" || c.URL.IsSet() {
+			all = append(all, MCPServer(s, name, c, dir))
 		}
-		all = append(all, MCPServer(s, name, c, dir))
 	}
 	return all
 }
@@ -60,7 +66,7 @@ func MCPServers(s *Setup, dir string) (all []mcp.Server) {
 // MCPServer returns a configured server, which runs in a directory.
 func MCPServer(s *Setup, name string, c config.MCPServer, dir string) mcp.Server {
 	out := mcp.Server{
-		Name: name, ID: idOf(name, c, s.Config.Root), Dir: dir, Confine: c.Sandbox, Timeout: c.Timeout,
+		Name: name, ID: idOf(name, c, s.Config.Root), Dir: dir, Confine: c.Sandbox, Off: disabled(c), Timeout: c.Timeout,
 		Allow: c.Tools.Allow, Deny: c.Tools.Deny, ReadOnly: c.ReadOnly,
 	}
 	if c.Command != "" {
@@ -193,8 +199,9 @@ func confine(b Bounds, c *exec.Cmd) (func(*exec.Cmd) error, func() error, error)
 
 // servers are the MCP servers of an agent: its own ones, or those of its owner.
 type servers struct {
-	agent  *Agent
-	client *mcp.Client // nil: none
+	agent   *Agent
+	client  *mcp.Client // nil: none
+	joining sync.Mutex  // held by who changes the tools of the agent
 }
 
 // newServers returns the servers of an agent. It starts none.
@@ -210,7 +217,7 @@ func newServers(a *Agent, version string) *servers {
 	o := MCPOptions(s, a.spec.Bounds, version)
 	o.Confine = func(c *exec.Cmd) (func(*exec.Cmd) error, func() error, error) { return confine(a.site.now(), c) }
 	o.Learned, o.Changed, o.Elicit = m.learned, m.changed, m.elicit
-	m.client = mcp.New(MCPServers(s, a.spec.Bounds.Root), o)
+	m.client = mcp.New(mcpServers(s, a.spec.Bounds.Root), o)
 	return m
 }
 
@@ -236,12 +243,12 @@ func (m *servers) connected() External {
 		return e
 	}
 	e.Groups = slices.Clone(e.Groups)
-	for name, tools := range m.client.Groups {
+	for s, tools := range m.client.Groups {
 		if m.agent.spec.writable != nil {
 			tools = slices.DeleteFunc(tools, unscoped)
 		}
 		if len(tools) > 0 {
-			e.Groups = append(e.Groups, catalog.Group{Name: name, Tools: tools})
+			e.Groups = append(e.Groups, catalog.Group{Name: s.Name, Tools: tools, Off: s.Off})
 		}
 	}
 	return e
@@ -260,9 +267,54 @@ func (m *servers) learned(server string, tools int) {
 }
 
 func (m *servers) join() {
+	m.joining.Lock()
+	defer m.joining.Unlock()
 	if err := m.agent.external.change(context.Background(), m.connected()); err != nil {
 		m.agent.Announce(live.Notice{Text: fmt.Sprintf("cannot add the tools of MCP servers: %v", err)})
 	}
+}
+
+// configured returns an error if a change names a server that is not configured.
+func (m *servers) configured(change string) error {
+	name := strings.TrimPrefix(change, "-")
+	if m.client != nil && slices.ContainsFunc(m.client.Status(), func(s mcp.Status) bool { return s.Name == name }) {
+		return nil
+	}
+	return &mcp.UnknownError{Name: name}
+}
+
+// change switches a server on or off. Its tools join or leave at the next turn.
+func (m *servers) change(change string) error {
+	name, off := strings.CutPrefix(change, "-")
+	if err := m.client.Switch(name, !off); err != nil {
+		return err
+	}
+	m.join()
+	return nil
+}
+
+// list returns the servers with their states.
+func (m *servers) list() (all []conversation.Server) {
+	if m.client == nil {
+		return nil
+	}
+	for _, s := range m.client.Status() {
+		one := conversation.Server{Name: s.Name, State: "not started", Tools: len(s.Tools), Detail: s.Error}
+		switch {
+		case s.Off:
+			one.State, one.Detail = conversation.ServerOff, ""
+		case s.Pending != nil:
+			one.State, one.Detail = "changed tools", s.Pending.String()+"; to accept them: tenon mcp test --accept "+s.Name
+		case s.Connected:
+			one.State = "connected"
+		case s.NeedsLogin:
+			one.State, one.Detail = "needs login", "to log in: tenon mcp login "+s.Name
+		case s.Error != "":
+			one.State = "failed"
+		}
+		all = append(all, one)
+	}
+	return all
 }
 
 // The answers to a question about changed tools.
@@ -290,6 +342,7 @@ func (m *servers) changed(server string, d mcp.Difference) {
 			return
 		}
 		m.join()
+		m.agent.Announce(live.Notice{Text: "the new tools of the MCP server " + server + " join at the next turn"})
 	})
 }
 

@@ -193,6 +193,7 @@ func (o *Opened) converse(from Opening) {
 		EndJob: ag.site.endJob,
 
 		Servers: func() []conversation.Server { return languageServers(ag) },
+		MCP:     ag.mcp.list,
 
 		Redact: o.Setup.Secrets.Redact,
 		Close:  o.Close,
@@ -206,10 +207,15 @@ func (o *Opened) converse(from Opening) {
 	ag.serve(o.Conversation)
 }
 
-// set changes the model, the role, the mode, the network or the goal of the conversation. It changes nothing if one of them cannot change.
+// set changes the model, the role, the mode, the network, the servers or the goal of the conversation. It changes nothing if one of them cannot change.
 func (o *Opened) set(ctx context.Context, c session.Change) (err error) {
 	if g := c.Goal; g != nil && g.Goal == "" && g.State != session.GoalDropped {
 		return goal.ErrEmpty
+	}
+	if c.Server != "" {
+		if err := o.agent.mcp.configured(c.Server); err != nil {
+			return err
+		}
 	}
 	next := *o.agent.role.Load()
 	if c.Role != "" {
@@ -246,6 +252,11 @@ func (o *Opened) set(ctx context.Context, c session.Change) (err error) {
 		}
 	}
 	o.lent, o.before = loan.lent, loan.before
+	if c.Server != "" {
+		if err := o.agent.mcp.change(c.Server); err != nil {
+			return err
+		}
+	}
 	if c.Goal != nil {
 		return setGoal(ctx, o.agent.goal, *c.Goal)
 	}

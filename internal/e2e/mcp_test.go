@@ -13,6 +13,18 @@ import (
 // mcpServerName is what the test binary is called when it is to be an MCP server.
 const mcpServerName = "mcp-test-server"
 
+// restless adds a tool that ends the server, and one that adds another tool.
+func restless(s *mcp.Server) {
+	add := func(name string, do func()) {
+		mcp.AddTool(s, &mcp.Tool{Name: name, Description: "Does " + name + "."}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+			do()
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: name + " is done"}}}, nil, nil
+		})
+	}
+	add("die", func() { os.Exit(1) })
+	add("turn", func() { add("extra", func() {}) })
+}
+
 // pixel is a picture.
 var pixel, _ = base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 
@@ -44,6 +56,9 @@ func serveMCP() {
 			mcp.AddTool(s, &mcp.Tool{Name: fmt.Sprintf("search_issues_%d", i), Description: about}, func(context.Context, *mcp.CallToolRequest, search) (*mcp.CallToolResult, any, error) {
 				return &mcp.CallToolResult{}, nil, nil
 			})
+		}
+		if os.Args[2] == "restless" {
+			restless(s)
 		}
 	}
 	s.AddResource(&mcp.Resource{URI: "test://note", Name: "note"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {

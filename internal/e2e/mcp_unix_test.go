@@ -3,13 +3,18 @@
 package e2e_test
 
 import (
+	"cmp"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tenon-agent/tenon/internal/testkit/modelserver"
@@ -184,6 +189,143 @@ func TestMCPPromptInTheTerminal(t *testing.T) {
 	d.Until("Review main.go for", "Reviewed.")
 	d.idle("Reviewed.")
 	d.leavesInOrder()
+}
+
+// prefixes fails unless each request of a session goes on from the one before, except where the journal names an epoch. It returns the reasons.
+func (p *project) prefixes(requests []*modelserver.Request) (reasons []string) {
+	p.t.Helper()
+	segments := func(r *modelserver.Request) (head, messages []string) {
+		var body struct {
+			System, Messages, Tools []json.RawMessage
+		}
+		if err := json.Unmarshal(mark().ReplaceAll(r.Body, nil), &body); err != nil {
+			p.t.Fatal(err)
+		}
+		for _, s := range slices.Concat(body.System, body.Tools) {
+			head = append(head, string(s))
+		}
+		for _, m := range body.Messages {
+			messages = append(messages, string(m))
+		}
+		return head, messages
+	}
+	i, named := 0, false
+	for _, e := range p.journal() {
+		switch b := e.Body.(type) {
+		case session.Epoch:
+			reasons, named = append(reasons, b.Reason), true
+		case session.Requested:
+			if b.Broken != "" {
+				p.t.Errorf("request %d breaks the prefix: %s", i, b.Broken)
+			}
+			if i >= len(requests) {
+				p.t.Fatalf("the model got %d requests", len(requests))
+			}
+			if i > 0 && !named {
+				head, before := segments(requests[i-1])
+				now, messages := segments(requests[i])
+				if !slices.Equal(head, now) || len(messages) < len(before) || !slices.Equal(before, messages[:len(before)]) {
+					p.t.Errorf("request %d does not go on from the one before:\n%s\n%s", i, requests[i-1].Body, requests[i].Body)
+				}
+			}
+			i, named = i+1, false
+		}
+	}
+	if i != len(requests) {
+		p.t.Errorf("the journal has %d requests of %d", i, len(requests))
+	}
+	return reasons
+}
+
+// mark finds the marks of the cache, which move with the end of the conversation.
+var mark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`,"cache_control":\{[^{}]*\}`) })
+
+// A session calls a server, loses and regains it, switches it off and on, and accepts its new tool. The model learns of it only by results, and by
+// changes of its tools, each with an epoch.
+func TestTheLifeOfAnMCPServer(t *testing.T) {
+	t.Parallel()
+	for _, hidden := range []bool{false, true} {
+		t.Run(map[bool]string{false: "offered", true: "found"}[hidden], func(t *testing.T) {
+			t.Parallel()
+			call := func(name, arguments string) modelserver.Step {
+				if hidden {
+					return modelserver.Call("call_tool", `{"tool":"mcp__test__`+name+`","arguments":`+arguments+`}`)
+				}
+				return modelserver.Call("mcp__test__"+name, arguments)
+			}
+			find := modelserver.Say("No search.")
+			if hidden {
+				find = modelserver.Call("find_tools", `{"query":"echo"}`)
+			}
+			script := []modelserver.Step{
+				call("echo", `{"text":"one"}`), modelserver.Say("Called."),
+				call("die", `{}`), modelserver.Say("Lost."),
+				call("echo", `{"text":"two"}`), modelserver.Say("Regained."),
+				call("echo", `{"text":"three"}`), modelserver.Say("It is off."),
+				call("echo", `{"text":"four"}`), modelserver.Say("It is on."),
+				call("turn", `{}`), modelserver.Say("Turned."),
+				call("extra", `{}`), modelserver.Say("Used."),
+			}
+			if hidden {
+				script = slices.Insert(script, 0, find)
+			}
+			d := sit(t, script...)
+			share := "0.05"
+			if hidden {
+				share = "0.000001"
+			}
+			d.write(filepath.Join(d.home, "tenon.json"), `{"window": {"tools": `+share+`}, "permissions": {"allow": ["mcp(test/*)"]}}`)
+			program, started := mcpServer(t)
+			if r := d.tenon("mcp", "add", "test", "--", program, started, "restless"); r.code != 0 {
+				t.Fatalf("%+v", r)
+			}
+			d.open(d.withModel()...)
+			d.say("Call it")
+			d.idle("Called.")
+			d.say("End it")
+			d.idle("Lost.")
+			d.say("Call it again")
+			d.idle("Regained.")
+			d.say("/mcp")
+			d.Until("─ MCP servers ─", "› test", "connected", "3")
+			d.Press("enter")
+			d.Until("› test", "off")
+			d.Press("esc")
+			d.Gone("─ MCP servers ─")
+			d.say("Try it")
+			d.idle("It is off.")
+			d.say("/mcp nothing")
+			d.Until(`there is no MCP server "nothing"`)
+			d.say("/mcp test")
+			d.Until("MCP server test on")
+			d.say("Call it now")
+			d.idle("It is on.")
+			d.say("Turn it")
+			d.Until("changed its tools: +extra. Use them?", "› Use the new list", "enter answer")
+			d.Press("enter")
+			d.Until("the new tools of the MCP server test join")
+			d.idle("Turned.")
+			d.say("Use it")
+			d.idle("Used.")
+			d.leavesInOrder()
+			var got []string
+			for _, text := range d.results() {
+				_, last, _ := strings.Cut(strings.TrimSpace(text), "\n")
+				got = append(got, cmp.Or(last, text))
+			}
+			for i, want := range []string{"echo: one", "its effects are unknown", "echo: two", "the MCP server test is switched off in this session", "echo: four", "turn is done", "extra is done"} {
+				if hidden {
+					i++
+				}
+				if i >= len(got) || !strings.Contains(got[i], want) {
+					t.Errorf("result %d lacks %q: %q", i, want, got)
+				}
+			}
+			if reasons := d.prefixes(d.model.Requests()); !slices.Equal(reasons, []string{"start", "tools", "tools", "tools"}) {
+				t.Errorf("the epochs are %q", reasons)
+			}
+		})
+	}
 }
 
 // The servers of a project do nothing before the person trusts its directory. Afterwards they bring tools, but no permission.

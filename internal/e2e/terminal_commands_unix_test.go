@@ -77,6 +77,8 @@ var slashes = []struct {
 		d.Until("hello", "world")
 	}},
 	{line: "/todo", shows: []string{"─ Tasks ─", "│ ▸ Run the check"}},
+	{line: "/mcp", shows: []string{"─ MCP servers ─", "There is no MCP server."}},
+	{line: "/mcp docs", shows: []string{`there is no MCP server "docs"`}},
 	{line: "/jobs", shows: []string{"─ Background jobs ─", "There is no background job."}},
 	{line: "/agents", shows: []string{"─ Agents ─", "This session has no other agents."}},
 	{line: "/parallel", shows: []string{"there are no parallel runs; /parallel 3 PROMPT begins them"}},

@@ -58,6 +58,7 @@ func commands() []slashCommand {
 		{"paste", "", "paste text or an image from the clipboard", "", func(a *app, _ string) tea.Cmd { return a.editor.PasteClipboard() }},
 		{"diff", "", "the changes of this session", "", func(a *app, _ string) tea.Cmd { return entire(a, changes) }},
 		{"todo", "", "the tasks of the model", "", func(a *app, _ string) tea.Cmd { return todo(a) }},
+		{"mcp", "[NAME]", "MCP servers; NAME switches one on, -NAME off", "", on(servers)},
 		{"jobs", "", "background jobs", "", on(jobs)},
 		{"lsp", "", "language servers and their states", "", on(languageServers)},
 		{"agents", "", "the other agents of this session", keys.Agents, func(a *app, _ string) tea.Cmd { return agents(a) }},

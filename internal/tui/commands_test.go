@@ -149,7 +149,19 @@ func TestEveryCommandDoesWhatItsWordsSay(t *testing.T) {
 			s.press("enter")
 			s.does("end job1")
 		},
-		"lsp":         func(s *stage) { s.gives("/lsp"); s.shows("gopls: waiting, for 4s, after 2 failures: it ended") },
+		"lsp": func(s *stage) { s.gives("/lsp"); s.shows("gopls: waiting, for 4s, after 2 failures: it ended") },
+		"mcp": func(s *stage) {
+			s.gives("/mcp -github")
+			s.does("switch -github")
+			s.gives("/mcp")
+			s.shows("MCP servers")
+			s.shows("connected")
+			s.press("enter")
+			s.does("switch -files")
+			s.press("down")
+			s.press("enter")
+			s.does("switch github")
+		},
 		"queue":       func(s *stage) { s.gives("/queue"); s.shows("No prompt waits.") },
 		"permissions": func(s *stage) { s.gives("/permissions"); s.shows("allow") },
 		"skills": func(s *stage) {

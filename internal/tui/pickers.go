@@ -82,6 +82,8 @@ func outcome(a *app, msg tea.Msg) tea.Cmd {
 		return agentPicked(a, m)
 	case dialog.Picked[workspace.JobStatus]:
 		return jobPicked(a, m)
+	case dialog.Picked[conversation.Server]:
+		return serverPicked(a, m)
 	case dialog.Picked[conversation.Rule]:
 		return rulePicked(a, m)
 	case dialog.Picked[dialog.Skill]:
@@ -364,6 +366,29 @@ func jobPicked(a *app, m dialog.Picked[workspace.JobStatus]) tea.Cmd {
 	}
 	c := a.pane.conversation()
 	return refill(a, m.Dialog, func(ctx context.Context) error { return c.EndJob(ctx, m.Value.ID) }, jobRows(c))
+}
+
+// servers lists the MCP servers, or switches one on or off.
+func servers(a *app, c conversation.Conversation, change string) tea.Cmd {
+	if change != "" {
+		return set(a, session.Change{Server: change}, "MCP server "+onOff(strings.TrimPrefix(change, "-"), !strings.HasPrefix(change, "-")))
+	}
+	return fill(a, dialog.NewServers(a.settings), serverRows(c))
+}
+
+func serverRows(c conversation.Conversation) func(context.Context) ([]conversation.Server, error) {
+	return func(ctx context.Context) ([]conversation.Server, error) {
+		s, err := c.State(ctx)
+		return s.MCP, err
+	}
+}
+
+func serverPicked(a *app, m dialog.Picked[conversation.Server]) tea.Cmd {
+	c, change := a.pane.conversation(), "-"+m.Value.Name
+	if m.Value.State == conversation.ServerOff {
+		change = m.Value.Name
+	}
+	return refill(a, m.Dialog, func(ctx context.Context) error { return c.Set(ctx, session.Change{Server: change}) }, serverRows(c))
 }
 
 func rules(a *app, c conversation.Conversation, _ string) tea.Cmd {

@@ -135,6 +135,10 @@ func (h *theater) options(announce func(session.Body)) conversation.Options {
 					goal.Store(next)
 				}
 			}
+			if c.Server != "" {
+				h.did("switch %s", c.Server)
+				return nil
+			}
 			h.did("set model=%s mode=%s network=%s", c.Model, c.Mode, c.Network)
 			return nil
 		},
@@ -157,6 +161,9 @@ func (h *theater) options(announce func(session.Body)) conversation.Options {
 				panic(err)
 			}
 			return []permission.Rule{r}, nil
+		},
+		MCP: func() []conversation.Server {
+			return []conversation.Server{{Name: "files", State: "connected", Tools: 12}, {Name: "github", State: conversation.ServerOff}}
 		},
 		Jobs: func() []workspace.JobStatus { return h.jobs },
 		Servers: func() []conversation.Server {

@@ -24,12 +24,14 @@ const (
 type Group struct {
 	Name  string // of the connection, such as that of an MCP server
 	Tools []tool.Tool
+	Off   bool // the model neither gets nor finds the tools; a call of one fails by itself, with the reason
 }
 
 // Catalog is the tools of connections for one agent. It never changes, and is safe for concurrent use.
 type Catalog struct {
 	groups []Group
 	byName map[string]tool.Tool
+	off    map[string]bool // names of tools of groups that are off
 	hidden bool
 	index  func() *index
 }
@@ -37,12 +39,16 @@ type Catalog struct {
 // New returns the catalog of groups whose descriptions may take at most so many tokens of each request. If two groups have a tool of the same
 // name, the first one counts.
 func New(most int, groups ...Group) *Catalog {
-	c := &Catalog{groups: slices.Clone(groups), byName: map[string]tool.Tool{}}
+	c := &Catalog{groups: slices.Clone(groups), byName: map[string]tool.Tool{}, off: map[string]bool{}}
 	var specs []llm.Tool
 	for _, g := range c.groups {
 		for _, t := range g.Tools {
 			if spec := t.Spec(); c.byName[spec.Name] == nil {
 				c.byName[spec.Name] = t
+				if g.Off {
+					c.off[spec.Name] = true
+					continue
+				}
 				specs = append(specs, spec)
 			}
 		}
@@ -52,6 +58,7 @@ func New(most int, groups ...Group) *Catalog {
 			c.byName[name] = explained{t}
 		}
 	}
+	c.groups = slices.DeleteFunc(c.groups, func(g Group) bool { return g.Off })
 	c.index = sync.OnceValue(func() *index { return newIndex(specs) })
 	return c
 }
@@ -66,8 +73,8 @@ func size(specs []llm.Tool) int {
 	return n / bytesPerToken
 }
 
-// Hides reports whether the model gets the name of a tool only from [Find].
-func (c *Catalog) Hides(name string) bool { return c.hidden && c.byName[name] != nil }
+// Hides reports whether the model gets the name of a tool only from [Find], or not at all.
+func (c *Catalog) Hides(name string) bool { return c.off[name] || c.hidden && c.byName[name] != nil }
 
 // Tools returns all tools of the groups, sorted by name, and [Find] and [Call] if the catalog hides them.
 func (c *Catalog) Tools() []tool.Tool {
@@ -101,7 +108,7 @@ type Found struct {
 }
 
 func (c *Catalog) find() tool.Tool {
-	text := fmt.Sprintf("Finds tools of connected services by what they do, and returns their schemas. Call them with %s. There are %d tools: %s.", Call, len(c.byName), c.named())
+	text := fmt.Sprintf("Finds tools of connected services by what they do, and returns their schemas. Call them with %s. There are %d tools: %s.", Call, len(c.byName)-len(c.off), c.named())
 	return tool.New(Find, text, tool.Nothing[query], func(_ context.Context, q query, _ tool.Report) (tool.Result, error) {
 		if q.Limit == 0 {
 			q.Limit = usual

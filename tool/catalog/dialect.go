@@ -31,7 +31,7 @@ type Dialect struct {
 
 // Call returns the call of the real tool. Other calls are those of the inner dialect.
 func (d Dialect) Call(c llm.ToolCall) (llm.ToolCall, error) {
-	if c.Name != Call || !d.Catalog.hidden {
+	if c.Name != Call || len(d.Catalog.byName) == 0 {
 		return d.Inner.Call(c)
 	}
 	var args struct {

@@ -26,6 +26,7 @@ type Server struct {
 	Dir     string   // where it runs
 	Env     func(ctx context.Context) ([]string, error)
 	Confine bool // in the sandbox of [Options.Confine]
+	Off     bool // until [Client.Switch] switches it on
 
 	Address func(ctx context.Context) (string, error) // of a server on the network
 	Header  func(ctx context.Context) (http.Header, error)
@@ -84,6 +85,7 @@ func New(servers []Server, o Options) *Client {
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	for _, s := range servers {
 		one := &server{Server: s, client: c, turn: make(chan struct{}, 1), log: &journal{redact: o.Redact}}
+		one.off.Store(s.Off)
 		if o.Dir != "" {
 			one.file = filepath.Join(o.Dir, fileName(cmp.Or(s.ID, s.Name))+".json")
 			one.log.file = LogFile(o.Dir, s.Name)
@@ -103,18 +105,22 @@ func fileName(id string) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// Tools returns the tools that the person accepted, by server and name.
+// Tools returns the tools that the person accepted of the servers that are on, by server and name.
 func (c *Client) Tools() (tools []tool.Tool) {
-	for _, of := range c.Groups {
-		tools = append(tools, of...)
+	for s, of := range c.Groups {
+		if !s.Off {
+			tools = append(tools, of...)
+		}
 	}
 	return tools
 }
 
-// Groups yields the name of each server with its tools among [Client.Tools].
-func (c *Client) Groups(yield func(string, []tool.Tool) bool) {
+// Groups yields each server as it is now with the tools that the person accepted. Preparing a call of a server that is off fails.
+func (c *Client) Groups(yield func(Server, []tool.Tool) bool) {
 	for _, s := range c.servers {
-		if !yield(s.Name, s.tools()) {
+		now := s.Server
+		now.Off = s.off.Load()
+		if !yield(now, s.tools()) {
 			return
 		}
 	}
@@ -123,6 +129,7 @@ func (c *Client) Groups(yield func(string, []tool.Tool) bool) {
 // Status is the state of a server.
 type Status struct {
 	Name       string      `json:"name"`
+	Off        bool        `json:"off,omitzero"`
 	Connected  bool        `json:"connected"`
 	Known      bool        `json:"known"` // its list is remembered
 	Tools      []string    `json:"tools"` // that the model gets, by the names of the server
@@ -170,6 +177,26 @@ func (c *Client) Connect(ctx context.Context, name string) (Status, error) {
 	return s.status(), err
 }
 
+// Switch switches a server on or off. A server that is off has no process and no connection: its running calls fail, and so does every later one.
+// Switch does not wait for the end of the process. A server of which nothing is known connects, as [Client.Learn] does.
+func (c *Client) Switch(name string, on bool) error {
+	s, err := c.named(name)
+	if err != nil {
+		return err
+	}
+	if s.off.Swap(!on) == !on {
+		return nil
+	}
+	c.Do(func(ctx context.Context) {
+		if !on {
+			s.leave()
+		} else if s.forgive(); s.remembered() == nil {
+			_, _ = s.connect(ctx) // the log and the state have the error
+		}
+	})
+	return nil
+}
+
 // Accept makes the list of a server that is pending the accepted one.
 func (c *Client) Accept(name string) error {
 	s, err := c.named(name)
@@ -183,7 +210,7 @@ func (c *Client) Accept(name string) error {
 func (c *Client) Learn() {
 	for _, s := range c.servers {
 		c.Do(func(ctx context.Context) {
-			if s.remembered() == nil {
+			if !s.off.Load() && s.remembered() == nil {
 				_, _ = s.connect(ctx) // the log and the state have the error
 			}
 		})

@@ -442,6 +442,37 @@ func TestResourcesAndPrompts(t *testing.T) {
 	}
 }
 
+// A server that is off has no tools and no process. Its tools of an earlier turn fail.
+func TestSwitch(t *testing.T) {
+	c := connected(t, mcp.Options{}, local(t, "echo"))
+	echo := find(t, c, "mcp__test__echo")
+	prepared, err := echo.Prepare(t.Context(), `{"text":"a"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Switch("test", false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := echo.Prepare(t.Context(), `{"text":"a"}`); err == nil {
+		t.Error("a call of a server that is off is prepared")
+	}
+	if _, err := prepared.Run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "switched off") {
+		t.Error(err)
+	}
+	if s := c.Status()[0]; !s.Off || len(c.Tools()) != 0 {
+		t.Errorf("%+v", s)
+	}
+	if err := c.Switch("test", true); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := call(t, c, "mcp__test__echo", `{"text":"a"}`); err != nil || !strings.Contains(r.Content.Text(), "a\n") {
+		t.Error(r, err)
+	}
+	if err := c.Switch("none", true); err == nil {
+		t.Error("no error for an unknown server")
+	}
+}
+
 func TestElicitation(t *testing.T) {
 	answer := func(_ context.Context, e mcp.Elicitation) (mcp.Elicited, error) {
 		if len(e.Fields) != 3 || e.Fields[0].Name != "name" || e.Server != "test" {

@@ -39,6 +39,7 @@ type server struct {
 	file   string // of its memory; "": none
 	log    *journal
 	meter  meter
+	off    atomic.Bool
 	asking atomic.Int32 // questions of the server that wait for the person
 
 	turn chan struct{} // held by who connects or disconnects
@@ -122,7 +123,7 @@ func (s *server) tools() (tools []tool.Tool) {
 }
 
 func (s *server) status() Status {
-	st := Status{Name: s.Name, Tools: []string{}}
+	st := Status{Name: s.Name, Tools: []string{}, Off: s.off.Load()}
 	if m := s.remembered(); m != nil {
 		st.Known, st.Left, st.Resources = true, m.Cut, m.Resources
 		for _, o := range m.Tools {
@@ -177,6 +178,8 @@ func (s *server) connect(ctx context.Context) (*link, error) {
 	l, failures, next, last := s.link, s.failures, s.next, s.err
 	s.mu.Unlock()
 	switch wait := time.Until(next); {
+	case s.off.Load():
+		return nil, &OffError{s.Name}
 	case s.client.ctx.Err() != nil:
 		return nil, errClosed
 	case l != nil && l.alive():
@@ -201,6 +204,16 @@ func (s *server) connect(ctx context.Context) (*link, error) {
 	s.log.add("cannot connect: %v", err)
 	return nil, fmt.Errorf("cannot connect to the MCP server %s: %w", s.Name, err)
 }
+
+// OffError reports a call of a server that is switched off.
+type OffError struct{ Server string }
+
+func (e *OffError) Error() string {
+	return fmt.Sprintf("the MCP server %s is switched off in this session; a person switches it on with: /mcp %s", e.Server, e.Server)
+}
+
+// Code is the stable code of the error.
+func (e *OffError) Code() string { return "mcp.off" }
 
 // dial connects with the newest version of the protocol and, if the server does not know it, with an older one.
 func (s *server) dial(ctx context.Context) (*link, error) {
@@ -279,10 +292,23 @@ func (l *link) end() {
 	<-l.over
 }
 
+// leave ends the connection of a server that is off.
+func (s *server) leave() {
+	s.turn <- struct{}{} // an attempt to connect ends within its limit, or with the client
+	defer func() { <-s.turn }()
+	if s.off.Load() {
+		s.drop()
+	}
+}
+
 // disconnect ends the connection, if there is one.
 func (s *server) disconnect() {
 	s.turn <- struct{}{} // the context of the client has ended, so that no one connects for long
 	defer func() { <-s.turn }()
+	s.drop()
+}
+
+func (s *server) drop() {
 	s.mu.Lock()
 	l := s.link
 	s.link = nil

@@ -42,6 +42,9 @@ func (t *external) Spec() llm.Tool { return t.spec }
 
 // Prepare implements [tool.Tool]. It does not connect.
 func (t *external) Prepare(_ context.Context, arguments string) (*tool.Call, error) {
+	if t.server.off.Load() {
+		return nil, &OffError{t.server.Name}
+	}
 	if arguments == "" {
 		arguments = "{}"
 	}

@@ -118,6 +118,12 @@ func everyDialog(o *Options) map[string]Dialog {
 	ended := job("job2", "make bench", 3*time.Hour)
 	ended.Ended, ended.ExitCode, ended.Head = noon, 2, "make: no rule\n"
 	jobs.Set([]workspace.JobStatus{job("job1", "npm run dev", time.Hour), ended}, "")
+	servers := NewServers(o)
+	servers.Set([]conversation.Server{
+		{Name: "docs", State: "needs login", Detail: "to log in: tenon mcp login docs"},
+		{Name: "files", State: "connected", Tools: 12},
+		{Name: "github", State: conversation.ServerOff, Tools: 41},
+	}, "")
 	agents := NewAgents(o)
 	agents.Set([]Agent{
 		{Task: "t1", Session: "s1", Name: "find the callers", Role: "explorer", State: AgentRuns, Does: "search X", Attempt: 1, Usage: llm.Usage{Cost: 0.02}, Prompt: "Find the callers of X."},
@@ -145,7 +151,7 @@ func everyDialog(o *Options) map[string]Dialog {
 	return map[string]Dialog{
 		"models": modelsOf(o), "sessions": sessionsOf(o), "rewind": rewindOf(o), "rewind-plan": rewinding, "context": contextOf(o),
 		"modes": NewModes(permission.AskMode, o), "thinking": NewThinking(llm.Model{Thinks: []llm.Thinks{llm.ThinkOff, llm.ThinkLow, llm.ThinkHigh}}, llm.ThinkLow, o),
-		"themes": NewThemes("light", o), "skills": skills, "roles": roles, "agents": agents, "jobs": jobs, "queue": queue, "rules": rules, "files": files,
+		"themes": NewThemes("light", o), "skills": skills, "roles": roles, "agents": agents, "jobs": jobs, "servers": servers, "queue": queue, "rules": rules, "files": files,
 		"palette": NewPalette(append(commands(), KeyCommands(o.Keys, keys.Models, keys.Rewind)...), o), "help": NewHelp(commands(), o),
 		"confirm": NewConfirm("Leave?", "A run is going. It ends if you leave.", "Leave and end the run", "Stay", o),
 		"prompt":  prompt, "prompt-masked": secret, "page": page,

@@ -3,8 +3,10 @@ package dialog
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
+	"github.com/tenon-agent/tenon/conversation"
 	"github.com/tenon-agent/tenon/internal/tui/keys"
 	"github.com/tenon-agent/tenon/session"
 	"github.com/tenon-agent/tenon/session/index"
@@ -79,6 +81,17 @@ func NewJobs(o *Options) *Picker[workspace.JobStatus] {
 				state = "killed"
 			}
 			return Row[workspace.JobStatus]{Cells: []string{j.ID, j.Command.Line, state, transcript.Age(o.now().Sub(j.Started))}, Detail: JobText(j)}
+		},
+	}, o)
+}
+
+// NewServers returns a picker of MCP servers, which switches them on and off.
+func NewServers(o *Options) *Picker[conversation.Server] {
+	return NewPicker(List[conversation.Server]{
+		Title: "MCP servers", Accept: "on or off", Stay: true, Empty: "There is no MCP server. To add one: tenon mcp add",
+		Columns: []Column{{Head: "SERVER"}, {Head: "STATE"}, {Head: "TOOLS", Right: true}, {Drop: 1}},
+		Row: func(s conversation.Server) Row[conversation.Server] {
+			return Row[conversation.Server]{Cells: []string{s.Name, s.State, strconv.Itoa(s.Tools), s.Detail}, Detail: s.Detail}
 		},
 	}, o)
 }
