@@ -173,10 +173,15 @@ func (h *hooking) hook() agent.Hook {
 
 // fire runs the hooks of an event, and shows what they have for people.
 func (h *hooking) fire(ctx context.Context, e hooks.Event, matches []string, input map[string]any, meets func(string) bool) hooks.Result {
-	if !h.runner.Has(e) {
+	return h.fireAs(ctx, hooks.Firing{Event: e, Matches: matches, Input: input, Meets: meets})
+}
+
+func (h *hooking) fireAs(ctx context.Context, f hooks.Firing) hooks.Result {
+	if !h.runner.Has(f.Event) {
 		return hooks.Result{}
 	}
-	r := h.runner.Fire(ctx, hooks.Firing{Event: e, Matches: matches, Input: h.input(e, input), Meets: meets})
+	f.Input = h.input(f.Event, f.Input)
+	r := h.runner.Fire(ctx, f)
 	h.show(r)
 	if r.Stop {
 		h.locked(func() { h.stop = cmp.Or(r.Why, "a hook stopped the run") })

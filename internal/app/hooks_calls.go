@@ -32,6 +32,9 @@ func (h callHooks) beforeCall(ctx context.Context, call agent.Proposed) (argumen
 	seen := h.seen(call)
 	for i, v := range seen {
 		r := h.fire(ctx, hooks.PreToolUse, v.names, v.input(call, nil), h.meets(call))
+		if r.Deny == nil && !r.Stop && r.Foreign && v.dialect != nil {
+			r = h.again(ctx, call, v, r)
+		}
 		if r.Deny != nil || r.Stop {
 			h.keep(r.Context)
 			why := cmp.Or(r.Why, "a hook stopped the run")
@@ -44,7 +47,7 @@ func (h callHooks) beforeCall(ctx context.Context, call agent.Proposed) (argumen
 		if merged.Ask = cmp.Or(merged.Ask, r.Ask); i == 0 || r.Allow == nil {
 			merged.Allow = r.Allow // for all files of a call
 		}
-		if len(seen) == 1 && r.Input != nil {
+		if v.dialect != nil && r.Input != nil {
 			arguments = v.arguments(r.Input)
 		}
 	}
@@ -53,6 +56,25 @@ func (h callHooks) beforeCall(ctx context.Context, call agent.Proposed) (argumen
 		h.decided[call.Call.ID] = merged
 	})
 	return arguments, nil
+}
+
+// again shows the arguments that a hook of a project wrote to the person's hooks, which have judged others. They allow nothing now.
+func (h callHooks) again(ctx context.Context, call agent.Proposed, v seenCall, first hooks.Result) hooks.Result {
+	in := v.input(call, nil)
+	var args map[string]any
+	if json.Unmarshal(first.Input, &args) == nil {
+		in["tool_input"] = absolute(args, h.agent.spec.Bounds.Root)
+	}
+	r := h.fireAs(ctx, hooks.Firing{
+		Event: hooks.PreToolUse, Matches: v.names, Input: in, Own: true,
+		Meets: func(string) bool { return true }, // for the call that it was, a condition says nothing
+	})
+	r.Allow, r.Context = nil, append(first.Context, r.Context...)
+	r.Ask = cmp.Or(r.Ask, first.Ask)
+	if r.Input == nil {
+		r.Input = first.Input
+	}
+	return r
 }
 
 // afterCall runs the hooks after a tool, and adds to the result what hooks have for the model.
@@ -85,7 +107,7 @@ func (h callHooks) afterCall(ctx context.Context, call agent.Proposed, m session
 		}
 	}
 	if texts = append(h.kept(), texts...); len(texts) > 0 {
-		m.Content = append(slices.Clone(m.Content), llm.Text{Text: "\n[A hook of the user says: " + h.say(texts) + "]"})
+		m.Content = append(slices.Clone(m.Content), llm.Text{Text: "\n[Hooks: " + h.say(texts) + "]"})
 	}
 	return m, nil
 }
@@ -197,13 +219,19 @@ func seenAs(d *family.Dialect, call agent.Proposed, root string) (all []seenCall
 	case "multi_edit":
 		v.name, also = "MultiEdit", append(also, "Edit")
 	}
-	for _, name := range []string{"file_path", "path", "notebook_path"} {
-		if path, ok := v.args[name].(string); ok && path != "" && !filepath.IsAbs(path) {
-			v.args[name] = filepath.Join(root, path)
-		}
-	}
+	v.args = absolute(v.args, root)
 	v.names = claudeNames(v.name, also...)
 	return []seenCall{v}
+}
+
+// absolute makes the paths of arguments absolute.
+func absolute(args map[string]any, root string) map[string]any {
+	for _, name := range []string{"file_path", "path", "notebook_path"} {
+		if path, ok := args[name].(string); ok && path != "" && !filepath.IsAbs(path) {
+			args[name] = filepath.Join(root, path)
+		}
+	}
+	return args
 }
 
 // agentArguments are the names of the arguments of the tool agent, and those of Claude Code.
@@ -359,7 +387,7 @@ func (g hookGate) request(ctx context.Context, c agent.Proposed, judged permissi
 		if r.Deny != nil {
 			return agent.Verdict{By: "hooks", Code: codeHookDenied, Reason: g.say([]string{cmp.Or(r.Deny.Reason, "a hook denied it")})}, true, nil
 		}
-		if allow = allow && r.Allow != nil; len(seen) == 1 && r.Input != nil {
+		if allow = allow && r.Allow != nil; one.dialect != nil && r.Input != nil {
 			rewritten = one.arguments(r.Input)
 		}
 	}

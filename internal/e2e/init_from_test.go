@@ -16,11 +16,11 @@ func TestInitTranslatesTheSettingsOfOtherPrograms(t *testing.T) {
 	}{
 		"claude": {
 			map[string]string{
-				".claude/settings.json": `{"model":"claude-opus-5-5","env":{"CI":"1"},"permissions":{"allow":["Bash(npm test)","Bash(git log:*)","Read","Edit(/src/**)","Bash(ls*)"],"deny":["Bash(rm *)"],"defaultMode":"acceptEdits"}}`,
+				".claude/settings.json": `{"model":"claude-opus-5-5","env":{"CI":"1"},"permissions":{"allow":["Bash(npm test)","Bash(git log:*)","Read","Edit(/src/**)","Bash(ls*)"],"deny":["Bash(rm *)"],"defaultMode":"acceptEdits"},"hooks":{"PreToolUse":[{"matcher":"Edit|Write","hooks":[{"type":"command","command":"./check.sh","timeout":5},{"type":"prompt","prompt":"Is it fine?"}]}],"Stop":[{"hooks":[{"type":"command","command":"say --token=hush-hush"}]}],"Nothing":[]}}`,
 				".claude.json":          `{"mcpServers":{"docs":{"command":"docs","args":["serve"],"env":{"TOKEN":"hush-hush","REGION":"${REGION}"}},"bad":{"command":"x","args":["--api-key=hush-hush"]}},"history":[1]}`,
 			},
-			[]string{`"model": "anthropic/claude-opus-5-5"`, `"shell(npm test)"`, `"shell(git log *)"`, `"shell(rm *)"`, `"mode": "edits"`, `"TOKEN": "$TOKEN"`, `"REGION": "$REGION"`},
-			[]string{"the rule allow Read:", "the rule allow Edit(/src/**)", "the rule allow Bash(ls*)", "variables (CI)", "set the variable TOKEN", "the server bad"},
+			[]string{`"model": "anthropic/claude-opus-5-5"`, `"shell(npm test)"`, `"shell(git log *)"`, `"shell(rm *)"`, `"mode": "edits"`, `"TOKEN": "$TOKEN"`, `"REGION": "$REGION"`, `"command": "./check.sh"`, `"matcher": "Edit|Write"`},
+			[]string{"the rule allow Read:", "the rule allow Edit(/src/**)", "the rule allow Bash(ls*)", "variables (CI)", "set the variable TOKEN", "the server bad", "translated: hooks (1)", `the type "prompt" is not supported`, "a hook of Stop: it may have a secret", "hooks.Nothing: Tenon has no such event"},
 		},
 		"codex": {
 			map[string]string{".codex/config.toml": "model = \"gpt-6.2-sol\"\nmodel_reasoning_effort = \"high\"\napproval_policy = \"never\"\n\n[mcp_servers.docs]\ncommand = \"docs\"\nargs = [\"serve\"]\n[mcp_servers.docs.env]\nTOKEN = \"hush-hush\"\n"},

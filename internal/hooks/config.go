@@ -33,9 +33,11 @@ type Handler struct {
 	Headers map[string]string `json:"headers,omitzero"` // with $NAME for the variables in Vars
 	Vars    []string          `json:"allowedEnvVars,omitzero"`
 	Timeout time.Duration     `json:"-"`
-	Async   bool              `json:"async,omitzero"`   // Tenon does not wait for it, and it decides nothing
-	Source  string            `json:"source"`           // the file
-	Project bool              `json:"project,omitzero"` // the source is a project
+	Async   bool              `json:"async,omitzero"`       // Tenon does not wait for it, and it decides nothing
+	Wakes   bool              `json:"asyncRewake,omitzero"` // async, and the model gets the reason of exit code 2
+	Blocks  bool              `json:"-"`                    // a failure of the hook blocks
+	Source  string            `json:"source"`               // the file
+	Project bool              `json:"project,omitzero"`     // the source is a project
 
 	Dir     string `json:"-"` // CLAUDE_PROJECT_DIR; empty: that of the runner
 	matches func(name string) bool
@@ -49,7 +51,7 @@ func (h Handler) Title() string {
 // same reports whether two hooks do the same, so that one of them is enough.
 func (h Handler) same(o Handler) bool {
 	return h.Type == o.Type && h.Command == o.Command && (h.Args == nil) == (o.Args == nil) && slices.Equal(h.Args, o.Args) && h.URL == o.URL &&
-		h.If == o.If && h.Async == o.Async && h.Project == o.Project && h.Dir == o.Dir && maps.Equal(h.Headers, o.Headers)
+		h.If == o.If && h.Async == o.Async && h.Wakes == o.Wakes && h.Blocks == o.Blocks && h.Project == o.Project && h.Dir == o.Dir && maps.Equal(h.Headers, o.Headers)
 }
 
 // group is a matcher with its hooks in a file.
@@ -71,6 +73,7 @@ type written struct {
 	Timeout    *float64          `json:"timeout"` // seconds
 	Async      bool              `json:"async"`
 	AsyncWakes bool              `json:"asyncRewake"`
+	OnFailure  string            `json:"onFailure"`
 }
 
 // Parse reads the hooks of a layer. The problems name the hooks without an effect; the others count.
@@ -144,6 +147,7 @@ func (h *Handler) read(raw json.RawMessage) error {
 		return fmt.Errorf("only a hook about a tool can have if; this hook never runs")
 	}
 	h.Type, h.If, h.Command, h.Args, h.URL, h.Headers, h.Vars, h.Async = w.Type, w.If, w.Command, w.Args, w.URL, w.Headers, w.Vars, w.Async || w.AsyncWakes
+	h.Wakes, h.Blocks = w.AsyncWakes, w.OnFailure == "block"
 	h.Timeout = h.Event.timeout()
 	if w.Timeout != nil {
 		if *w.Timeout <= 0 || *w.Timeout > math.MaxInt32 {

@@ -178,6 +178,22 @@ func TestAProjectDoesNotUseAPermissionOfThePerson(t *testing.T) {
 }
 
 // An asynchronous hook decides nothing. Its context comes later, and Close ends it.
+// A hook that must succeed blocks if it fails, and a hook that wakes the model says why.
+func TestFailuresThatBlock(t *testing.T) {
+	got := make(chan Result, 1)
+	r := New(Options{Run: process, Later: func(_ Event, one Result) { got <- one }, Handlers: parsed(t, `{
+		"PreToolUse": [{"hooks": [{"type": "command", "onFailure": "block", "command": "exit 7"}]}],
+		"PostToolUse": [{"hooks": [{"type": "command", "asyncRewake": true, "command": "echo broken >&2; exit 2"}]}]}`)})
+	defer r.Close()
+	if now := r.Fire(t.Context(), Firing{Event: PreToolUse}); now.Deny == nil || !strings.Contains(now.Deny.Reason, "exit code 7") {
+		t.Errorf("%+v", now)
+	}
+	r.Fire(t.Context(), Firing{Event: PostToolUse})
+	if later := <-got; later.Deny != nil || len(later.Context) != 1 || later.Context[0] != "broken" {
+		t.Errorf("%+v", later)
+	}
+}
+
 func TestAsync(t *testing.T) {
 	got := make(chan Result, 1)
 	r := New(Options{

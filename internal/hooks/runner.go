@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -100,6 +101,8 @@ type Firing struct {
 	Matches []string // the names of which one must fit the matcher of a hook; empty: every hook runs
 	Input   map[string]any
 
+	Own bool // only the hooks of the person run
+
 	// Meets reports whether the call of the event matches the rule of a condition. Nil: the event has no call.
 	Meets func(rule string) bool
 }
@@ -122,9 +125,10 @@ type Result struct {
 	Stop   bool // the run ends
 	Why    string
 
+	Foreign   bool // Input is from a hook of a project, and the person's hooks have not seen it
 	Rewritten bool // for the caller: a hook has written the arguments of the call
 
-	Context  []string // for the model
+	Context  []string // for the model; with the source if that is a project
 	Messages []string // for the person
 	Problems []string // hooks that failed, for the person
 
@@ -153,6 +157,9 @@ func (r *Runner) Fire(ctx context.Context, f Firing) Result {
 			r.background(func() {
 				one := r.run(r.ctx, h, input)
 				if r.ctx.Err() == nil && r.o.Later != nil {
+					if h.Wakes && one.Code == exitBlocks {
+						one.Answer.Context = cmp.Or(one.Answer.Context, one.Answer.Reason)
+					}
 					one.Answer = Answer{Context: one.Answer.Context, Message: one.Answer.Message, Problem: one.Answer.Problem}
 					r.o.Later(f.Event, merge([]Ran{one}))
 				}
@@ -179,7 +186,7 @@ func (r *Runner) After(f Firing) {
 
 // fits reports whether a hook runs for an event.
 func (h Handler) fits(f Firing) bool {
-	if h.Event != f.Event || len(f.Matches) > 0 && !slices.ContainsFunc(f.Matches, h.matches) {
+	if h.Event != f.Event || f.Own && h.Project || len(f.Matches) > 0 && !slices.ContainsFunc(f.Matches, h.matches) {
 		return false
 	}
 	return h.If == "" || f.Meets != nil && f.Meets(h.If)
@@ -212,6 +219,9 @@ func (r *Runner) run(ctx context.Context, h Handler, input []byte) Ran {
 		out.Answer.Problem = "the output is too long"
 	default:
 		out.Answer = parse(h.Event, out.Code, out.Stdout, out.Stderr)
+	}
+	if out.Answer.Problem != "" && h.Blocks && h.Event.blocks() && out.Answer.Decision == "" {
+		out.Answer.Decision, out.Answer.Reason = "block", "a hook failed that must succeed: "+out.Answer.Problem
 	}
 	return out
 }
@@ -288,11 +298,17 @@ func merge(ran []Ran) Result {
 	var input, output bool // the person's hooks have written it
 	for i := range ran {
 		h, a := ran[i].Handler, &ran[i].Answer
+		from := ""
+		if h.Project {
+			from = "A hook of the project (" + filepath.Base(h.Source) + ") says: "
+		}
+		said := *a
+		said.Reason = from + a.Reason
 		switch a.Decision {
 		case "deny", "block":
-			out.Deny = cmp.Or(out.Deny, a)
+			out.Deny = cmp.Or(out.Deny, &said)
 		case "ask":
-			out.Ask = cmp.Or(out.Ask, a)
+			out.Ask = cmp.Or(out.Ask, &said)
 		case "allow":
 			if h.Project {
 				a.Problem = cmp.Or(a.Problem, "it cannot allow a call, because its source is a project")
@@ -310,7 +326,7 @@ func merge(ran []Ran) Result {
 			out.Stop, out.Why = true, cmp.Or(out.Why, a.Why)
 		}
 		if a.Context != "" {
-			out.Context = append(out.Context, a.Context)
+			out.Context = append(out.Context, from+a.Context)
 		}
 		if a.Message != "" {
 			out.Messages = append(out.Messages, a.Message)
@@ -320,7 +336,7 @@ func merge(ran []Ran) Result {
 		}
 	}
 	if out.Input != nil && !input {
-		out.Allow = nil
+		out.Allow, out.Foreign = nil, true
 	}
 	return out
 }

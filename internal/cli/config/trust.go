@@ -158,6 +158,15 @@ func trustFolder(env *command.Env, c *cobra.Command, store *config.TrustStore, u
 	return showTrust(env, trustedFolder{Path: root, Trusted: true, Changed: true}, "is trusted", o.json)
 }
 
+// whole is a command line that a person judges: no part of it may hide, unless it is so long that the person should read the file.
+func whole(line string) string {
+	line = term.OneLine(line)
+	if cut := term.Fit(line, 4000); cut != line {
+		return cut + " (too long to show: read the file)"
+	}
+	return line
+}
+
 // previewOf returns the settings of a project for people. If the file has mistakes, the error lists all of them, because every command
 // would fail there.
 func previewOf(env *command.Env, userDir, root string) (string, error) {
@@ -180,7 +189,10 @@ func previewOf(env *command.Env, userDir, root string) (string, error) {
 			if server.URL.IsSet() {
 				target = server.URL.String()
 			}
-			fmt.Fprintf(&b, "It has the MCP server %s: %s\n", name, term.Fit(term.OneLine(target), 120))
+			if len(server.Env) > 0 {
+				target += " (with the variables " + strings.Join(slices.Sorted(maps.Keys(server.Env)), ", ") + ")"
+			}
+			fmt.Fprintf(&b, "It has the MCP server %s: %s\n", name, whole(target))
 		}
 	}
 	for _, l := range c.Hooks {
@@ -189,14 +201,14 @@ func previewOf(env *command.Env, userDir, root string) (string, error) {
 		}
 		all, _ := hooks.Parse(hooks.Layer{File: l.File, Hooks: l.JSON})
 		for _, h := range all {
-			fmt.Fprintf(&b, "It runs a program with your rights at the event %s: %s (%s)\n", h.Event, term.Fit(term.OneLine(h.Title()), 200), term.OneLine(l.File))
+			fmt.Fprintf(&b, "It runs a program with your rights at the event %s: %s (%s)\n", h.Event, whole(h.Title()), term.OneLine(l.File))
 		}
 	}
 	for _, own := range app.ProjectCommands(root) {
 		fmt.Fprintf(&b, "It has the command /%s: %s\n", term.OneLine(own.Name), term.Fit(term.OneLine(own.Description), 120))
 		for _, p := range own.Expand("") {
 			if p.Kind == slash.Shell {
-				fmt.Fprintf(&b, "  it runs, under your rules: %s\n", term.OneLine(p.Text))
+				fmt.Fprintf(&b, "  it runs, under your rules: %s\n", whole(p.Text))
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/tenon-agent/tenon/internal/app"
 	"github.com/tenon-agent/tenon/internal/cli/command"
 	"github.com/tenon-agent/tenon/internal/config"
+	"github.com/tenon-agent/tenon/internal/hooks"
 	"github.com/tenon-agent/tenon/internal/slash"
 	"github.com/tenon-agent/tenon/team/role"
 	"github.com/tenon-agent/tenon/transcript"
@@ -163,6 +164,14 @@ func (r *report) others(dir string, c *config.Config) {
 		}
 		for _, text := range f.Unused {
 			r.warn(subject, "%s, without effect: %s", name, text)
+		}
+	}
+	for _, l := range c.Hooks {
+		if l.Project {
+			_, problems := hooks.Parse(hooks.Layer{File: relative(c.Root, l.File), Hooks: l.JSON})
+			for _, text := range problems {
+				r.warn("hooks", "without effect: %s", text)
+			}
 		}
 	}
 	switch {

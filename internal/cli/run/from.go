@@ -18,6 +18,7 @@ import (
 
 	"github.com/tenon-agent/tenon/internal/cli/command"
 	"github.com/tenon-agent/tenon/internal/config"
+	"github.com/tenon-agent/tenon/internal/hooks"
 	"github.com/tenon-agent/tenon/internal/term"
 	"github.com/tenon-agent/tenon/permission"
 )
@@ -30,6 +31,7 @@ type translation struct {
 	home  string
 	files []string // that were read
 	set   map[string]any
+	taken []string // settings that people should know of
 	left  []string // settings without a translation, each with the reason
 }
 
@@ -65,6 +67,9 @@ func adopt(env *command.Env, c *cobra.Command, from string, yes bool) error {
 	text = append(text, '\n')
 	for _, l := range t.left {
 		fmt.Fprintln(env.Stderr, "! not translated: "+term.OneLine(l))
+	}
+	for _, l := range t.taken {
+		fmt.Fprintln(env.Stderr, "translated: "+l)
 	}
 	fmt.Fprint(env.Stdout, term.Harmless(string(text)))
 	file := filepath.Join(dir, config.FileName)
@@ -159,7 +164,8 @@ func (t *translation) claude(dir string) {
 	var s struct {
 		Model       string
 		Env         map[string]any
-		Hooks       map[string]any
+		Hooks       json.RawMessage
+		Disabled    bool `json:"disableAllHooks"`
 		Permissions struct {
 			Allow, Ask, Deny []string
 			DefaultMode      string
@@ -187,14 +193,69 @@ func (t *translation) claude(dir string) {
 	}
 	t.model("anthropic", s.Model)
 	t.variables(s.Env)
-	if text, err := json.Marshal(s.Hooks); err != nil || secret.Match(text) || strings.Contains(string(text), `"headers"`) {
-		t.leave("hooks: they may have a secret; copy them to hooks")
-	} else if len(s.Hooks) > 0 {
-		t.set["hooks"] = s.Hooks
+	if s.Disabled {
+		t.leave("hooks: disableAllHooks is true")
+	} else {
+		t.hooks(s.Hooks)
 	}
 	var servers struct{ MCPServers map[string]server }
 	t.read(filepath.Join(t.home, ".claude.json"), &servers)
 	t.servers(servers.MCPServers)
+}
+
+// hooks takes the hooks that Tenon runs and that have no secret.
+func (t *translation) hooks(text json.RawMessage) {
+	if len(text) == 0 {
+		return
+	}
+	all, problems := hooks.Parse(hooks.Layer{File: "settings.json", Hooks: text})
+	for _, p := range problems {
+		t.leave("%s", p)
+	}
+	out, n := map[string][]any{}, 0
+	for _, h := range all {
+		text := strings.Join(append([]string{h.Command, h.URL}, h.Args...), " ")
+		for _, value := range h.Headers {
+			if reference.FindStringSubmatch(value) == nil {
+				text = "secret"
+			}
+		}
+		if secret.MatchString(text) {
+			t.leave("a hook of %s: it may have a secret; write it to hooks yourself", h.Event)
+			continue
+		}
+		one := map[string]any{"type": h.Type}
+		for key, value := range map[string]string{"command": h.Command, "url": h.URL, "if": h.If} {
+			if value != "" {
+				one[key] = value
+			}
+		}
+		for key, value := range map[string]bool{"async": h.Async && !h.Wakes, "asyncRewake": h.Wakes} {
+			if value {
+				one[key] = true
+			}
+		}
+		if h.Args != nil {
+			one["args"] = h.Args
+		}
+		if len(h.Headers) > 0 {
+			one["headers"], one["allowedEnvVars"] = h.Headers, h.Vars
+		}
+		if h.Blocks {
+			one["onFailure"] = "block"
+		}
+		one["timeout"] = h.Timeout.Seconds()
+		group := map[string]any{"hooks": []any{one}}
+		if h.Matcher != "" {
+			group["matcher"] = h.Matcher
+		}
+		out[string(h.Event)] = append(out[string(h.Event)], group)
+		n++
+	}
+	if n > 0 {
+		t.set["hooks"] = out
+		t.taken = append(t.taken, fmt.Sprintf("hooks (%d); 'tenon hooks' lists them", n))
+	}
 }
 
 func (t *translation) mode(m permission.Mode) {
