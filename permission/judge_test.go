@@ -420,6 +420,13 @@ func TestUnknownToolsFailClosed(t *testing.T) {
 	if v := policy(t, AskMode, "allow openapi(shop/get)").Judge(Call{Tool: "openapi__shop__get", Effects: tool.Effects{Hosts: []string{"example.com:443"}, Unknown: true}}); v.Action != Allow {
 		t.Errorf("a rule about an operation does not cover its host: %v", v)
 	}
+	for rule, called := range map[string]string{
+		"deny mcp(my.mail/send.all)": "mcp__my_mail__send_all", "deny mcp(my__mail_/se*)": "mcp__my_mail__send", "deny openapi(shop/users..list)": "openapi__shop__users_list",
+	} {
+		if v := policy(t, Yolo, rule).Judge(Call{Tool: called, Effects: tool.Effects{Unknown: true}}); v.Action != Deny {
+			t.Errorf("%s does not deny %s: %v", rule, called, v)
+		}
+	}
 	v := policy(t, AskMode, "allow mcp(mail/send)").Judge(Call{Tool: "mcp__mail__send"})
 	if v.Action != Allow || v.Code != "permission.rule_allowed" {
 		t.Errorf("%s", v)

@@ -93,13 +93,41 @@ func (r *Rule) compile() (err error) {
 		if server, tool, ok := strings.Cut(r.pattern, "/"); !ok && r.pattern != "*" || ok && (server == "" || tool == "") {
 			return fmt.Errorf("use server/tool, or %s/* for all tools of a server", strings.Trim(r.pattern, "/"))
 		}
-		r.name, err = nameGlob(r.pattern)
+		r.name, err = nameGlob(served(r.tool, r.pattern))
 	case sending:
 		r.name, err = nameGlob(r.pattern)
 	default:
 		return fmt.Errorf("%s takes no pattern; write %s", r.tool, r.tool)
 	}
 	return err
+}
+
+// served writes a pattern with the characters that names of tools have, as the tools of a server or an API are named: a rule about the server
+// my.docs is about the tools mcp__my_docs__NAME.
+func served(tool, pattern string) string {
+	plain := func(text string) string {
+		var b strings.Builder
+		for _, r := range text {
+			switch {
+			case r == '_' || r == '-' || r == '*' || r == '?' || '0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z':
+				b.WriteRune(r)
+			case strings.ContainsRune(" \t\"'\\", r):
+				b.WriteRune(r) // nameGlob refuses it
+			case tool != "openapi" || !strings.HasSuffix(b.String(), "_"):
+				b.WriteByte('_')
+			}
+		}
+		return b.String()
+	}
+	server, name, ok := strings.Cut(pattern, "/")
+	if !ok {
+		return pattern
+	}
+	server = plain(server)
+	for strings.Contains(server, "__") {
+		server = strings.ReplaceAll(server, "__", "_")
+	}
+	return strings.Trim(server, "_") + "/" + plain(name)
 }
 
 func nameGlob(s string) (glob, error) {

@@ -59,6 +59,9 @@ func (s *Setup) Roles(dir string) (RoleSet, error) {
 	for i, r := range set.Roles {
 		if foreign(r) {
 			set.Roles[i].Rules.Allow = nil
+			if m := slices.IndexFunc(mine.Roles, func(m role.Role) bool { return m.Name == r.Name }); m >= 0 {
+				set.Roles[i] = under(set.Roles[i], mine.Roles[m])
+			}
 		}
 		switch ref := cmp.Or(s.Config.Roles[r.Name], s.Config.Roles[r.Model]); {
 		case ref != "":
@@ -74,6 +77,19 @@ func (s *Setup) Roles(dir string) (RoleSet, error) {
 	}
 	slices.SortFunc(set.Roles, func(a, b role.Role) int { return strings.Compare(a.Name, b.Name) })
 	return set, nil
+}
+
+// under returns a role of a project that can do no more than the role of the person, or the built-in one, whose name it has.
+func under(r, m role.Role) role.Role {
+	if r.Mode = narrower(cmp.Or(r.Mode, m.Mode), m.Mode); m.Tools != nil {
+		both := slices.DeleteFunc(slices.Clone(r.Tools), func(t string) bool { return !slices.Contains(m.Tools, t) })
+		if r.Tools = both; len(both) == 0 {
+			r.Tools = m.Tools
+		}
+	}
+	r.Without = slices.Concat(r.Without, m.Without)
+	r.Rules.Ask, r.Rules.Deny = slices.Concat(r.Rules.Ask, m.Rules.Ask), slices.Concat(r.Rules.Deny, m.Rules.Deny)
+	return r
 }
 
 // Named returns the role with a name. NoRole is the zero Role.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tenon-agent/tenon/guidance"
 	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/tool/skill"
@@ -79,7 +78,7 @@ func projectSkills(dir string) []skill.Folder {
 
 // projectPlaces returns the root of the project that contains a directory, and its directories with a name, such as skills, for agents.
 func projectPlaces(dir, name string) (root string, all []string) {
-	root = guidance.Root(dir)
+	root = config.ProjectRoot(dir) // which trust is about
 	for _, at := range slices.Compact([]string{root, dir}) {
 		for _, of := range []string{".claude", ".agents", ".tenon"} {
 			all = append(all, filepath.Join(at, of, name))

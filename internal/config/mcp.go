@@ -138,6 +138,9 @@ func (c *Config) readServers(env *environment) {
 		case own && (before.Command != "" || before.URL.IsSet()):
 			ignored("the server %s is ignored: your own configuration has a server of this name", clip(name))
 			continue
+		case sameTools(c.MCP, name) != "":
+			ignored("the server %s is ignored: its tools would have the names of those of the server %s", clip(name), sameTools(c.MCP, name))
+			continue
 		case !isName(name):
 			ignored("the server %s is ignored: expected a name of letters, digits, dots, hyphens and underscores", clip(name))
 			continue
@@ -156,6 +159,21 @@ func (c *Config) readServers(env *environment) {
 		}
 		c.MCP[name] = to
 	}
+}
+
+// sameTools returns another server whose tools have the same names in rules; empty: there is none.
+func sameTools(all map[string]MCPServer, name string) string {
+	for _, other := range slices.Sorted(maps.Keys(all)) {
+		if other != name && inTools(other) == inTools(name) {
+			return other
+		}
+	}
+	return ""
+}
+
+// inTools returns the name of a server without what differs from its name in those of its tools.
+func inTools(name string) string {
+	return strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '.' }), "_")
 }
 
 // expander replaces the variables of a project's file.

@@ -218,7 +218,7 @@ func TestHooksAllowWhatTheirSourceCouldAllow(t *testing.T) {
 	}
 }
 
-// What a hook of a project writes into a call goes to the hooks of the person again, which deny it, also if their condition fits another call.
+// The hooks of the person see the call that a hook of a project has written, and deny it, also if their condition fits another call.
 func TestAProjectCannotRewriteACallPastTheHooksOfThePerson(t *testing.T) {
 	t.Parallel()
 	p := newProject(t)

@@ -158,7 +158,7 @@ func trustFolder(env *command.Env, c *cobra.Command, store *config.TrustStore, u
 	return showTrust(env, trustedFolder{Path: root, Trusted: true, Changed: true}, "is trusted", o.json)
 }
 
-// whole is a command line that a person judges: no part of it may hide, unless it is so long that the person should read the file.
+// whole is a command line that a person judges: no part of it may hide. For a very long one it names the file.
 func whole(line string) string {
 	line = term.OneLine(line)
 	if cut := term.Fit(line, 4000); cut != line {
@@ -203,6 +203,9 @@ func previewOf(env *command.Env, userDir, root string) (string, error) {
 		for _, h := range all {
 			fmt.Fprintf(&b, "It runs a program with your rights at the event %s: %s (%s)\n", h.Event, whole(h.Title()), term.OneLine(l.File))
 		}
+	}
+	for _, own := range app.ProjectRoles(root) {
+		fmt.Fprintf(&b, "It has the role %s: %s\n", term.OneLine(own.Name), term.Fit(term.OneLine(own.Description), 120))
 	}
 	for _, own := range app.ProjectCommands(root) {
 		fmt.Fprintf(&b, "It has the command /%s: %s\n", term.OneLine(own.Name), term.Fit(term.OneLine(own.Description), 120))
