@@ -3,6 +3,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,6 +80,7 @@ var slashes = []struct {
 	{line: "/todo", shows: []string{"─ Tasks ─", "│ ▸ Run the check"}},
 	{line: "/mcp", shows: []string{"─ MCP servers ─", "There is no MCP server."}},
 	{line: "/mcp docs", shows: []string{`there is no MCP server "docs"`}},
+	{line: "/lsp", shows: []string{"─ Language servers ─", "No language server has started in this session."}},
 	{line: "/jobs", shows: []string{"─ Background jobs ─", "There is no background job."}},
 	{line: "/agents", shows: []string{"─ Agents ─", "This session has no other agents."}},
 	{line: "/parallel", shows: []string{"there are no parallel runs; /parallel 3 PROMPT begins them"}},
@@ -163,6 +165,26 @@ func TestSlashCommands(t *testing.T) {
 			d.leavesInOrder()
 		})
 	}
+}
+
+// A person sees that a language server has started.
+func TestSlashLSP(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := sit(t, modelserver.Call("edit", `{"path":"other.txt","old_text":"Nothing","new_text":"bad"}`), modelserver.Say("Written."))
+	d.config(fmt.Sprintf(`{"lsp": {"servers": {"fake": {"command": %q, "args": [%q], "files": [".txt"]}}}}`, self, languageServer))
+	d.write(filepath.Join(d.dir, "other.txt"), "Nothing\n")
+	d.open(d.withModel("--mode", "edits")...)
+	d.say("Edit the file")
+	d.idle("Written.")
+	d.Send("/lsp")
+	d.Until("lsp")
+	d.Press("enter")
+	d.Until("─ Language servers ─", "fake: ") // ready, or starting on a slow machine
+	d.leavesInOrder()
 }
 
 // TestSlashExit leaves by command.
