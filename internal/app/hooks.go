@@ -173,10 +173,10 @@ func (h *hooking) hook() agent.Hook {
 
 // fire runs the hooks of an event, and shows what they have for people.
 func (h *hooking) fire(ctx context.Context, e hooks.Event, matches []string, input map[string]any, meets func(string) bool) hooks.Result {
-	return h.fireAs(ctx, hooks.Firing{Event: e, Matches: matches, Input: input, Meets: meets})
+	return fire(ctx, h, hooks.Firing{Event: e, Matches: matches, Input: input, Meets: meets})
 }
 
-func (h *hooking) fireAs(ctx context.Context, f hooks.Firing) hooks.Result {
+func fire(ctx context.Context, h *hooking, f hooks.Firing) hooks.Result {
 	if !h.runner.Has(f.Event) {
 		return hooks.Result{}
 	}

@@ -65,7 +65,7 @@ func (h callHooks) again(ctx context.Context, call agent.Proposed, v seenCall, f
 	if json.Unmarshal(first.Input, &args) == nil {
 		in["tool_input"] = absolute(args, h.agent.spec.Bounds.Root)
 	}
-	r := h.fireAs(ctx, hooks.Firing{
+	r := fire(ctx, h.hooking, hooks.Firing{
 		Event: hooks.PreToolUse, Matches: v.names, Input: in, Own: true,
 		Meets: func(string) bool { return true }, // for the call that it was, a condition says nothing
 	})

@@ -191,6 +191,55 @@ func TestAModelCallsAnAPI(t *testing.T) {
 	}
 }
 
+// Operations that take too much of the prompt hide behind two tools. Rules, the journal and the question have the name of the operation.
+func TestHiddenOperations(t *testing.T) {
+	t.Parallel()
+	s, p, w := newShop(t), newProject(t), ways()[0]
+	var more strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&more, "  /more%d:\n    get: {operationId: more%d, summary: %s, responses: {'200': {description: It.}}}\n", i, i, strings.Repeat("A long description. ", 20))
+	}
+	file := filepath.Join(p.home, "shop.yaml")
+	text := strings.ReplaceAll(strings.ReplaceAll(shopDocument, "SERVER", s.URL), "security: [{key: []}]", "")
+	p.write(file, strings.Replace(text, "paths:\n", "paths:\n"+more.String(), 1))
+	p.config(fmt.Sprintf(`{"openapi": {"shop": {"file": %q}}, "sandbox": {"network": [%q]}, "permissions": {"allow": ["openapi(shop/newOrder)"], "deny": ["openapi(shop/more7)"]}}`,
+		filepath.ToSlash(file), strings.TrimPrefix(s.URL, "http://")))
+	call := func(name, arguments string) modelserver.Step {
+		return modelserver.Call("call_tool", fmt.Sprintf(`{"tool": %q, "arguments": %s}`, name, arguments))
+	}
+	srv := w.serve(p, modelserver.Steps(
+		modelserver.Call("find_tools", `{"query": "new order"}`), call("openapi__shop__newOrder", `{"body": {"total": 30}}`), call("openapi__shop__getOrder", `{"id": 7}`),
+		call("openapi__shop__more7", `{}`), modelserver.Say("done")))
+	p.tenon("run", "--model", w.ref(), "order it")
+	for _, v := range srv.Violations() {
+		t.Errorf("the server does not accept a request: %v", v)
+	}
+	for _, spec := range srv.Requests()[0].Tools {
+		if strings.HasPrefix(spec.Name, "openapi__") {
+			t.Fatalf("the model gets the tool %s", spec.Name)
+		}
+	}
+	if got, want := s.seen(), []string{`POST /v1/orders  {"total":30}`, "GET /v1/orders/7  "}; !slices.Equal(got, want) {
+		t.Errorf("the API got %q, want %q", got, want)
+	}
+	var outcomes []string
+	for _, e := range p.journal() {
+		switch b := e.Body.(type) {
+		case session.Message:
+			if b.Tool != "" {
+				outcomes = append(outcomes, b.Tool+" "+string(b.Outcome))
+			}
+		case session.Decision:
+			if b.Verdict == "deny" && b.As != "openapi__shop__more7" {
+				t.Errorf("a denial is about %+v", b)
+			}
+		}
+	}
+	if want := []string{"find_tools ok", "openapi__shop__newOrder ok", "openapi__shop__getOrder ok", "openapi__shop__more7 denied"}; !slices.Equal(outcomes, want) {
+		t.Errorf("the journal has %q, want %q", outcomes, want)
+	}
+}
+
 // A host that is not public is not reached only because a document names it, and the model does not get the tools in mode inspect.
 func TestAnAPIOfThisMachine(t *testing.T) {
 	t.Parallel()
