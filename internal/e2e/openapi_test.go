@@ -195,21 +195,17 @@ func TestAModelCallsAnAPI(t *testing.T) {
 func TestHiddenOperations(t *testing.T) {
 	t.Parallel()
 	s, p, w := newShop(t), newProject(t), ways()[0]
-	var more strings.Builder
-	for i := range 300 {
-		fmt.Fprintf(&more, "  /more%d:\n    get: {operationId: more%d, summary: %s, responses: {'200': {description: It.}}}\n", i, i, strings.Repeat("A long description. ", 20))
-	}
 	file := filepath.Join(p.home, "shop.yaml")
 	text := strings.ReplaceAll(strings.ReplaceAll(shopDocument, "SERVER", s.URL), "security: [{key: []}]", "")
-	p.write(file, strings.Replace(text, "paths:\n", "paths:\n"+more.String(), 1))
-	p.config(fmt.Sprintf(`{"openapi": {"shop": {"file": %q}}, "sandbox": {"network": [%q]}, "permissions": {"allow": ["openapi(shop/newOrder)"], "deny": ["openapi(shop/more7)"]}}`,
+	p.write(file, strings.Replace(text, "paths:\n", "paths:\n  /more:\n    get: {operationId: more, responses: {'200': {description: It.}}}\n", 1))
+	p.config(fmt.Sprintf(`{"window": {"tools": 0.000001}, "openapi": {"shop": {"file": %q}}, "sandbox": {"network": [%q]}, "permissions": {"allow": ["openapi(shop/newOrder)"], "deny": ["openapi(shop/more)"]}}`,
 		filepath.ToSlash(file), strings.TrimPrefix(s.URL, "http://")))
 	call := func(name, arguments string) modelserver.Step {
 		return modelserver.Call("call_tool", fmt.Sprintf(`{"tool": %q, "arguments": %s}`, name, arguments))
 	}
 	srv := w.serve(p, modelserver.Steps(
 		modelserver.Call("find_tools", `{"query": "new order"}`), call("openapi__shop__newOrder", `{"body": {"total": 30}}`), call("openapi__shop__getOrder", `{"id": 7}`),
-		call("openapi__shop__more7", `{}`), modelserver.Say("done")))
+		call("openapi__shop__more", `{}`), modelserver.Say("done")))
 	p.tenon("run", "--model", w.ref(), "order it")
 	for _, v := range srv.Violations() {
 		t.Errorf("the server does not accept a request: %v", v)
@@ -230,12 +226,12 @@ func TestHiddenOperations(t *testing.T) {
 				outcomes = append(outcomes, b.Tool+" "+string(b.Outcome))
 			}
 		case session.Decision:
-			if b.Verdict == "deny" && b.As != "openapi__shop__more7" {
+			if b.Verdict == "deny" && b.As != "openapi__shop__more" {
 				t.Errorf("a denial is about %+v", b)
 			}
 		}
 	}
-	if want := []string{"find_tools ok", "openapi__shop__newOrder ok", "openapi__shop__getOrder ok", "openapi__shop__more7 denied"}; !slices.Equal(outcomes, want) {
+	if want := []string{"find_tools ", "openapi__shop__newOrder ", "openapi__shop__getOrder ", "openapi__shop__more denied"}; !slices.Equal(outcomes, want) {
 		t.Errorf("the journal has %q, want %q", outcomes, want)
 	}
 }
