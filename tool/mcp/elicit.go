@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -47,6 +49,9 @@ type Elicited struct {
 // maxFields is the most fields of one question.
 const maxFields = 16
 
+// maxAnswers is how often the person may answer until the answer fits.
+const maxAnswers = 5
+
 // elicits adds the questions of a server to the options of its connection.
 func (s *server) elicits(o *mcp.ClientOptions) {
 	if s.client.options.Elicit == nil {
@@ -66,20 +71,23 @@ func (s *server) elicits(o *mcp.ClientOptions) {
 		}
 		s.asking.Add(1)
 		defer s.asking.Add(-1)
-		got, err := s.client.options.Elicit(ctx, e)
-		switch {
-		case err != nil:
-			s.log.add("no answer to a question: %v", err)
-			return &mcp.ElicitResult{Action: "cancel"}, nil
-		case !got.Accept:
-			return &mcp.ElicitResult{Action: "decline"}, nil
+		message := e.Message
+		for range maxAnswers {
+			got, err := s.client.options.Elicit(ctx, e)
+			switch {
+			case err != nil:
+				s.log.add("no answer to a question: %v", err)
+				return &mcp.ElicitResult{Action: "cancel"}, nil
+			case !got.Accept:
+				return &mcp.ElicitResult{Action: "decline"}, nil
+			}
+			content, err := contentOf(e.Fields, got.Values)
+			if err == nil {
+				return &mcp.ElicitResult{Action: "accept", Content: content}, nil
+			}
+			e.Message = fmt.Sprintf("%s (%v)", message, err) // ask again
 		}
-		content, err := contentOf(e.Fields, got.Values)
-		if err != nil {
-			s.log.add("the answer to a question does not fit: %v", err)
-			return &mcp.ElicitResult{Action: "decline"}, nil
-		}
-		return &mcp.ElicitResult{Action: "accept", Content: content}, nil
+		return &mcp.ElicitResult{Action: "decline"}, nil
 	}
 }
 
@@ -113,10 +121,11 @@ func fieldsOf(schema any) (fields []Field) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		p := s.Properties[name]
-		f := Field{Name: name, kind: p.Type, Required: slices.Contains(s.Required, name), Text: clean(strings.TrimSpace(p.Title+" "+p.Description), maxDescription)}
-		if f.Text == "" {
-			f.Text = clean(name, longestName)
+		f := Field{Name: name, kind: p.Type, Required: slices.Contains(s.Required, name), Text: cmp.Or(p.Description, p.Title, name)}
+		if p.Title != "" && p.Description != "" {
+			f.Text = p.Title + ": " + p.Description
 		}
+		f.Text = clean(f.Text, maxDescription)
 		if p.Type == "array" && p.Items != nil {
 			f.Multiple = true
 			p.Enum, p.OneOf, p.AnyOf = p.Items.Enum, p.Items.OneOf, p.Items.AnyOf
@@ -177,6 +186,8 @@ func contentOf(fields []Field, texts [][]string) (map[string]any, error) {
 		if i >= len(texts) || len(texts[i]) == 0 || texts[i][0] == "" || slices.Equal(texts[i], []string{f.Default}) {
 			if f.fallback != nil {
 				content[f.Name] = f.fallback
+			} else if f.Required {
+				return nil, fmt.Errorf("%s needs a value", clean(f.Name, longestName))
 			}
 			continue
 		}
@@ -199,16 +210,22 @@ func (f Field) value(text string) (any, error) {
 	if i := slices.Index(f.Options, text); i >= 0 {
 		return f.values[i], nil
 	}
+	var v any = text
+	var err error
 	switch f.kind {
 	case "integer":
-		return strconv.ParseInt(text, 10, 64)
+		v, err = strconv.ParseInt(text, 10, 64)
 	case "number":
-		return strconv.ParseFloat(text, 64)
+		v, err = strconv.ParseFloat(text, 64)
 	case "boolean":
-		return strconv.ParseBool(text)
+		v, err = strconv.ParseBool(text)
+	default:
+		if len(f.Options) > 0 {
+			err = errors.New("not an option")
+		}
 	}
-	if len(f.Options) > 0 {
-		return nil, fmt.Errorf("%q is not an option of %s", text, f.Name)
+	if err != nil {
+		return nil, fmt.Errorf("%q does not fit %s", clean(text, longestName), clean(f.Name, longestName))
 	}
-	return text, nil
+	return v, nil
 }

@@ -474,16 +474,22 @@ func TestSwitch(t *testing.T) {
 }
 
 func TestElicitation(t *testing.T) {
+	var messages []string
 	answer := func(_ context.Context, e mcp.Elicitation) (mcp.Elicited, error) {
+		messages = append(messages, e.Message)
 		if len(e.Fields) != 3 || e.Fields[0].Name != "name" || e.Server != "test" {
 			return mcp.Elicited{}, fmt.Errorf("odd question %+v", e)
 		}
-		return mcp.Elicited{Accept: true, Values: [][]string{{"Ada"}, {"36"}, {"Yes"}}}, nil
+		values := [][][]string{{nil, {"36"}, {"Yes"}}, {{"Ada"}, {"old"}, {"Yes"}}, {{"Ada"}, {"36"}, {"Yes"}}}
+		return mcp.Elicited{Accept: true, Values: values[min(len(messages), len(values))-1]}, nil
 	}
 	c := connected(t, mcp.Options{Elicit: answer}, local(t, "offers"))
 	r, err := call(t, c, "mcp__test__ask", `{"text":""}`)
 	if want := `"content":{"age":36,"fine":true,"name":"Ada"}`; err != nil || !strings.Contains(r.Content.Text(), want) {
 		t.Errorf("got %q, %v", r.Content.Text(), err)
+	}
+	if want := `Who?|Who? (name needs a value)|Who? ("old" does not fit age)`; strings.Join(messages, "|") != want {
+		t.Errorf("the questions were %q", messages)
 	}
 	var defaults []string
 	agree := func(_ context.Context, e mcp.Elicitation) (mcp.Elicited, error) {

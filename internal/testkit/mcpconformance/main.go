@@ -10,6 +10,7 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -24,7 +25,14 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[len(os.Args)-1]); err != nil {
+	last := os.Args[len(os.Args)-1]
+	var err error
+	if strings.HasPrefix(last, "http") {
+		err = run(last)
+	} else {
+		err = servers(last)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -36,20 +44,35 @@ type person struct {
 	env []string
 }
 
-func run(address string) (err error) {
-	p := &person{}
-	if p.dir, err = os.MkdirTemp("", "mcp-conformance-"); err != nil {
-		return err
+// newPerson returns a person with a model, and a function that ends both.
+func newPerson(model func(*modelserver.Request) modelserver.Step) (*person, func(), error) {
+	dir, err := os.MkdirTemp("", "mcp-conformance-")
+	if err != nil {
+		return nil, nil, err
 	}
-	defer os.RemoveAll(p.dir)
-	model, err := modelserver.Start(modelserver.Func(caller()))
+	s, err := modelserver.Start(modelserver.Func(model))
+	if err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	env := append(os.Environ(), "HOME="+dir, "TENON_CONFIG_DIR="+dir, "TENON_DATA_DIR="+filepath.Join(dir, "data"), "TENON_KEYRING=off",
+		"TENON_TITLES=off", "OPENAI_API_KEY=sk-conformance-0123456789", "OPENAI_BASE_URL="+s.URL+"/v1", "TENON_MODEL=openai/gpt-5.4")
+	return &person{dir, env}, func() {
+		s.Close()
+		_ = os.RemoveAll(dir)
+	}, nil
+}
+
+func run(address string) error {
+	p, stop, err := newPerson(caller())
 	if err != nil {
 		return err
 	}
-	defer model.Close()
-	p.env = append(os.Environ(), "HOME="+p.dir, "TENON_CONFIG_DIR="+p.dir, "TENON_DATA_DIR="+filepath.Join(p.dir, "data"), "TENON_KEYRING=off",
-		"TENON_TITLES=off", "OPENAI_API_KEY=sk-conformance-0123456789", "OPENAI_BASE_URL="+model.URL+"/v1", "TENON_MODEL=openai/gpt-5.4")
-	if err := p.configure(address); err != nil {
+	defer stop()
+	server, err := p.scenario(address)
+	if err != nil {
+		return err
+	}
+	if err := p.configure(server); err != nil {
 		return err
 	}
 	scenario := os.Getenv("MCP_CONFORMANCE_SCENARIO")
@@ -61,7 +84,8 @@ func run(address string) (err error) {
 		return err
 	}
 	if strings.HasPrefix(scenario, "elicitation") {
-		return p.answer()
+		_, err = p.answer("Call each tool once.")
+		return err
 	}
 	out, err = p.tenon("run", "--mode", "yolo", "Call each tool once.")
 	if shown, _ := p.tenon("sessions", "show"); strings.Contains(out+shown, "needs a login") { // a call needs more than the first login
@@ -72,8 +96,8 @@ func run(address string) (err error) {
 	return err
 }
 
-// configure writes the configuration with the server.
-func (p *person) configure(address string) error {
+// scenario returns the configuration of the server of a scenario.
+func (p *person) scenario(address string) (map[string]any, error) {
 	var given struct {
 		ID       string `json:"client_id"`
 		Secret   string `json:"client_secret"`
@@ -84,7 +108,7 @@ func (p *person) configure(address string) error {
 	}
 	if text := os.Getenv("MCP_CONFORMANCE_CONTEXT"); text != "" {
 		if err := json.Unmarshal([]byte(text), &given); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	scenario, oauth := os.Getenv("MCP_CONFORMANCE_SCENARIO"), map[string]any{}
@@ -103,7 +127,7 @@ func (p *person) configure(address string) error {
 	if given.Key != "" {
 		set("private_key_file", "~/key.pem")
 		if err := os.WriteFile(filepath.Join(p.dir, "key.pem"), []byte(given.Key), 0o600); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if strings.HasPrefix(scenario, "auth/client-credentials") {
@@ -116,7 +140,11 @@ func (p *person) configure(address string) error {
 		p.env = append(p.env, "ID_TOKEN="+given.IDToken)
 		oauth["idp"] = map[string]string{"token_url": given.TokenURL, "client_id": given.IDP, "id_token": "$ID_TOKEN"}
 	}
-	server := map[string]any{"url": address, "oauth": oauth}
+	return map[string]any{"url": address, "oauth": oauth}, nil
+}
+
+// configure writes the configuration with the server.
+func (p *person) configure(server map[string]any) error {
 	data, err := json.Marshal(map[string]any{"mcp": map[string]any{"server": server}})
 	if err != nil {
 		return err
@@ -164,23 +192,31 @@ func (p *person) login() error {
 	return c.Wait()
 }
 
-// answer lets the model call the tools in a terminal, and gives each question of a server its default answer.
-func (p *person) answer() (err error) {
+// answer gives a model a prompt in a terminal, and gives each question of a server its default answer, and the name Ada to one that wants a
+// name. It reports whether the terminal showed the progress of a call.
+func (p *person) answer(prompt string) (progress bool, err error) {
 	t := &steps{}
 	defer t.end(&err)
-	c := console.Start(t, p.command("--mode", "yolo"), console.Size{Width: 100, Height: 30}, console.Dark)
+	c := console.Start(t, p.command("--mode", "yolo"), console.Size{Width: 100, Height: 50}, console.Dark)
 	c.Until("Ask, or / for commands")
-	c.Send("Call each tool once.")
+	c.Send(prompt)
 	c.Press("enter")
+	const asks, half = "enter answer", "50%"
 	for answered := ""; ; {
 		s := c.Wait(func(s console.Screen) bool {
-			return s.Has("─ done ·") || s.Has("enter answer") && s.String() != answered
+			return s.Has("─ done ·") || s.Has("─ failed") || s.Has(asks) && s.String() != answered || s.Has(half) && !progress
 		}, "a question or the end")
-		if fmt.Println(s); !s.Has("enter answer") {
-			return nil
+		progress = progress || s.Has(half)
+		switch {
+		case s.Has("─ done ·") || s.Has("─ failed"):
+			fmt.Println(s)
+			return progress, nil
+		case s.Has(asks) && s.String() != answered:
+			if answered = s.String(); s.Has("Question 1 of") && s.Has("full, legal name") {
+				c.Send("Ada")
+			}
+			c.Press("enter")
 		}
-		answered = s.String()
-		c.Press("enter")
 	}
 }
 
