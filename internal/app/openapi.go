@@ -48,6 +48,7 @@ type API struct {
 // depend on.
 type remembered struct {
 	Key      string            `json:"key"`
+	Files    map[string]string `json:"files,omitzero"` // to which the document refers, and their states
 	Specs    []llm.Tool        `json:"specs"`
 	Problems []openapi.Problem `json:"problems,omitzero"`
 }
@@ -106,15 +107,16 @@ func (a *API) recall() error {
 	}
 	key, file := a.key(info), a.remembered()
 	var r remembered
-	if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, &r) == nil && r.Key == key {
+	if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, &r) == nil && r.Key == key && a.unchanged(r.Files) {
 		a.Specs, a.Problems = r.Specs, r.Problems
 		return nil
 	}
-	made, err := a.open(context.Background(), nil, nil)
+	files := map[string]string{}
+	made, err := a.open(context.Background(), nil, nil, files)
 	if err != nil {
 		return err
 	}
-	r = remembered{Key: key, Problems: made.Problems()}
+	r = remembered{Key: key, Problems: made.Problems(), Files: files}
 	for _, t := range made.Tools() {
 		r.Specs = append(r.Specs, t.Spec())
 	}
@@ -146,8 +148,8 @@ func (a *API) key(info fs.FileInfo) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// open reads the document and makes the API. With a nil transport it has no network.
-func (a *API) open(ctx context.Context, transport http.RoundTripper, ws *workspace.Workspace) (*openapi.API, error) {
+// open reads the document and makes the API. With a nil transport it has no network. Files gets the states of the other files of the document.
+func (a *API) open(ctx context.Context, transport http.RoundTripper, ws *workspace.Workspace, files map[string]string) (*openapi.API, error) {
 	c := a.setting
 	document, err := readBounded(a.document, openapi.MaxDocument)
 	if err != nil {
@@ -162,6 +164,14 @@ func (a *API) open(ctx context.Context, transport http.RoundTripper, ws *workspa
 		return nil, &openapi.DocumentError{Name: a.Name, Err: err}
 	}
 	a.setup.Secrets.Hide(redact.InURL(o.Server)...)
+	if c.File != "" {
+		root, err := os.OpenRoot(filepath.Dir(a.document))
+		if err != nil {
+			return nil, &openapi.DocumentError{Name: a.Name, Err: err}
+		}
+		defer root.Close()
+		o.Files, o.File = besides{root, files}, filepath.Base(a.document)
+	}
 	for id, s := range c.Auth {
 		one := openapi.Credential{Kind: openapi.Kind(s.Type), Name: s.Name, Scopes: s.Scopes, Secret: a.secret(s.Secret)}
 		if !s.Secret.IsSet() {
@@ -176,6 +186,48 @@ func (a *API) open(ctx context.Context, transport http.RoundTripper, ws *workspa
 		o.Auth[id] = one
 	}
 	return openapi.New(o)
+}
+
+// besides is the directory of a document. It notes the states of the files that are opened in it, and has regular files only.
+type besides struct {
+	root   *os.Root
+	states map[string]string
+}
+
+// Open implements [fs.FS].
+func (b besides) Open(name string) (fs.File, error) {
+	b.states[name] = stateOfFile(b.root, name)
+	if b.states[name] == "" {
+		return nil, fmt.Errorf("%s is not a file in the directory of the document", name)
+	}
+	return b.root.Open(name)
+}
+
+// stateOfFile returns a text that changes with a file; empty: there is no regular file of the name.
+func stateOfFile(root *os.Root, name string) string {
+	info, err := root.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return fmt.Sprint(info.Size(), " ", info.ModTime().UnixNano())
+}
+
+// unchanged reports whether the other files of the document are as they were.
+func (a *API) unchanged(files map[string]string) bool {
+	if len(files) == 0 {
+		return true
+	}
+	root, err := os.OpenRoot(filepath.Dir(a.document))
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	for name, state := range files {
+		if stateOfFile(root, name) != state {
+			return false
+		}
+	}
+	return true
 }
 
 // secret returns the function that resolves a secret for a request, and hides it everywhere.
@@ -194,7 +246,7 @@ func apiTools(a *Agent, apis []*API, o web.Options) (groups []catalog.Group) {
 			continue
 		}
 		groups = append(groups, catalog.Group{Name: one.Name, Tools: openapi.Lazy(one.Specs, func() (*openapi.API, error) {
-			return one.open(context.Background(), web.Transport(o), a.site.workspace) // a referenced command has ten seconds
+			return one.open(context.Background(), web.Transport(o), a.site.workspace, map[string]string{}) // a referenced command has ten seconds
 		})})
 	}
 	return groups
@@ -230,7 +282,7 @@ func (a *API) Update(ctx context.Context) error {
 	if err := replaceFile(next.document, data); err != nil {
 		return err
 	}
-	if _, err := next.open(ctx, nil, nil); err != nil {
+	if _, err := next.open(ctx, nil, nil, map[string]string{}); err != nil {
 		return err
 	}
 	if err := replaceFile(a.document+".url", []byte(address)); err != nil {
@@ -257,7 +309,7 @@ func (a *API) Call(ctx context.Context, dir, operation, arguments string) (_ too
 	defer func() { err = errors.Join(err, ws.Close()) }()
 	o := a.setup.Web()
 	o.Hosts = a.setup.Bounds(dir).hosts
-	made, err := a.open(ctx, web.Transport(o), ws)
+	made, err := a.open(ctx, web.Transport(o), ws, map[string]string{})
 	if err != nil {
 		return tool.Result{}, err
 	}

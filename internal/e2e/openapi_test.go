@@ -236,6 +236,29 @@ func TestHiddenOperations(t *testing.T) {
 	}
 }
 
+// A document may have several files. A change of one of them changes the tools, and a link out of the directory is not followed.
+func TestADocumentOfSeveralFiles(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	dir := filepath.Join(p.home, "api")
+	p.puts(dir, "api.yaml", "openapi: 3.1.0\ninfo: {title: A, version: '1'}\nservers: [{url: 'https://api.example.com'}]\npaths:\n  /order: {$ref: paths/order.yaml}\n  /out: {$ref: out.yaml}\n")
+	p.puts(dir, "paths/order.yaml", "get: {operationId: getOrder, responses: {'200': {description: It.}}}\n")
+	p.puts(p.home, "out.yaml", "get: {operationId: getOut, responses: {'200': {description: It.}}}\n")
+	if err := os.Symlink(filepath.Join(p.home, "out.yaml"), filepath.Join(dir, "out.yaml")); err != nil {
+		t.Skip("no links here:", err)
+	}
+	p.config(`{"openapi": {"a": {"file": "~/api/api.yaml"}}}`)
+	for range 2 {
+		if r := p.tenon("openapi", "list", "a"); r.code != 0 || !strings.Contains(r.stdout, "openapi__a__getOrder") || strings.Contains(r.stdout, "getOut") {
+			t.Errorf("%+v", r)
+		}
+	}
+	p.puts(dir, "paths/order.yaml", "get: {operationId: getTheOrder, responses: {'200': {description: It.}}}\n")
+	if r := p.tenon("openapi", "list", "a"); r.code != 0 || !strings.Contains(r.stdout, "openapi__a__getTheOrder") {
+		t.Errorf("after a change: %+v", r)
+	}
+}
+
 // A host that is not public is not reached only because a document names it, and the model does not get the tools in mode inspect.
 func TestAnAPIOfThisMachine(t *testing.T) {
 	t.Parallel()

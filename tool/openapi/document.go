@@ -26,6 +26,8 @@ type object = map[string]any
 type document struct {
 	root     object
 	siblings bool // of $ref count: since version 3.1
+
+	elsewhere map[string]error // references that lead out of the document
 }
 
 // parse reads a document as JSON if it begins with a brace, else as YAML.
@@ -102,6 +104,9 @@ var (
 func (d *document) pointer(ref string) (any, error) {
 	fragment, local := strings.CutPrefix(ref, "#")
 	if !local {
+		if err := d.elsewhere[ref]; err != nil {
+			return nil, err
+		}
 		return nil, errElsewhere
 	}
 	var v any = d.root

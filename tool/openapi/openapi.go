@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
@@ -28,6 +29,8 @@ const (
 type Options struct {
 	Name      string            // in the names of the tools: 1 to 24 of a-z A-Z 0-9 _ -
 	Document  []byte            // JSON or YAML; New keeps no reference to it
+	Files     fs.FS             // the directory of a document in a file, for references to other files; nil: New reads no other file
+	File      string            // the name of the document in Files
 	Base      string            // the address from which the document came, for relative servers; empty: it is a file
 	Server    string            // the base URL of all requests; empty: the servers of the document
 	Variables map[string]string // of the servers of the document
@@ -144,6 +147,8 @@ func (a *API) read(data []byte) (err error) {
 	if a.doc, err = parse(data); err != nil {
 		return err
 	}
+	a.doc.include(a.o.Files, a.o.File)
+	a.o.Files = nil
 	if a.o.Server != "" {
 		u, err := url.Parse(a.o.Server)
 		if err != nil {
