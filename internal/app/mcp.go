@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/approval"
@@ -204,6 +205,11 @@ type servers struct {
 	agent   *Agent
 	client  *mcp.Client // nil: none
 	joining sync.Mutex  // held by who changes the tools of the agent
+
+	first   sync.Once
+	waiting sync.Mutex
+	unseen  []string        // servers of which nothing was known at the start
+	seen    <-chan struct{} // closed when these have answered or failed
 }
 
 // newServers returns the servers of an agent. It starts none.
@@ -234,8 +240,49 @@ func (m *servers) close() error {
 // learn connects to the servers of which no list is remembered, in the background.
 func (m *servers) learn() {
 	if m.client != nil && m.agent.spec.child == nil {
-		m.client.Learn()
+		m.waiting.Lock()
+		defer m.waiting.Unlock()
+		m.unseen, m.seen = m.client.Learn()
 	}
+}
+
+// newWait is how long the first run waits for servers of which nothing is known. Without the wait, a run of one turn would not have their tools.
+const newWait = 5 * time.Second
+
+// await lets the first run of the agent wait for the servers of which nothing is known.
+func (m *servers) await(ctx context.Context, _ session.RunStarted) error {
+	m.waiting.Lock()
+	names, seen := m.unseen, m.seen
+	m.waiting.Unlock()
+	if len(names) == 0 {
+		return nil
+	}
+	m.first.Do(func() {
+		tell := func(format string, args ...any) { m.agent.Announce(live.Notice{Text: fmt.Sprintf(format, args...)}) }
+		clock := time.NewTimer(newWait)
+		defer clock.Stop()
+		select {
+		case <-seen:
+		default:
+			tell("connecting for the first time: %s", strings.Join(names, ", "))
+			select {
+			case <-seen:
+			case <-clock.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+		for _, s := range m.client.Status() {
+			switch {
+			case s.Known || !slices.Contains(names, s.Name):
+			case s.Error != "":
+				tell("the MCP server %s does not work: %s; see: tenon mcp logs %s", s.Name, s.Error, s.Name)
+			default:
+				tell("the MCP server %s has not answered within %s; its tools join at the turn after its answer", s.Name, newWait)
+			}
+		}
+	})
+	return nil
 }
 
 // connected returns the tools of connections. A sub-agent with a write scope gets only those that read: no one can say what the others change.
@@ -441,6 +488,9 @@ func (m *servers) hook() agent.Hook {
 	h := agent.Hook{Name: "mcp"}
 	if m.client != nil {
 		h.Prompt = m.mentioned
+	}
+	if m.client != nil && m.agent.spec.child == nil {
+		h.BeforeRun = m.await
 	}
 	return h
 }

@@ -165,6 +165,33 @@ func TestMCPPromptIsACommand(t *testing.T) {
 	}
 }
 
+// The tools of a new server are in the first request of a run. A server that does not answer holds the run up only for a moment.
+func TestNewMCPServerInARunOfOneTurn(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	p.env = append(p.env, "PATH="+os.Getenv("PATH"))
+	w := wayOf(t, "anthropic")
+	srv := w.serve(p, modelserver.Steps(modelserver.Say("One."), modelserver.Say("Two.")))
+	program, started := mcpServer(t)
+	p.write(filepath.Join(p.dir, ".mcp.json"), fmt.Sprintf(
+		`{"mcpServers":{"test":{"command":%q,"args":[%q]},"broken":{"command":%q},"silent":{"command":"sleep","args":["600"]}}}`, program, started, program+"-missing"))
+	if r := p.tenon("trust", "--yes"); r.code != 0 || exists(t, started) {
+		t.Fatalf("%+v", r)
+	}
+	r := p.tenon("run", "--model", w.ref(), "hi")
+	for _, want := range []string{"connecting for the first time: broken, silent, test", "the MCP server broken does not work: ", "the MCP server silent has not answered within 5s"} {
+		if r.code != 0 || !strings.Contains(r.stderr, want) {
+			t.Errorf("no %q: %+v", want, r)
+		}
+	}
+	if !slices.ContainsFunc(srv.Requests()[0].Tools, func(o llm.Tool) bool { return o.Name == "mcp__test__echo" }) {
+		t.Errorf("the first request lacks the tools of the new server")
+	}
+	if reasons := p.prefixes(srv.Requests()); !slices.Equal(reasons, []string{"start"}) {
+		t.Errorf("the epochs are %q", reasons)
+	}
+}
+
 // The terminal completes the prompts of servers without starting one.
 func TestMCPPromptInTheTerminal(t *testing.T) {
 	t.Parallel()

@@ -189,7 +189,7 @@ func (c *Client) Switch(name string, on bool) error {
 	}
 	c.Do(func(ctx context.Context) {
 		if !on {
-			s.leave()
+			s.disconnect()
 		} else if s.forgive(); s.remembered() == nil {
 			_, _ = s.connect(ctx) // the log and the state have the error
 		}
@@ -206,15 +206,27 @@ func (c *Client) Accept(name string) error {
 	return s.accept()
 }
 
-// Learn connects to the servers without a remembered list, in the background.
-func (c *Client) Learn() {
+// Learn connects to the servers that are on and without a remembered list, in the background. It returns their names, and a channel that is closed
+// when all have answered or failed.
+func (c *Client) Learn() (names []string, done <-chan struct{}) {
+	var all sync.WaitGroup
 	for _, s := range c.servers {
+		if s.off.Load() || s.remembered() != nil {
+			continue
+		}
+		names = append(names, s.Name)
+		all.Add(1)
 		c.Do(func(ctx context.Context) {
-			if !s.off.Load() && s.remembered() == nil {
-				_, _ = s.connect(ctx) // the log and the state have the error
-			}
+			defer all.Done()
+			_, _ = s.connect(ctx) // the log and the state have the error
 		})
 	}
+	end := make(chan struct{})
+	c.Do(func(context.Context) {
+		all.Wait()
+		close(end)
+	})
+	return names, end
 }
 
 // Close ends all connections and processes, and waits for them. It may be called again.

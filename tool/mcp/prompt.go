@@ -23,7 +23,7 @@ type Prompt struct {
 func (c *Client) Prompts() (all []Prompt) {
 	for _, s := range c.servers {
 		m := s.remembered()
-		for i, name := range s.promptNames(m) {
+		for i, name := range promptNames(s, m) {
 			all = append(all, Prompt{Name: name, Description: m.Prompts[i].Description, Arguments: m.Prompts[i].Arguments})
 		}
 	}
@@ -31,7 +31,7 @@ func (c *Client) Prompts() (all []Prompt) {
 }
 
 // promptNames returns the names of the commands, in the order of the prompts.
-func (s *server) promptNames(m *memory) (all []string) {
+func promptNames(s *server, m *memory) (all []string) {
 	if m == nil {
 		return nil
 	}
@@ -81,9 +81,9 @@ func (c *Client) Expand(ctx context.Context, command string, words []string) (ll
 			}
 			m = s.remembered()
 		}
-		known := s.promptNames(m)
+		known := promptNames(s, m)
 		if i := slices.Index(known, command); i >= 0 {
-			return s.expand(ctx, m.Prompts[i], words)
+			return m.Prompts[i].expand(ctx, s, words)
 		}
 		e.Server, e.Known = s.Name, append(e.Known, known...)
 	}
@@ -106,7 +106,7 @@ func (p promptInfo) values(words []string) (map[string]string, error) {
 	return values, nil
 }
 
-func (s *server) expand(ctx context.Context, p promptInfo, words []string) (llm.Content, error) {
+func (p promptInfo) expand(ctx context.Context, s *server, words []string) (llm.Content, error) {
 	values, err := p.values(words)
 	if err != nil {
 		return nil, err

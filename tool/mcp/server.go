@@ -292,23 +292,13 @@ func (l *link) end() {
 	<-l.over
 }
 
-// leave ends the connection of a server that is off.
-func (s *server) leave() {
+// disconnect ends the connection, if there is one, and the server is off or the client has ended.
+func (s *server) disconnect() {
 	s.turn <- struct{}{} // an attempt to connect ends within its limit, or with the client
 	defer func() { <-s.turn }()
-	if s.off.Load() {
-		s.drop()
+	if !s.off.Load() && s.client.ctx.Err() == nil {
+		return
 	}
-}
-
-// disconnect ends the connection, if there is one.
-func (s *server) disconnect() {
-	s.turn <- struct{}{} // the context of the client has ended, so that no one connects for long
-	defer func() { <-s.turn }()
-	s.drop()
-}
-
-func (s *server) drop() {
 	s.mu.Lock()
 	l := s.link
 	s.link = nil
