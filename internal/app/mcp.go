@@ -20,6 +20,7 @@ import (
 
 	"github.com/tenon-agent/tenon/agent"
 	"github.com/tenon-agent/tenon/approval"
+	"github.com/tenon-agent/tenon/budget"
 	"github.com/tenon-agent/tenon/conversation"
 	"github.com/tenon-agent/tenon/internal/config"
 	"github.com/tenon-agent/tenon/internal/keys"
@@ -67,7 +68,7 @@ func mcpServers(s *Setup, dir string) (all []mcp.Server) {
 // MCPServer returns a configured server, which runs in a directory.
 func MCPServer(s *Setup, name string, c config.MCPServer, dir string) mcp.Server {
 	out := mcp.Server{
-		Name: name, ID: idOf(name, c, s.Config.Root), Dir: dir, Confine: c.Sandbox, Off: disabled(c), Timeout: c.Timeout,
+		Name: name, ID: idOf(name, c, s.Config.Root), Dir: dir, Confine: c.Sandbox, Sampling: c.Sampling, Off: disabled(c), Timeout: c.Timeout,
 		Allow: c.Tools.Allow, Deny: c.Tools.Deny, ReadOnly: c.ReadOnly,
 	}
 	if c.Command != "" {
@@ -224,7 +225,7 @@ func newServers(a *Agent, version string) *servers {
 	}
 	o := MCPOptions(s, a.spec.Bounds, version)
 	o.Confine = func(c *exec.Cmd) (func(*exec.Cmd) error, func() error, error) { return confine(a.site.now(), c) }
-	o.Learned, o.Changed, o.Elicit = m.learned, m.changed, m.elicit
+	o.Learned, o.Changed, o.Elicit, o.Sample = m.learned, m.changed, m.elicit, m.sample
 	m.client = mcp.New(mcpServers(s, a.spec.Bounds.Root), o)
 	return m
 }
@@ -434,6 +435,37 @@ func (m *servers) elicit(ctx context.Context, e mcp.Elicitation) (mcp.Elicited, 
 		out.Values = append(out.Values, g.Choices)
 	}
 	return out, nil
+}
+
+// sample lets the model of the session answer a request of a server. The run of the call pays for it, and the journal says so.
+func (m *servers) sample(ctx context.Context, q mcp.Sampling) (answer llm.Message, model string, err error) {
+	client := m.agent.client()
+	model = client.Model().Ref()
+	if isOffline(client) {
+		return answer, model, errors.New("there is no model")
+	}
+	for i := range q.Messages {
+		for j, part := range q.Messages[i].Content {
+			if t, ok := part.(llm.Text); ok {
+				q.Messages[i].Content[j] = llm.Text{Text: m.agent.spec.Secrets.Redact(t.Text)}
+			}
+		}
+	}
+	req := &llm.Request{System: m.agent.spec.Secrets.Redact(q.System), Messages: q.Messages, Settings: llm.Settings{MaxTokens: q.MaxTokens, Thinking: llm.ThinkOff}}
+	for e, err := range budget.Of(ctx).Client(client).Stream(ctx, req) {
+		if err != nil {
+			return answer, model, err
+		}
+		switch e := e.(type) {
+		case llm.Charged:
+			conversation.Spent(m.agent.Agent, "a request of the MCP server "+q.Server+" to the model failed", e.Model, e.Usage)
+		case llm.Done:
+			answer = e.Message
+		}
+	}
+	answer.Usage.Cost = client.Model().Price.Cost(answer.Usage)
+	conversation.Spent(m.agent.Agent, "the MCP server "+q.Server+" asked the model", model, answer.Usage)
+	return answer, model, nil
 }
 
 func (m *servers) ask(ctx context.Context, questions []ask.Question) ([]ask.Answer, error) {

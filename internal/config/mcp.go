@@ -34,6 +34,7 @@ type MCPServer struct {
 	Tools    MCPTools      `json:"tools" doc:"The tools that the model gets."`
 	ReadOnly []string      `json:"read_only" is:"glob" doc:"Names of tools that only read, with * and ?. They run like other reads. Tenon does not believe what a server says about that."`
 	Sandbox  bool          `json:"sandbox" doc:"Whether the program runs in the sandbox of commands."`
+	Sampling bool          `json:"sampling" doc:"Whether the server may ask your model for answers during a call, at the expense of the run."`
 
 	Project bool `json:"-"` // it comes from the project's file
 }

@@ -1,8 +1,11 @@
+//lint:file-ignore SA1019 servers have the feature until its removal from the protocol
+
 package e2e_test
 
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"os"
 	"strconv"
@@ -23,6 +26,17 @@ func restless(s *mcp.Server) {
 	}
 	add("die", func() { os.Exit(1) })
 	add("turn", func() { add("extra", func() {}) })
+}
+
+// askModel asks the model of the client.
+func askModel(_ context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+	if got, ok := r.Params.InputResponses["q"]; ok {
+		text, err := json.Marshal(got)
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}}, nil, err
+	}
+	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": &mcp.CreateMessageParams{
+		SystemPrompt: "You are a poet.", MaxTokens: 100_000, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "Name a bird."}}},
+	}}}, nil, nil
 }
 
 // pixel is a picture.
@@ -56,6 +70,9 @@ func serveMCP() {
 			mcp.AddTool(s, &mcp.Tool{Name: fmt.Sprintf("search_issues_%d", i), Description: about}, func(context.Context, *mcp.CallToolRequest, search) (*mcp.CallToolResult, any, error) {
 				return &mcp.CallToolResult{}, nil, nil
 			})
+		}
+		if os.Args[2] == "asks" {
+			mcp.AddTool(s, &mcp.Tool{Name: "ask", Description: "Asks the model."}, askModel)
 		}
 		if os.Args[2] == "restless" {
 			restless(s)

@@ -192,6 +192,46 @@ func TestNewMCPServerInARunOfOneTurn(t *testing.T) {
 	}
 }
 
+// A server may ask the model during a call if the person says so. The request has only what the server wrote, and the journal has its cost.
+func TestMCPSampling(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	w := wayOf(t, "anthropic")
+	srv := w.serve(p, modelserver.Steps(
+		modelserver.Call("mcp__test__ask", `{}`), modelserver.Say("An owl."), modelserver.Say("Done."),
+		modelserver.Call("mcp__test__ask", `{}`), modelserver.Say("Denied."),
+	))
+	program, started := mcpServer(t)
+	server := func(sampling bool) {
+		p.config(fmt.Sprintf(`{"permissions": {"allow": ["mcp(test/*)"]}, "mcp": {"test": {"command": %q, "args": [%q, "asks"], "sampling": %t}}}`, program, started, sampling))
+	}
+	server(true)
+	if r := p.tenon("run", "--model", w.ref(), "ask"); r.code != 0 || r.stdout != "Done.\n" {
+		t.Fatalf("%+v", r)
+	}
+	if got := p.results(); len(got) != 1 || !strings.Contains(got[0], "An owl.") {
+		t.Errorf("the results are %q", got)
+	}
+	q := srv.Requests()[1]
+	if q.System != "You are a poet." || len(q.Messages) != 1 || q.LastUser() != "Name a bird." || len(q.Tools) != 0 || q.MaxTokens != 4096 {
+		t.Errorf("the model got %s", q.Body)
+	}
+	noted := slices.ContainsFunc(p.journal(), func(e session.Event) bool {
+		n, ok := e.Body.(session.Note)
+		return ok && n.Text == "the MCP server test asked the model" && n.Usage.Output > 0
+	})
+	if !noted {
+		t.Error("the journal does not have the request")
+	}
+	server(false)
+	if r := p.tenon("run", "--model", w.ref(), "ask"); r.code != 0 || len(srv.Requests()) != 5 {
+		t.Errorf("%d requests, %+v", len(srv.Requests()), r)
+	}
+	if got := p.results(); len(got) != 1 || strings.Contains(got[0], "An owl.") {
+		t.Errorf("the results are %q", got)
+	}
+}
+
 // The terminal completes the prompts of servers without starting one.
 func TestMCPPromptInTheTerminal(t *testing.T) {
 	t.Parallel()

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tenon-agent/tenon/llm"
 	"github.com/tenon-agent/tenon/tool"
 )
 
@@ -22,11 +23,12 @@ type Server struct {
 	Name string
 	ID   string // names its configuration: the list of its tools belongs to it; default: Name
 
-	Command []string // program and arguments
-	Dir     string   // where it runs
-	Env     func(ctx context.Context) ([]string, error)
-	Confine bool // in the sandbox of [Options.Confine]
-	Off     bool // until [Client.Switch] switches it on
+	Command  []string // program and arguments
+	Dir      string   // where it runs
+	Env      func(ctx context.Context) ([]string, error)
+	Confine  bool // in the sandbox of [Options.Confine]
+	Sampling bool // the server may ask for the answers of a model
+	Off      bool // until [Client.Switch] switches it on
 
 	Address func(ctx context.Context) (string, error) // of a server on the network
 	Header  func(ctx context.Context) (http.Header, error)
@@ -58,6 +60,10 @@ type Options struct {
 
 	// Elicit asks the person for a server.
 	Elicit func(ctx context.Context, e Elicitation) (Elicited, error)
+
+	// Sample answers a request of a server for a model, and returns the reference of the model. Its context is that of the call during which the
+	// server asked.
+	Sample func(ctx context.Context, q Sampling) (answer llm.Message, model string, err error)
 
 	// Learned is called when a server without a list has given one, and Changed when the tools of a server differ from the accepted ones.
 	// They are called from goroutines of the client and must not block.

@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 servers have the feature until its removal from the protocol
+
 package mcp_test
 
 import (
@@ -87,6 +89,16 @@ func serve(behavior string) {
 		}
 	case "odd":
 		odd(s)
+	case "samples":
+		sdk.AddTool(s, &sdk.Tool{Name: "sample"}, func(_ context.Context, r *sdk.CallToolRequest, in text) (*sdk.CallToolResult, any, error) {
+			if _, ok := r.Params.InputResponses["q"]; ok && in.Text != "forever" {
+				return &sdk.CallToolResult{}, nil, nil
+			}
+			content := &sdk.TextContent{Text: in.Text}
+			return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{"q": &sdk.CreateMessageParams{
+				MaxTokens: 1 << 40, Messages: []*sdk.SamplingMessage{{Role: "user", Content: content}},
+			}}}, nil, nil
+		})
 	case "offers":
 		offers(s)
 	}

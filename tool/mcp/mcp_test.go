@@ -442,6 +442,35 @@ func TestResourcesAndPrompts(t *testing.T) {
 	}
 }
 
+// A server gets the answers of a model only if the person allows it, and within limits.
+func TestSampling(t *testing.T) {
+	var asked atomic.Int32
+	o := mcp.Options{Sample: func(_ context.Context, q mcp.Sampling) (llm.Message, string, error) {
+		asked.Add(1)
+		if q.MaxTokens != 4096 {
+			t.Errorf("%+v", q)
+		}
+		return llm.Message{Role: llm.RoleAssistant, Content: llm.Content{llm.Text{Text: "yes"}}}, "test/model", nil
+	}}
+	for name, c := range map[string]struct {
+		text    string
+		allowed bool
+		asked   int32
+	}{
+		"allowed": {"once", true, 1}, "forever": {"forever", true, 8}, "large": {strings.Repeat("a", 65<<10), true, 0}, "denied": {"once", false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := local(t, "samples")
+			s.Sampling = c.allowed
+			asked.Store(0)
+			_, err := call(t, connected(t, o, s), "mcp__test__sample", fmt.Sprintf(`{"text":%q}`, c.text))
+			if (err == nil) != (name == "allowed") || asked.Load() != c.asked {
+				t.Errorf("%d requests, %v", asked.Load(), err)
+			}
+		})
+	}
+}
+
 // A server that is off has no tools and no process. Its tools of an earlier turn fail.
 func TestSwitch(t *testing.T) {
 	c := connected(t, mcp.Options{}, local(t, "echo"))

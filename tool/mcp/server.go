@@ -65,6 +65,7 @@ type link struct {
 	live     map[string]string            // the hashes of the tools that the server has now
 	progress map[string]func(text string) // by token
 	tokens   int
+	calls    []*running // that wait for the server
 }
 
 func (s *server) timeout() time.Duration { return cmp.Or(s.Timeout, defaultTimeout) }
@@ -338,6 +339,7 @@ func (s *server) protocol(l *link) *mcp.Client {
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { l.report(r.Params) },
 	}
 	s.elicits(o)
+	samples(s, l, o)
 	c := mcp.NewClient(&mcp.Implementation{Name: "tenon", Version: cmp.Or(s.client.options.Version, "dev")}, o)
 	for _, root := range s.client.options.Roots {
 		c.AddRoots(&mcp.Root{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(root)}).String(), Name: filepath.Base(root)})

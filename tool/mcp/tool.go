@@ -88,6 +88,7 @@ func (t *external) run(ctx context.Context, arguments json.RawMessage, report to
 	}
 	token, done := l.expect(report)
 	defer done()
+	defer l.calling(ctx)()
 	p := &mcp.CallToolParams{Name: t.offer.Name, Arguments: arguments}
 	p.SetProgressToken(token)
 	var got *mcp.CallToolResult
