@@ -2,6 +2,8 @@ package config
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -37,6 +39,31 @@ func FuzzLoad(f *testing.F) {
 		for _, o := range c.Origins() {
 			if o.Key == "" || o.Where == "" {
 				t.Errorf("an origin of nothing: %+v", o)
+			}
+		}
+	})
+}
+
+// FuzzServers: whatever the bytes of .mcp.json are, they are servers with a command or an address, or warnings.
+func FuzzServers(f *testing.F) {
+	f.Add([]byte(`{"mcpServers": {"a": {"command": "${X:-x}", "args": ["${Y}"], "env": {"K": "${Z:-}"}}, "b": {"type": "http", "url": "https://${H:-h}/", "headers": {"A": "b"}}}}`))
+	f.Add([]byte(`{"mcpServers": {"a/b": {"command": "x"}, "c": [], "d": {"type": "sse", "url": "file:///x"}, "e": {"type": "x"}, "f": {"timeout": 1e300}}}`))
+	f.Add([]byte(`{"mcpServers": null}`))
+	file := filepath.Join(f.TempDir(), MCPName)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c := &Config{MCPFile: file}
+		if err := os.WriteFile(c.MCPFile, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.readServers(&environment{getenv: func(string) string { return "" }})
+		for name, s := range c.MCP {
+			if !isName(name) || !s.Project || (s.Command == "") == !s.URL.IsSet() || s.Timeout < 0 {
+				t.Errorf("%q is %+v", name, s)
+			}
+		}
+		for _, w := range c.Warnings {
+			if !strings.HasPrefix(w, c.MCPFile) {
+				t.Errorf("a warning without its file: %q", w)
 			}
 		}
 	})
