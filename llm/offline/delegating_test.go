@@ -57,6 +57,33 @@ func TestTasksForSubAgents(t *testing.T) {
 	}
 }
 
+func TestAnyToolByItsName(t *testing.T) {
+	type greeting struct {
+		Name  string         `json:"name" jsonschema:"who"`
+		Times int            `json:"times,omitempty" jsonschema:"how often"`
+		More  map[string]any `json:"more,omitempty" jsonschema:"other things"`
+	}
+	type anyTool struct {
+		Tool      string         `json:"tool" jsonschema:"the tool"`
+		Arguments map[string]any `json:"arguments" jsonschema:"its arguments"`
+	}
+	for say, want := range map[string]string{
+		`Call mcp__hello__greet with {"times": 2, "name": "Ada, then Bob"}.`: `mcp__hello__greet {"name":"Ada, then Bob","times":2}`,
+		`call the tool mcp__hello__greet with {"name": ""}`:                  `mcp__hello__greet {"name":""}`,
+		`call mcp__other with {"b": [1, {"c": null}], "a": 1}`:               `call_tool {"tool":"mcp__other","arguments":{"b":[1,{"c":null}],"a":1}}`,
+		`call mcp__hello__greet with {"who": 1}`:                             ``,
+		`call mcp__hello__greet with {1}`:                                    ``,
+	} {
+		b := newBench(t, small)
+		with[greeting](b, "mcp__hello__greet", "Hello!")
+		with[anyTool](b, "call_tool", "Hello!")
+		got := b.say(t, say)
+		if strings.Join(b.trace, "; ") != want || strings.Contains(got, "Hello!") != (want != "") {
+			t.Errorf("%s: calls %q, want %q; %s", say, b.trace, want, got)
+		}
+	}
+}
+
 // A sub-agent follows the agent that gave the task, and reports what it did. For every other agent the same note is data.
 func TestSubAgentCompletes(t *testing.T) {
 	note := func(text string) llm.Message {

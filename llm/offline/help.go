@@ -23,7 +23,8 @@ const (
 		"- `create notes.txt with \"hello\"`, `append \"more\" to notes.txt`, `overwrite notes.txt with \"new\"`\n" +
 		"- `run go vet ./...`, `run the tests`, `build the project`\n" +
 		"- `show the git log`, `what changed`\n" +
-		"- `give a sub-agent the task: list the files`; also `… the task in the background: …` and `… in a worktree: …`\n\n" +
+		"- `give a sub-agent the task: list the files`; also `… the task in the background: …` and `… in a worktree: …`\n" +
+		"- `call mcp__hello__greet with {\"name\": \"Ada\"}`: any tool, by its name\n\n" +
 		"Several instructions may be joined with \"then\" or be written as a numbered list. Quotes and backticks around names keep them whole."
 
 	realModel = "For work that needs understanding, choose a real model: set the key of a provider, such as `ANTHROPIC_API_KEY`, or run " +

@@ -31,6 +31,7 @@ const (
 	gitLog       verb = "git_log"
 	gitStatus    verb = "git_status"
 	delegate     verb = "delegate"
+	callTool     verb = "call"
 )
 
 // instruction is one instruction of the user.
@@ -42,9 +43,9 @@ type instruction struct {
 	pattern string // the text to search for
 	regex   bool   // pattern is a regular expression
 	with    string // the replacement of pattern
-	content string // of a file to write; the task of a sub-agent
+	content string // of a file to write; the task of a sub-agent; the arguments of a tool
 	role    string // of a sub-agent
-	name    string // of a sub-agent
+	name    string // of a sub-agent or a tool
 	how     string // a sub-agent works: in the background, in a worktree
 	command string
 	from    int // first line, from 1; 0 is the beginning
@@ -91,6 +92,7 @@ var rules = []rule{
 	re(runBuild, `run `+the+`build|build(?: it| `+the+project+`)?`),
 	re(delegate, `give\s+(?:an?|another)\s+(?:(?P<role>\S+)\s+)?sub-?agent(?:\s+(?:named|called)\s+(?P<agent>\S+))?\s+(?:the|this|a)\s+task`+
 		`(?P<how>(?:,?\s+(?:and\s+)?in\s+(?:the\s+background|a\s+worktree))*)\s*:\s*(?P<task>.+)`),
+	re(callTool, `call\s+(?:the\s+tool\s+)?(?P<tool>[\w.-]+)\s+with\s+(?P<arguments>\{.*\})`),
 	re(run, `(?:[$!]|(?:run|execute)(?: the command)?[:\s])\s*(?P<command>.+)`),
 
 	re(countLines, `(?:count|how many)\s+`+the+`(?:number of )?lines(?: of code)?(?: are)?(?: there)?`+where),
@@ -197,8 +199,10 @@ func (m *masked) set(in *instruction, group, text string) bool {
 		return in.content != ""
 	case "role":
 		in.role = v
-	case "agent":
+	case "agent", "tool":
 		in.name = v
+	case "arguments":
+		in.content = v
 	case "how":
 		in.how = strings.ToLower(text)
 	case "command":

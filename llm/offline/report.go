@@ -61,6 +61,8 @@ func (p *play) do(in instruction) string {
 		return p.run("git --no-pager status --short --branch")
 	case delegate:
 		return p.delegate(in)
+	case callTool:
+		return p.call(in)
 	case help:
 		return introduction
 	default:
