@@ -159,8 +159,11 @@ func MCPOptions(s *Setup, b Bounds, version string) mcp.Options {
 		Dir: MCPDir(s.getenv), Version: version, Roots: append([]string{b.Root}, b.Roots...), Redact: s.Secrets.Redact,
 		Environ: func() []string { return sandbox.Environment(os.Environ(), nil, s.secretVars()) },
 		Confine: func(c *exec.Cmd) (func(*exec.Cmd) error, func() error, error) { return confine(b, c) },
-		// some servers offer tools only to a client that can ask a person
+		// Some servers offer tools only to a client that can ask a person or a model: without these, their lists would differ from those in a session.
 		Elicit: func(context.Context, mcp.Elicitation) (mcp.Elicited, error) { return mcp.Elicited{}, nil },
+		Sample: func(context.Context, mcp.Sampling) (llm.Message, string, error) {
+			return llm.Message{}, "", errors.New("no session is open")
+		},
 		OAuth: mcp.OAuth{
 			Hide: s.Secrets.Hide,
 			Load: func(ctx context.Context, server string) (string, error) {
