@@ -128,6 +128,10 @@ func (c *Config) readServers(env *environment) {
 		ignored("%v", err)
 		return
 	}
+	like := map[string][]string{} // the servers by their names in those of tools
+	for _, name := range slices.Sorted(maps.Keys(c.MCP)) {
+		like[inTools(name)] = append(like[inTools(name)], name)
+	}
 	for _, name := range slices.Sorted(maps.Keys(file.MCPServers)) {
 		var from projectServer
 		if err := json.Unmarshal(file.MCPServers[name], &from); err != nil {
@@ -135,12 +139,13 @@ func (c *Config) readServers(env *environment) {
 			continue
 		}
 		before, own := c.MCP[name]
+		other := slices.IndexFunc(like[inTools(name)], func(s string) bool { return s != name })
 		switch {
 		case own && (before.Command != "" || before.URL.IsSet()):
 			ignored("the server %s is ignored: your own configuration has a server of this name", clip(name))
 			continue
-		case sameTools(c.MCP, name) != "":
-			ignored("the server %s is ignored: its tools would have the names of those of the server %s", clip(name), sameTools(c.MCP, name))
+		case other >= 0:
+			ignored("the server %s is ignored: its tools would have the names of those of the server %s", clip(name), like[inTools(name)][other])
 			continue
 		case !isName(name):
 			ignored("the server %s is ignored: expected a name of letters, digits, dots, hyphens and underscores", clip(name))
@@ -158,18 +163,10 @@ func (c *Config) readServers(env *environment) {
 		if c.MCP == nil {
 			c.MCP = map[string]MCPServer{}
 		}
-		c.MCP[name] = to
-	}
-}
-
-// sameTools returns another server whose tools have the same names in rules; empty: there is none.
-func sameTools(all map[string]MCPServer, name string) string {
-	for _, other := range slices.Sorted(maps.Keys(all)) {
-		if other != name && inTools(other) == inTools(name) {
-			return other
+		if c.MCP[name] = to; !own {
+			like[inTools(name)] = append(like[inTools(name)], name)
 		}
 	}
-	return ""
 }
 
 // inTools returns the name of a server without what differs from its name in those of its tools.
