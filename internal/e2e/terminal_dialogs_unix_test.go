@@ -615,7 +615,7 @@ func TestTerminalDialogs(t *testing.T) {
 	t.Parallel()
 	elsewhere := map[string]func(*testing.T){
 		"NewPicker": TestTerminalKeys, "NewPalette": TestTerminalKeys, "NewModes": TestSlashCommands, "NewFiles": TestSlashCommands, "NewDiff": TestSlashCommands,
-		"NewDrawn": TestSlashCommands,
+		"NewDrawn": TestSlashCommands, "NewServers": TestTheLifeOfAnMCPServer,
 	}
 	tests := dialogTests()
 	for _, name := range dialogs(t) {
