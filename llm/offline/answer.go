@@ -36,7 +36,7 @@ func answer(req *llm.Request) llm.Message {
 	}
 	base := callBase(req.Messages)
 	for i, c := range p.pending {
-		m.Content = append(m.Content, llm.ToolCall{ID: fmt.Sprintf("call_%s_%d", base, i), Name: c.tool, Arguments: p.encode(c)})
+		m.Content = append(m.Content, llm.ToolCall{ID: fmt.Sprintf("call_%s_%d", base, i), Name: c.tool, Arguments: c.encode(p.tools[c.tool])})
 	}
 	return limit(m, req.MaxTokens)
 }

@@ -118,7 +118,7 @@ func (p *play) ask(calls ...call) []result {
 			continue
 		}
 		p.asked++
-		k := key(c.tool, p.encode(c))
+		k := key(c.tool, c.encode(p.tools[c.tool]))
 		switch n := p.taken[k]; {
 		case n < len(p.history[k]):
 			results[i] = p.history[k][n]
@@ -149,9 +149,8 @@ func notOffered(tool string) string {
 	return text
 }
 
-// encode returns the arguments of c as JSON.
-func (p *play) encode(c call) string {
-	known := p.tools[c.tool]
+// encode returns the arguments as JSON: of the optional ones, those that the tool knows. Without a list, all are known.
+func (c call) encode(known map[string]bool) string {
 	var b strings.Builder
 	for _, a := range c.args {
 		if a.optional && (known != nil && !known[a.name] || reflect.ValueOf(a.value).IsZero()) {
