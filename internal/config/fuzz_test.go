@@ -48,6 +48,7 @@ func FuzzLoad(f *testing.F) {
 func FuzzServers(f *testing.F) {
 	f.Add([]byte(`{"mcpServers": {"a": {"command": "${X:-x}", "args": ["${Y}"], "env": {"K": "${Z:-}"}}, "b": {"type": "http", "url": "https://${H:-h}/", "headers": {"A": "b"}}}}`))
 	f.Add([]byte(`{"mcpServers": {"a/b": {"command": "x"}, "c": [], "d": {"type": "sse", "url": "file:///x"}, "e": {"type": "x"}, "f": {"timeout": 1e300}}}`))
+	f.Add([]byte(`{"mcpServers": {"a": {"command": "${A:-}"}}}`))
 	f.Add([]byte(`{"mcpServers": null}`))
 	file := filepath.Join(f.TempDir(), MCPName)
 	f.Fuzz(func(t *testing.T, text []byte) {

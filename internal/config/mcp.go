@@ -222,7 +222,7 @@ func (x *expander) server(from projectServer, own MCPServer) (MCPServer, error) 
 	}
 	switch from.Type {
 	case "", "stdio":
-		if from.Command == "" {
+		if own.Command == "" {
 			return own, fmt.Errorf("it has no command; a server with a url needs a type, such as http")
 		}
 		return own, nil
