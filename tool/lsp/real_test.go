@@ -1,6 +1,7 @@
 package lsp_test
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -112,6 +113,24 @@ func TestTheFirstEditReportsACallerThatItBroke(t *testing.T) {
 			p := project(t, l.files, real(t, l.server))
 			if text, want := p.edit(l.callee, l.before, l.after), "1 problem in other files: "+l.caller+" (1), which may be older"; !strings.Contains(text, want) {
 				t.Errorf("the report is %q, want %q", text, want)
+			}
+		})
+	}
+}
+
+// A server that has just started has not looked at the project yet.
+func TestTheFirstQuestionAboutAProjectWaitsForTheServer(t *testing.T) {
+	for _, l := range languages {
+		t.Run(l.server, func(t *testing.T) {
+			if l.shallow {
+				t.Skip("the server reports only about files that are open")
+			}
+			spec, files := real(t, l.server), maps.Clone(l.files)
+			files[l.callee] = strings.Replace(files[l.callee], l.before, l.after, 1)
+			for range 5 {
+				if text := project(t, files, spec).call("diagnostics", nil); !strings.Contains(text, l.caller+":\n") {
+					t.Errorf("got %q, want a problem in %s", text, l.caller)
+				}
 			}
 		})
 	}

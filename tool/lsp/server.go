@@ -229,6 +229,13 @@ func (s *server) open(from reader, names ...string) (opened []string) {
 	return opened
 }
 
+// names returns the open files.
+func (s *server) names() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.docs))
+}
+
 // update opens a file, sends its change, or closes it if it cannot be read. It reports whether the file is open.
 func (s *server) update(from reader, name string) bool {
 	d := s.docs[name]

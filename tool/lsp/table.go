@@ -142,6 +142,34 @@ func Find(root string, all []Spec) (found []Found) {
 	return found
 }
 
+// maxEntries is the number of files and directories among which any looks.
+const maxEntries = 5000
+
+// any returns a file of the server in a project; empty: there is none among the first ones.
+func (s Spec) any(root string) (found string) {
+	count := 0
+	_ = filepath.WalkDir(root, func(name string, e os.DirEntry, err error) error {
+		switch count++; {
+		case count > maxEntries:
+			return filepath.SkipAll
+		case err != nil:
+			return nil
+		case e.IsDir() && name != root && passedOver(e):
+			return filepath.SkipDir
+		case e.Type().IsRegular() && s.handles(name):
+			found = name
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	return found
+}
+
+// passedOver reports whether a directory is none of the project's own.
+func passedOver(e os.DirEntry) bool {
+	return strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules" || e.Name() == "vendor"
+}
+
 // visit calls look with the entries of a root and of the directories in it, until look returns false.
 func visit(root string, look func([]os.DirEntry) bool) {
 	entries, _ := os.ReadDir(root)
@@ -150,7 +178,7 @@ func visit(root string, look func([]os.DirEntry) bool) {
 	}
 	count := 0
 	for _, e := range entries {
-		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules" || e.Name() == "vendor" {
+		if !e.IsDir() || passedOver(e) {
 			continue
 		}
 		if count++; count > maxDirs {

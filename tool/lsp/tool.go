@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tenon-agent/tenon/tool"
 	"github.com/tenon-agent/tenon/tool/files"
@@ -147,7 +148,7 @@ func (a asker) diagnostics(ctx context.Context, args arguments) (text, brief str
 	ctx, cancel := a.limited(ctx)
 	defer cancel()
 	var all []*server
-	var only string
+	var only, late string
 	if args.Path != "" {
 		only, err = a.ws.Resolve(args.Path)
 		if err != nil {
@@ -157,7 +158,9 @@ func (a asker) diagnostics(ctx context.Context, args arguments) (text, brief str
 		if err != nil {
 			return "", "", err
 		}
-		s.await(ctx, 0, []string{only})
+		if !s.await(ctx, 0, []string{only}) {
+			late = unchecked(s.spec.Name, a.o.Answer)
+		}
 		all = append(all, s)
 	} else if all, err = a.project(ctx); err != nil {
 		return "", "", err
@@ -165,9 +168,8 @@ func (a asker) diagnostics(ctx context.Context, args arguments) (text, brief str
 	var b strings.Builder
 	count, shown := 0, 0
 	for _, s := range all {
-		if only == "" {
-			s.open(a.ws)
-			s.await(ctx, 0, nil)
+		if only == "" && !a.checked(ctx, s) {
+			late += unchecked(s.spec.Name, a.o.First)
 		}
 		s.mu.Lock()
 		for _, name := range slices.Sorted(maps.Keys(s.found)) {
@@ -183,13 +185,34 @@ func (a asker) diagnostics(ctx context.Context, args arguments) (text, brief str
 		}
 		s.mu.Unlock()
 	}
-	if count == 0 {
+	switch {
+	case count == 0 && late != "":
+		return late, "not checked", nil
+	case count == 0:
 		return "no errors or warnings", "no problems", nil
-	}
-	if count > shown {
+	case count > shown:
 		fmt.Fprintf(&b, "[%d problems in all]\n", count)
 	}
-	return b.String(), tool.Count(count, "problem"), nil
+	return b.String() + late, tool.Count(count, "problem"), nil
+}
+
+// checked waits until a server has reported about its open files. If none is open, it opens a file of the project first: a server that has just
+// started reports about that one even if it is in order, and so shows when it has looked.
+func (a asker) checked(ctx context.Context, s *server) bool {
+	ctx, cancel := context.WithTimeout(ctx, a.o.First)
+	defer cancel()
+	s.open(a.ws)
+	if len(s.names()) == 0 {
+		if name := s.spec.any(a.o.Root); name != "" {
+			s.open(a.ws, name)
+		}
+	}
+	return s.await(ctx, 0, s.names())
+}
+
+// unchecked says that a server has not reported in time.
+func unchecked(name string, limit time.Duration) string {
+	return fmt.Sprintf("[%s has not checked everything within %s; lsp diagnostics asks again]\n", name, limit)
 }
 
 // maxListed is the number of problems, symbols or places in an answer.
